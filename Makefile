@@ -1,0 +1,67 @@
+# Everything a developer runs; CI runs the same. `make help` lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Compiled modules are kept, whatever the shell says: start-up time depends on them.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help play watch test check format smoke bench mutants torture clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
+
+play: python ## Play in the terminal: nothing to install
+	@PYTHONPATH=src $(PYTHON) -m noughts play
+
+watch: python ## Watch two bots
+	@PYTHONPATH=src $(PYTHON) -m noughts watch
+
+test: $(VENV)/made ## Run all tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/made ## Check format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/made ## Put the code in its one format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game with it
+	rm -rf build/smoke
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/smoke .
+	$(PYTHON) -m venv build/smoke/alone
+	build/smoke/alone/bin/pip install --quiet --no-index --no-deps build/smoke/noughts-*.whl
+	printf '5\n1\n9\n3\n2\n4\n8\nn\n' | build/smoke/alone/bin/noughts play > build/smoke/told
+	tail -n 4 build/smoke/told
+	grep -qx 'Player X Won!' build/smoke/told
+
+bench: $(VENV)/made $(VENV)-peers/made ## Measure speed against peers and limits, in one run
+	$(BIN)/python -m benchmarks --peers $(VENV)-peers/bin/python
+
+mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
+	$(BIN)/python -m benchmarks.mutants
+
+torture: $(VENV)/made ## Run the long versions of the hostile tests
+	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture -s
+
+clean: ## Remove everything that was made
+	rm -rf $(VENV) $(VENV)-peers build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.PHONY: python
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noughts needs Python 3.11 or later")'
+
+$(VENV)/made: pyproject.toml requirements-dev.txt constraints.txt | python
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --requirement requirements-dev.txt
+	$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(VENV)-peers/made: requirements-peers.txt constraints.txt | python
+	$(PYTHON) -m venv $(VENV)-peers
+	-$(VENV)-peers/bin/pip install --quiet --constraint constraints.txt --requirement requirements-peers.txt
+	touch $@

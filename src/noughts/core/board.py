@@ -1,0 +1,302 @@
+"""Marks, cells, lines, symmetry and positions: the only file that knows the geometry.
+
+A board is interned: there is one object for each position, made when it is first reached and kept.
+That makes a move one look in a list, and two boards equal exactly when they are the same object.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from noughts.core.errors import (
+    CellTaken,
+    GameOver,
+    IllegalMove,
+    ImpossibleBoard,
+    MoveAfterEnd,
+    NoSuchCell,
+    NotYourTurn,
+    TwoWinners,
+    WrongCounts,
+    quoted,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Never, TypeAlias
+
+Cell: TypeAlias = int
+"""One of nine, 0 to 8, row by row from the top left. (People count them 1 to 9: see `notation`.)"""
+
+Symmetry: TypeAlias = tuple[Cell, ...]
+"""Where each of the nine cells goes."""
+
+
+class Mark(Enum):
+    """X or O.
+
+    >>> X.other
+    O
+    """
+
+    X = "X"
+    O = "O"
+
+    @property
+    def other(self) -> Mark:
+        """The opponent's mark."""
+        return O if self is X else X
+
+    def __str__(self) -> str:
+        return self.value
+
+    __repr__ = __str__
+
+
+X: Final = Mark.X
+O: Final = Mark.O
+
+# One octal digit is one row, so 0o111 is the left column.
+LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
+FULL = 0o777
+
+_QUARTER_TURN = (2, 5, 8, 1, 4, 7, 0, 3, 6)
+_MIRROR = (2, 1, 0, 5, 4, 3, 8, 7, 6)
+
+
+def _all_symmetries() -> tuple[Symmetry, ...]:
+    """Turn the square four times, and its mirror image four times."""
+    found = []
+    for start in (tuple(range(9)), _MIRROR):
+        image = start
+        for _ in range(4):
+            found.append(image)
+            image = tuple(_QUARTER_TURN[cell] for cell in image)
+    return tuple(found)
+
+
+SYMMETRIES = _all_symmetries()
+
+
+class Board:
+    """A position: the cells each mark holds, one bit a cell, and the mark that started.
+
+    Only positions that a game can reach exist; anything else is refused when it is made.
+
+    >>> board = Board().place(4, X).place(0, O)
+    >>> str(board)
+    'O__/_X_/___'
+    >>> board.place(4, X)
+    Traceback (most recent call last):
+    noughts.core.errors.CellTaken: cell 5 holds X in 'O__/_X_/___'
+    >>> board is Board(x=0o020, o=0o001)
+    True
+    """
+
+    __slots__ = ("_after", "first", "free_cells", "is_over", "o", "turn", "winner", "x")
+
+    x: int
+    """The cells X holds: bit 0 is cell 0."""
+    o: int
+    """The cells O holds."""
+    first: Mark
+    """The mark that moved first."""
+    turn: Mark
+    """The mark to move; when the game is over, the one that would be."""
+    winner: Mark | None
+    """The mark that has a line."""
+    is_over: bool
+    """Whether there is a line or no free cell."""
+    free_cells: tuple[Cell, ...]
+    """The cells that hold no mark, in order."""
+
+    def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
+        """Return the one board with these marks, or refuse it if no game leads there."""
+        known = _BOARDS.get((x, o, first))
+        if known is not None:
+            return known
+        _check_reachable(x, o, first)
+        board = super().__new__(cls)
+        count = (x | o).bit_count()
+        winner = X if _has_line(x) else O if _has_line(o) else None
+        for name, value in (
+            ("x", x),
+            ("o", o),
+            ("first", first),
+            ("turn", first if count % 2 == 0 else first.other),
+            ("winner", winner),
+            ("is_over", winner is not None or x | o == FULL),
+            ("free_cells", tuple(cell for cell in range(9) if not (x | o) >> cell & 1)),
+            ("_after", [None] * 9),  # the next boards, filled in as they are first reached
+        ):
+            object.__setattr__(board, name, value)
+        return _BOARDS.setdefault((x, o, first), board)
+
+    @property
+    def count(self) -> int:
+        """How many tokens lie on the board."""
+        return 9 - len(self.free_cells)
+
+    @property
+    def is_draw(self) -> bool:
+        """Whether the board is full and nobody has a line."""
+        return self.is_over and self.winner is None
+
+    @property
+    def cells(self) -> tuple[Mark | None, ...]:
+        """What each of the nine cells holds, in order.
+
+        >>> Board().place(1).cells[:3]
+        (None, X, None)
+        """
+        return tuple(X if self.x >> cell & 1 else O if self.o >> cell & 1 else None for cell in range(9))
+
+    @property
+    def winning_cells(self) -> tuple[Cell, ...]:
+        """The cells of the winner's line, or of both lines that one token completed."""
+        held = self.x if self.winner is X else self.o
+        won = 0
+        for line in LINES:
+            if held & line == line:
+                won |= line
+        return tuple(cell for cell in range(9) if won >> cell & 1)
+
+    def cell(self, x: int, y: int) -> Mark | None:
+        """Return what the cell in column `x` and row `y` holds, both counted 0 to 2 from the top left.
+
+        >>> Board().place(5).cell(x=2, y=1)
+        X
+        """
+        if not (_is_index(x, 3) and _is_index(y, 3)):
+            raise NoSuchCell(
+                f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
+            )
+        return self.cells[3 * y + x]
+
+    def place(self, cell: Cell, mark: Mark | None = None) -> Board:
+        """Return the board with one more token; a mark that is named must be the one to move."""
+        if mark is None or mark is self.turn:
+            try:
+                after = self._after[cell] if cell >= 0 else None
+            except (IndexError, TypeError):
+                after = None
+            if after is not None:
+                return after
+        return self._place_first_time(cell, self.turn if mark is None else mark)
+
+    def why_not(self, cell: Cell, mark: Mark) -> IllegalMove | None:
+        """Return why `mark` may not be placed on `cell`, or None if it may."""
+        if self.is_over:
+            return GameOver(f"the game is over in '{self}'")
+        if not _is_index(cell, 9):
+            return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
+        if mark is not self.turn:
+            return NotYourTurn(f"it is {self.turn}'s turn, not {quoted(mark)}'s, in '{self}'")
+        if cell not in self.free_cells:
+            return CellTaken(f"cell {cell + 1} holds {self.cells[cell]} in '{self}'")
+        return None
+
+    def image(self, symmetry: Symmetry) -> Board:
+        """Return the board turned or mirrored.
+
+        >>> str(Board().place(0).image(SYMMETRIES[1]))
+        '__X/___/___'
+        """
+        x = o = 0
+        for cell, to in enumerate(symmetry):
+            x |= (self.x >> cell & 1) << to
+            o |= (self.o >> cell & 1) << to
+        return Board(x, o, self.first)
+
+    @property
+    def canonical(self) -> Board:
+        """The one board that stands for this and all its images."""
+        return min((self.image(symmetry) for symmetry in SYMMETRIES), key=lambda b: (b.x, b.o))
+
+    def __str__(self) -> str:
+        signs = "".join("_" if mark is None else mark.value for mark in self.cells)
+        return f"{signs[:3]}/{signs[3:6]}/{signs[6:]}"
+
+    def __repr__(self) -> str:
+        return f"<Board {self}, {self.first} first>"
+
+    def __reduce__(self) -> tuple[type[Board], tuple[int, int, Mark]]:
+        return Board, (self.x, self.o, self.first)
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise AttributeError(f"a board never changes: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> Never:
+        raise AttributeError(f"a board never changes: {name} cannot be deleted")
+
+    if TYPE_CHECKING:
+        _after: list[Board | None]
+
+    def _place_first_time(self, cell: Cell, mark: Mark) -> Board:
+        if refusal := self.why_not(cell, mark):
+            raise refusal
+        token = 1 << cell
+        x, o = (self.x | token, self.o) if mark is X else (self.x, self.o | token)
+        after = self._after[cell] = Board(x, o, self.first)
+        return after
+
+
+_BOARDS: dict[tuple[int, int, Mark], Board] = {}
+
+
+def reachable(first: Mark = X) -> tuple[Board, ...]:
+    """Return every position of a game that `first` starts, those with fewer tokens first.
+
+    >>> len(reachable())
+    5478
+    """
+    found = [Board(first=first)]
+    seen = set(found)
+    for board in found:  # grows while it is walked
+        for cell in () if board.is_over else board.free_cells:
+            after = board.place(cell)
+            if after not in seen:
+                seen.add(after)
+                found.append(after)
+    return tuple(found)
+
+
+def game_over(board: Board) -> tuple[bool, str]:
+    """Return whether the game is over, and the winner's mark or an empty string.
+
+    >>> game_over(Board())
+    (False, '')
+    >>> game_over(Board(x=0o007, o=0o030))
+    (True, 'X')
+    """
+    return board.is_over, str(board.winner or "")
+
+
+def _is_index(number: object, size: int) -> bool:
+    return isinstance(number, int) and 0 <= number < size
+
+
+def _has_line(held: int) -> bool:
+    return any(held & line == line for line in LINES)
+
+
+def _check_reachable(x: int, o: int, first: Mark) -> None:
+    """Refuse a position that no game leads to, with a sentence for each kind of fault."""
+    if not isinstance(first, Mark):
+        raise ImpossibleBoard(f"the mark that starts is X or O, not {quoted(first)}")
+    if not (_is_index(x, FULL + 1) and _is_index(o, FULL + 1)) or x & o:
+        raise ImpossibleBoard("the cells of X and of O are two sets of nine bits that share none")
+    other = first.other
+    held, other_held = (x, o) if first is X else (o, x)
+    ahead = held.bit_count() - other_held.bit_count()
+    if ahead not in (0, 1):
+        raise WrongCounts(
+            f"{first} has {held.bit_count()} and {other} has {other_held.bit_count()}: "
+            f"{first} starts, so {first} has as many as {other} or one more"
+        )
+    if _has_line(x) and _has_line(o):
+        raise TwoWinners("X and O both have a line: the game ends with the first")
+    if _has_line(held) and ahead == 0:
+        raise MoveAfterEnd(f"{first} has a line, so {other} could not move any more, yet did")
+    if _has_line(other_held) and ahead == 1:
+        raise MoveAfterEnd(f"{other} has a line, so {first} could not move any more, yet did")

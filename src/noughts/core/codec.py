@@ -1,0 +1,173 @@
+"""Events to plain data and back, exactly; and a game's record as JSON lines.
+
+Every written event carries the version of the schema it was written in.
+"""
+
+from __future__ import annotations
+
+import json
+
+from noughts.core import events as language
+from noughts.core.board import Mark
+from noughts.core.errors import (
+    ImpossibleHistory,
+    InvalidName,
+    MalformedRecord,
+    Reason,
+    RecordError,
+    UnknownEvent,
+    quoted,
+)
+from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.core.game import replay
+from noughts.core.player import clean_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from noughts.core.events import Event
+
+SCHEMA = 1
+
+_KINDS: dict[str, type[Event]] = {kind.kind(): kind for kind in language.Event.__args__}
+
+
+def encode(event: Event) -> dict[str, object]:
+    """Write an event as plain data.
+
+    >>> encode(language.PlayerPlacedToken(0, 2, Mark.X))
+    {'schema': 1, 'event': 'playerPlacedToken', 'row': 0, 'column': 2, 'mark': 'X'}
+    """
+    fields = {
+        name: value.value if isinstance(value, Mark | Reason) else value
+        for name, value in vars(event).items()
+    }
+    return {"schema": SCHEMA, "event": event.kind(), **fields}
+
+
+def decode(written: object) -> Event:
+    """Read back what `encode` wrote; anything else is refused.
+
+    >>> decode({"schema": 1, "event": "gameWon", "mark": "Y"})
+    Traceback (most recent call last):
+    noughts.core.errors.MalformedRecord: gameWon: mark is X or O, not 'Y'
+    """
+    if not isinstance(written, dict):
+        raise MalformedRecord(f"a written event is an object, not {quoted(written)}")
+    schema, name, fields = _head(written)
+    if type(schema) is not int or schema != SCHEMA:
+        raise UnknownEvent(f"schema {quoted(schema)} is not known here: this reads schema {SCHEMA}")
+    kind = _KINDS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise UnknownEvent(f"no event is called {quoted(name)}")
+    wanted = kind.__match_args__
+    if missing := [field for field in wanted if field not in fields]:
+        raise MalformedRecord(f"{name} lacks {' and '.join(missing)}")
+    if extra := [quoted(field) for field in fields if field not in wanted]:
+        raise MalformedRecord(f"{name} has no {extra[0]}")
+    build: Callable[..., Event] = kind
+    return build(*(_read(f"{name}: {field}", field, fields[field]) for field in wanted))
+
+
+def dumps(event: Event) -> str:
+    """Write an event as one line of JSON."""
+    return json.dumps(encode(event), ensure_ascii=False, separators=(",", ":"))
+
+
+def loads(line: str) -> Event:
+    """Read an event from one line of JSON."""
+    try:
+        written = json.loads(line, object_pairs_hook=_once_each, parse_constant=_no_constant)
+    except RecordError:
+        raise
+    except (ValueError, RecursionError):
+        raise MalformedRecord(f"{quoted(line)} is not JSON") from None
+    return decode(written)
+
+
+def format_record(events: Iterable[Event]) -> str:
+    """Write a game as JSON lines, one an event."""
+    return "".join(dumps(event) + "\n" for event in events)
+
+
+def parse_record(text: str) -> tuple[Event, ...]:
+    """Read a game from JSON lines; the first line at fault is named, and so is an impossible history."""
+    history = []
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        try:
+            event = loads(line)
+        except RecordError as error:
+            raise type(error)(f"line {number}: {error}") from error
+        if isinstance(event, PlayerNotifyIllegalMove):
+            raise ImpossibleHistory(f"line {number}: {event.kind()} is no part of a game's record")
+        history.append(event)
+    replay(history)
+    return tuple(history)
+
+
+def _head(written: dict[object, object]) -> tuple[object, object, dict[object, object]]:
+    fields = dict(written)
+    for name in ("schema", "event"):
+        if name not in fields:
+            raise MalformedRecord(f"a written event has {name}, and this one has none")
+    return fields.pop("schema"), fields.pop("event"), fields
+
+
+def _read_mark(value: object) -> Mark | None:
+    return Mark(value) if value in ("X", "O") else None
+
+
+def _read_reason(value: object) -> Reason | None:
+    return next((reason for reason in Reason if reason.value == value), None)
+
+
+def _read_name(value: object) -> str | None:
+    try:
+        return value if isinstance(value, str) and clean_name(value) == value else None
+    except InvalidName:
+        return None
+
+
+def _read_index(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= 2 else None
+
+
+def _read_count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value <= 9 else None
+
+
+def _read_true(value: object) -> bool | None:
+    return True if value is True else None
+
+
+# A field means the same in every event that has it.
+_FIELDS: dict[str, tuple[Callable[[object], object], str]] = {
+    "first": (_read_mark, "X or O"),
+    "mark": (_read_mark, "X or O"),
+    "row": (_read_index, "0, 1 or 2"),
+    "column": (_read_index, "0, 1 or 2"),
+    "count": (_read_count, "0 to 9"),
+    "completed": (_read_true, "true"),
+    "name": (_read_name, "a name of 1 to 32 printable characters"),
+    "reason": (_read_reason, "one of " + ", ".join(reason.value for reason in Reason)),
+}
+
+
+def _read(where: str, field: str, value: object) -> object:
+    reader, right = _FIELDS[field]
+    read = reader(value)
+    if read is None:
+        raise MalformedRecord(f"{where} is {right}, not {quoted(value)}")
+    return read
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise MalformedRecord("a field is given twice")
+    return fields
+
+
+def _no_constant(name: str) -> object:
+    raise MalformedRecord(f"{name} is not JSON")

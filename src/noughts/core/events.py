@@ -1,0 +1,139 @@
+"""The language a game is told in, as frozen values.
+
+The first ten events are the language of the documents (docs/specification.md, E1). The last three are
+an extension for what the documents leave out: `playerJoined`, `playerResigned`, `playerTookBack`.
+"""
+
+from __future__ import annotations
+
+from noughts.core.board import Mark
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from noughts.core.errors import Reason
+
+
+class _Told(Value):
+    """What all events share: the name that the documents give them."""
+
+    @classmethod
+    def kind(cls) -> str:
+        """Return the name the event has when it is written down.
+
+        >>> GameCreated.kind()
+        'gameCreated'
+        """
+        return cls.__name__[0].lower() + cls.__name__[1:]
+
+    def __str__(self) -> str:
+        """Tell the event as the documents do.
+
+        >>> str(PlayerPlacedToken(0, 2, Mark.X))
+        'playerPlacedToken(0,2,X)'
+        """
+        told = ("true" if value is True else str(value) for value in self.__dict__.values())
+        return f"{self.kind()}({','.join(told)})"
+
+
+class GameCreated(_Told):
+    """A new game starts, and `first` will move first."""
+
+    first: Mark = Mark.X
+
+
+class GameReady(_Told):
+    """Both seats are taken."""
+
+
+class PlayerActive(_Told):
+    """It is this mark's turn."""
+
+    mark: Mark
+
+
+class PlayerPlacedToken(_Told):
+    """A mark was placed; rows and columns count 0 to 2 from the top left."""
+
+    row: int
+    column: int
+    mark: Mark
+
+
+class GamePlacedCount(_Told):
+    """So many tokens lie on the board now."""
+
+    count: int
+
+
+class PlayerNotifyIllegalMove(_Told):
+    """A token was refused: a word to that player alone, and no part of the game's record."""
+
+    mark: Mark
+    reason: Reason
+
+
+class GameWon(_Told):
+    """This mark has won."""
+
+    mark: Mark
+
+
+class GameLost(_Told):
+    """This mark has lost."""
+
+    mark: Mark
+
+
+class GameDraw(_Told):
+    """Nine tokens lie and nobody has a line."""
+
+
+class GameCompleted(_Told):
+    """No further moves are allowed."""
+
+    completed: bool = True
+
+
+class PlayerJoined(_Told):
+    """A name takes a seat."""
+
+    mark: Mark
+    name: str
+
+
+class PlayerResigned(_Told):
+    """This mark gives the game up."""
+
+    mark: Mark
+
+
+class PlayerTookBack(_Told):
+    """This mark's last token, and the answer to it if there was one, are taken back."""
+
+    mark: Mark
+
+
+Event: TypeAlias = (
+    GameCreated
+    | GameReady
+    | PlayerActive
+    | PlayerPlacedToken
+    | GamePlacedCount
+    | PlayerNotifyIllegalMove
+    | GameWon
+    | GameLost
+    | GameDraw
+    | GameCompleted
+    | PlayerJoined
+    | PlayerResigned
+    | PlayerTookBack
+)
+
+
+def facts(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Leave out what is said to one player alone: the rest is the game's record."""
+    return tuple(event for event in events if not isinstance(event, PlayerNotifyIllegalMove))

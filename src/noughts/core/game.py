@@ -1,0 +1,307 @@
+"""A game as a decider: `decide` judges a command, `evolve` records an event, `fold` adds events up."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from noughts.core.board import Board, Mark
+from noughts.core.errors import (
+    AlreadyCreated,
+    AlreadyOver,
+    IllegalMove,
+    ImpossibleHistory,
+    InvalidName,
+    NotCreated,
+    NothingToTakeBack,
+    NoughtsError,
+    Reason,
+    SeatTaken,
+    quoted,
+)
+from noughts.core.events import (
+    GameCompleted,
+    GameCreated,
+    GameDraw,
+    GameLost,
+    GamePlacedCount,
+    GameReady,
+    GameWon,
+    PlayerActive,
+    PlayerJoined,
+    PlayerNotifyIllegalMove,
+    PlayerPlacedToken,
+    PlayerResigned,
+    PlayerTookBack,
+)
+from noughts.core.player import Player
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias, overload
+
+    from noughts.core.board import Cell
+    from noughts.core.events import Event
+
+
+class CreateGame(Value):
+    """Start a game; with open seats it is ready when both have been joined, otherwise at once."""
+
+    first: Mark = Mark.X
+    open_seats: bool = False
+
+
+class JoinGame(Value):
+    """Put a name to a seat."""
+
+    mark: Mark
+    name: str
+
+
+class PlaceToken(Value):
+    """Place a mark on a cell."""
+
+    mark: Mark
+    cell: Cell
+
+
+class Resign(Value):
+    """Give the game up."""
+
+    mark: Mark
+
+
+class TakeBack(Value):
+    """Take back the player's last token, and the answer to it."""
+
+    mark: Mark
+
+
+Command: TypeAlias = CreateGame | JoinGame | PlaceToken | Resign | TakeBack
+
+
+class Game(Value):
+    """What the events of a game add up to."""
+
+    board: Board
+    moves: tuple[Cell, ...] = ()
+    players: tuple[Player, ...] = ()
+    is_ready: bool = False
+    winner: Mark | None = None
+    resigned: Mark | None = None
+    is_over: bool = False
+
+    @classmethod
+    def at(cls, board: Board) -> Game:
+        """Return a game that has come to `board`, nobody knows how."""
+        return cls(board, winner=board.winner, is_over=board.is_over)
+
+    @property
+    def active(self) -> Mark | None:
+        """The mark to move, or None when the game is over."""
+        return None if self.is_over else self.board.turn
+
+    @property
+    def is_draw(self) -> bool:
+        """Whether the game is over and nobody won."""
+        return self.is_over and self.winner is None
+
+    def player(self, mark: Mark) -> Player | None:
+        """Return who sits in that seat, if a name was given."""
+        return next((player for player in self.players if player.mark is mark), None)
+
+
+def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
+    """Return the events that `command` leads to.
+
+    >>> game = fold(decide(None, CreateGame()))
+    >>> print(*decide(game, PlaceToken(Mark.X, 4)), sep=" ")
+    playerPlacedToken(1,1,X) gamePlacedCount(1) playerActive(O)
+    """
+    if game is None:
+        return _create(command)
+    match command:
+        case PlaceToken(mark, cell):
+            return _place(game, mark, cell)
+        case Resign(mark):
+            return _resign(game, mark)
+        case TakeBack(mark):
+            return _take_back(game, mark)
+        case JoinGame(mark, name):
+            return _join(game, mark, name)
+        case CreateGame():
+            raise AlreadyCreated("the game was created before: a new one needs a new record")
+
+
+def evolve(game: Game | None, event: Event) -> Game:
+    """Return the game after `event`; only what could not be recorded at all is refused.
+
+    Whether a whole history is one that `decide` would have told is asked with `replay`.
+    """
+    if game is None:
+        if isinstance(event, GameCreated):
+            return Game(Board(first=event.first))
+        raise ImpossibleHistory(f"a game starts with gameCreated, not with {event}")
+    match event:
+        case PlayerPlacedToken(row, column, mark):
+            return _record_token(game, 3 * row + column, mark)
+        case GamePlacedCount() | PlayerActive() | GameLost() | GameDraw():
+            return game  # they tell what the board and the winner say already
+        case PlayerNotifyIllegalMove():
+            return game
+        case GameWon(mark):
+            return game.replace(winner=mark)
+        case GameCompleted():
+            return game.replace(is_over=True)
+        case GameReady():
+            return game.replace(is_ready=True)
+        case PlayerJoined(mark, name):
+            return game.replace(players=(*game.players, Player(name, mark)))
+        case PlayerResigned(mark):
+            return game.replace(resigned=mark)
+        case PlayerTookBack(mark):
+            return _record_take_back(game, mark)
+        case GameCreated():
+            raise ImpossibleHistory("gameCreated stands at the start of a game only")
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def fold(events: Iterable[Event], start: Game) -> Game: ...
+    @overload
+    def fold(events: Iterable[Event], start: None = None) -> Game | None: ...
+
+
+def fold(events: Iterable[Event], start: Game | None = None) -> Game | None:
+    """Add events up, from nothing or from a game that stands."""
+    return reduce(evolve, events, start)
+
+
+def replay(events: Iterable[Event]) -> Game:
+    """Add up a whole history, refusing one that `decide` would not have told.
+
+    >>> replay([GameCreated(), GameReady(), PlayerActive(Mark.O)])
+    Traceback (most recent call last):
+    noughts.core.errors.ImpossibleHistory: event 3 is playerActive(O) where playerActive(X) belongs
+    """
+    history = tuple(events)
+    game, at = None, 0
+    while at < len(history):
+        told = _explained(game, history, at)
+        game = fold(told, game)
+        at += len(told)
+    if game is None:
+        raise ImpossibleHistory("a game has one event at least, gameCreated")
+    return game
+
+
+def _create(command: Command) -> tuple[Event, ...]:
+    match command:
+        case CreateGame(first, open_seats=True):
+            return GameCreated(first), PlayerActive(first)
+        case CreateGame(first):
+            return GameCreated(first), GameReady(), PlayerActive(first)
+        case _:
+            raise NotCreated("there is no game yet: create it first")
+
+
+def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
+    """Mark a free cell, look for a winner, look for a full board, pass the turn: in this order."""
+    if game.is_over:
+        return (PlayerNotifyIllegalMove(mark, Reason.GAME_OVER),)
+    try:
+        board = game.board.place(cell, mark)
+    except IllegalMove as refusal:
+        return (PlayerNotifyIllegalMove(mark, refusal.reason),)
+    placed = PlayerPlacedToken(cell // 3, cell % 3, mark), GamePlacedCount(board.count)
+    if board.winner is not None:
+        return *placed, GameWon(mark), GameLost(mark.other), GameCompleted()
+    if board.is_over:
+        return *placed, GameDraw(), GameCompleted()
+    return *placed, PlayerActive(mark.other)
+
+
+def _resign(game: Game, mark: Mark) -> tuple[Event, ...]:
+    if game.is_over:
+        raise AlreadyOver("the game is over: there is nothing to resign")
+    return PlayerResigned(mark), GameWon(mark.other), GameLost(mark), GameCompleted()
+
+
+def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
+    if game.is_over:
+        raise AlreadyOver("the game is over: nothing can be taken back")
+    left = len(game.moves) - _tokens_to_take_back(game, mark)
+    if left < 0:
+        raise NothingToTakeBack(f"there is no token of {mark}'s to take back")
+    return PlayerTookBack(mark), GamePlacedCount(left), PlayerActive(mark)
+
+
+def _join(game: Game, mark: Mark, name: str) -> tuple[Event, ...]:
+    if game.is_over:
+        raise AlreadyOver("the game is over: nobody can join it")
+    player = Player(name, mark)
+    if sitting := game.player(mark):
+        raise SeatTaken(f"{quoted(sitting.name)} sits at {mark} already")
+    if (opponent := game.player(mark.other)) and opponent.name == player.name:
+        raise InvalidName(f"the players need different names, and {quoted(player.name)} is taken")
+    joined = PlayerJoined(mark, player.name)
+    return (joined, GameReady()) if opponent and not game.is_ready else (joined,)
+
+
+def _record_token(game: Game, cell: Cell, mark: Mark) -> Game:
+    try:
+        board = game.board.place(cell, mark)
+    except NoughtsError as error:
+        raise ImpossibleHistory(f"a token could not have been placed: {error}") from error
+    return game.replace(board=board, moves=(*game.moves, cell))
+
+
+def _record_take_back(game: Game, mark: Mark) -> Game:
+    taken = _tokens_to_take_back(game, mark)
+    if taken > len(game.moves):
+        raise ImpossibleHistory(f"there is no token of {mark}'s that could have been taken back")
+    moves = game.moves[:-taken]
+    board = reduce(Board.place, moves, Board(first=game.board.first))
+    return game.replace(board=board, moves=moves)
+
+
+def _tokens_to_take_back(game: Game, mark: Mark) -> int:
+    """Count the player's own last token, and the answer to it if there was one."""
+    return 2 if game.board.turn is mark else 1
+
+
+def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[Event, ...]:
+    """Return the events that one command told from `at` on, or say where the history departs."""
+    command = _cause(*history[at : at + 2])
+    if command is None:
+        raise ImpossibleHistory(f"event {at + 1} is {history[at]}, which nothing before it led to")
+    try:
+        told = decide(game, command)
+    except NoughtsError as error:
+        raise ImpossibleHistory(f"event {at + 1}, {history[at]}: {error}") from error
+    for place, event in enumerate(told, start=at):
+        if place == len(history):
+            raise ImpossibleHistory(f"the history stops after event {place}, where {event} belongs")
+        if history[place] != event:
+            found = history[place]
+            raise ImpossibleHistory(f"event {place + 1} is {found} where {event} belongs")
+    return told
+
+
+def _cause(event: Event, following: Event | None = None) -> Command | None:
+    """Return the command that leads to `event`, if one leads to it first of all."""
+    match event:
+        case GameCreated(first):
+            return CreateGame(first, open_seats=isinstance(following, PlayerActive))
+        case PlayerJoined(mark, name):
+            return JoinGame(mark, name)
+        case PlayerPlacedToken(row, column, mark):
+            return PlaceToken(mark, 3 * row + column)
+        case PlayerResigned(mark):
+            return Resign(mark)
+        case PlayerTookBack(mark):
+            return TakeBack(mark)
+        case _:
+            return None

@@ -1,0 +1,159 @@
+"""Text to boards, cells and lists of moves, and back: every pair is a round trip.
+
+A board is written `X_O/_X_/___` (`str(board)` writes it), a cell `5`, `1,1` or `b2`, a game `51937`.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from noughts.core.board import Board, Mark
+from noughts.core.errors import (
+    IllegalMove,
+    UnreadableBoard,
+    UnreadableCell,
+    UnreadableMoves,
+    quoted,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noughts.core.board import Cell
+
+_SIGNS: dict[object, Mark | None] = {
+    "X": Mark.X,
+    "O": Mark.O,
+    Mark.X: Mark.X,
+    Mark.O: Mark.O,
+    **dict.fromkeys(("_", ".", " ", "", None)),
+}
+
+_CELLS = {
+    **{str(cell + 1): cell for cell in range(9)},
+    **{f"{cell // 3},{cell % 3}": cell for cell in range(9)},
+    **{f"{'abc'[cell % 3]}{cell // 3 + 1}": cell for cell in range(9)},
+}
+
+
+def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
+    """Read a board: nine signs, flat or in three rows, in text or in lists.
+
+    A mark is the letter X or O, a blank is `_`, `.`, a space, an empty string or None; in text, rows
+    are parted by `/` or line breaks. A board that no game leads to is refused: say who moved first if
+    it was not X.
+
+    >>> str(parse_board([["X", "", "O"], ["", "X", ""], ["", "", ""]]))
+    'X_O/_X_/___'
+    >>> parse_board("XXX/OO_/O__")
+    Traceback (most recent call last):
+    noughts.core.errors.MoveAfterEnd: X has a line, so O could not move any more, yet did
+    """
+    marks = [_mark(sign) for sign in _signs(written)]
+    x, o = (sum(1 << cell for cell in range(9) if marks[cell] is mark) for mark in Mark)
+    return Board(x, o, first)
+
+
+def parse_cell(text: str) -> Cell:
+    """Read a cell as people write it: 1 to 9, `row,column` (0 to 2 each), or a1 to c3.
+
+    Cells are counted row by row from the top left; the letter is the column and its digit the row.
+
+    >>> parse_cell("6"), parse_cell("1,2"), parse_cell("c2")
+    (5, 5, 5)
+    """
+    cell = _CELLS.get("".join(text.split()).lower()) if len(text) <= 64 else None
+    if cell is None:
+        raise UnreadableCell(
+            f"{quoted(text)} names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
+        )
+    return cell
+
+
+def format_cell(cell: Cell) -> str:
+    """Write a cell as a digit, 1 to 9."""
+    return str(cell + 1)
+
+
+def format_pair(cell: Cell) -> str:
+    """Write a cell as `row,column`."""
+    return f"{cell // 3},{cell % 3}"
+
+
+def format_square(cell: Cell) -> str:
+    """Write a cell as a letter for its column and a digit for its row."""
+    return f"{'abc'[cell % 3]}{cell // 3 + 1}"
+
+
+def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
+    """Read a game, finished or not, from the digits of its moves.
+
+    >>> parse_moves("51937")
+    (4, 0, 8, 2, 6)
+    >>> parse_moves("515")
+    Traceback (most recent call last):
+    noughts.core.errors.UnreadableMoves: move 3 of '515': cell 5 holds X in 'O__/_X_/___'
+    """
+    board, moves = Board(first=first), []
+    for number, digit in enumerate(digits, start=1):
+        if digit not in "123456789":
+            raise UnreadableMoves(
+                f"a game is written with the digits 1 to 9, and move {number} of {quoted(digits)} is "
+                f"{quoted(digit)}"
+            )
+        try:
+            board = board.place(int(digit) - 1)
+        except IllegalMove as error:
+            raise UnreadableMoves(f"move {number} of {quoted(digits)}: {error}") from error
+        moves.append(int(digit) - 1)
+    return tuple(moves)
+
+
+def format_moves(moves: Iterable[Cell]) -> str:
+    """Write a game as the digits of its moves.
+
+    >>> format_moves((4, 0, 8, 2, 6))
+    '51937'
+    """
+    return "".join(map(format_cell, moves))
+
+
+def _signs(written: str | Iterable[object]) -> list[object]:
+    """Return the nine signs in order, whatever the shape they came in."""
+    if isinstance(written, str):
+        rows = written.replace("\r\n", "\n").removesuffix("\n").replace("/", "\n").split("\n")
+        parts = _first_ten(rows if len(rows) > 1 else written)
+        nested = len(rows) == 3
+    else:
+        parts = _first_ten(written)
+        nested = len(parts) == 3
+    if nested:
+        return [sign for number, row in enumerate(parts, start=1) for sign in _row(row, number)]
+    if len(parts) != 9:
+        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, unlike {quoted(written)}")
+    return parts
+
+
+def _row(row: object, number: int) -> list[object]:
+    signs = _first_ten(row)
+    if len(signs) != 3:
+        raise UnreadableBoard(f"a row has 3 cells, unlike row {number}, {quoted(row)}")
+    return signs
+
+
+def _first_ten(things: object) -> list[object]:
+    """Return as many as are needed to see that there are too many."""
+    try:
+        return list(islice(things, 10))  # type: ignore[call-overload]  # what is no iterable raises
+    except TypeError:
+        raise UnreadableBoard(f"a board is text or a list, not {quoted(things)}") from None
+
+
+def _mark(sign: object) -> Mark | None:
+    try:
+        return _SIGNS[sign]
+    except (KeyError, TypeError):
+        raise UnreadableBoard(
+            f"{quoted(sign)} is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"
+        ) from None

@@ -1,0 +1,84 @@
+"""Frozen records, without the cost of importing `dataclasses`.
+
+Importing `dataclasses` and making the game's twenty records with it takes longer than starting Python;
+this does the part that the game needs (docs/notes/2026-11-15-values-without-dataclasses.md).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_):  # noqa: ANN003, ANN201, D103 - only type checkers read the real one
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True)
+class Value:
+    """A record of the fields that its class annotates; it never changes.
+
+    Two values are equal when their classes and their fields are.
+
+    >>> class Point(Value):
+    ...     x: int
+    ...     y: int = 0
+    >>> Point(3)
+    Point(x=3, y=0)
+    >>> Point()
+    Traceback (most recent call last):
+    TypeError: Point needs x
+    """
+
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]  # mypy takes it for final
+
+    def __init__(self, *values: object, **named: object) -> None:
+        kind, fields = type(self), self.__match_args__
+        if len(values) != len(fields) or named:
+            values = _bind(kind, fields, values, named)
+        self.__dict__.update(zip(fields, values, strict=True))
+
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the type of each field is the field's own
+        """Return the same value with some fields changed."""
+        return type(self)(*{**self.__dict__, **changes}.values())
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({fields})"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is a value: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is a value: {name} cannot be deleted")
+
+
+def _bind(
+    kind: type, fields: tuple[str, ...], values: tuple[object, ...], named: dict[str, object]
+) -> tuple[object, ...]:
+    """Put positional, named and default values in the order of the fields."""
+    if len(values) > len(fields):
+        raise TypeError(f"{kind.__name__} takes {len(fields)} values, not {len(values)}")
+    bound = dict(zip(fields, values, strict=False))
+    for name, value in named.items():
+        if name not in fields:
+            raise TypeError(f"{kind.__name__} has no {name}")
+        if name in bound:
+            raise TypeError(f"{kind.__name__} was given {name} twice")
+        bound[name] = value
+    defaults = vars(kind)
+    if missing := [name for name in fields if name not in bound and name not in defaults]:
+        raise TypeError(f"{kind.__name__} needs {' and '.join(missing)}")
+    return tuple(bound[name] if name in bound else defaults[name] for name in fields)

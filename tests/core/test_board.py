@@ -1,0 +1,286 @@
+"""Marks, cells, lines, symmetry and positions."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, game_over, parse_board
+from noughts.core.board import LINES
+
+
+def test_each_mark_has_the_other_as_opponent() -> None:
+    """X answers O, and O answers X."""
+    assert X.other is O
+    assert O.other is X
+
+
+def test_marks_are_shown_as_their_letter() -> None:
+    """In sentences and in pictures of values alike."""
+    assert f"{X}{O}" == "XO"
+    assert repr([X, O]) == "[X, O]"
+
+
+def test_a_new_board_is_empty_and_x_is_to_move() -> None:
+    """Nobody has to say so."""
+    board = Board()
+
+    assert board.cells == (None,) * 9
+    assert board.free_cells == tuple(range(9))
+    assert (board.first, board.turn, board.winner, board.is_over, board.is_draw) == (
+        X,
+        X,
+        None,
+        False,
+        False,
+    )
+    assert board.count == 0
+
+
+def test_o_may_start() -> None:
+    """Then O is to move on the empty board, and X answers."""
+    board = Board(first=O)
+
+    assert board.turn is O
+    assert str(board.place(4).place(0)) == "X__/_O_/___"
+
+
+def test_placing_makes_a_new_board() -> None:
+    """The board it was placed on stays as it was."""
+    before = Board()
+
+    after = before.place(4, X)
+
+    assert str(after) == "___/_X_/___"
+    assert str(before) == "___/___/___"
+    assert (after.count, after.turn, after.free_cells) == (1, O, (0, 1, 2, 3, 5, 6, 7, 8))
+
+
+def test_a_board_is_the_same_object_however_it_was_reached() -> None:
+    """There is one board for each position, so equal means identical."""
+    assert Board().place(0).place(1).place(2) is Board().place(2).place(1).place(0)
+    assert Board().place(0).place(1) is not Board(first=O).place(1).place(0)
+
+
+def test_boards_stay_the_same_object_across_threads_copies_and_pickles() -> None:
+    """However it comes back, it is the board that was there before."""
+    with ThreadPoolExecutor(8) as pool:
+        boards = set(pool.map(lambda _: Board(0o021, 0o042, O), range(200)))
+    (board,) = boards
+
+    assert copy.copy(board) is copy.deepcopy(board) is board
+    assert pickle.loads(pickle.dumps(board)) is board  # noqa: S301 - our own bytes
+
+
+def test_a_board_cannot_be_changed() -> None:
+    """Neither setting nor deleting what it knows is possible."""
+    board = Board()
+
+    with pytest.raises(AttributeError, match=r"^a board never changes: x cannot be set$"):
+        board.x = 1
+    with pytest.raises(AttributeError, match=r"^a board never changes: o cannot be deleted$"):
+        del board.o
+
+
+def test_a_board_shows_itself_in_pictures_of_values() -> None:
+    """Position and starter, which is all there is to it."""
+    assert repr(Board(first=O).place(4)) == "<Board ___/_O_/___, O first>"
+
+
+@pytest.mark.parametrize("mark", Mark)
+@pytest.mark.parametrize("line", LINES)
+def test_every_line_wins_for_either_mark(mark: Mark, line: int) -> None:
+    """Three rows, three columns and both diagonals, and the winning cells are the line's."""
+    cells = tuple(cell for cell in range(9) if line >> cell & 1)
+    blocked = next(
+        (a, b) for a in range(9) for b in range(9) if a != b and a not in cells and b not in cells
+    )
+    board = Board(first=mark)
+
+    for own, answer in zip(cells, blocked, strict=False):
+        board = board.place(own).place(answer)
+    board = board.place(cells[2])
+
+    assert board.winner is mark
+    assert board.is_over
+    assert not board.is_draw
+    assert board.winning_cells == cells
+
+
+def test_one_token_may_complete_two_lines() -> None:
+    """Both are part of the win."""
+    board = parse_board("XXX/XOO/XOO")
+
+    assert board.winning_cells == (0, 1, 2, 3, 6)
+
+
+def test_no_line_no_winning_cells() -> None:
+    """Neither a board in play nor a draw has any, not even where O holds cells."""
+    assert Board().winning_cells == ()
+    assert parse_board("XOX/XOO/OXX").winning_cells == ()
+
+
+def test_a_ninth_token_that_completes_a_line_wins() -> None:
+    """A full board is a draw only if there is no line."""
+    board = parse_board("XOX/OXO/OXX")
+
+    assert board.winner is X
+    assert board.is_over
+    assert not board.is_draw
+
+
+def test_a_full_board_without_a_line_is_a_draw() -> None:
+    """Then nobody wins, and the game is over."""
+    board = parse_board("XOX/OOX/XXO")
+
+    assert board.winner is None
+    assert board.is_over
+    assert board.is_draw
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("X_X/OOO/X__", (True, "O")),
+        ("XXX/OO_/___", (True, "X")),
+        ("XOX/OOX/XXO", (True, "")),
+        ("X__/___/___", (False, "")),
+    ],
+)
+def test_game_over_tells_the_winner(written: str, answer: tuple[bool, str]) -> None:
+    """Whether the game is over, and who won, in the document's own form."""
+    assert game_over(parse_board(written)) == answer
+
+
+def test_a_cell_is_asked_for_by_column_and_row() -> None:
+    """X counts columns and y counts rows, both from the top left."""
+    board = parse_board("X_O/__X/___")
+
+    assert board.cell(0, 0) is X
+    assert board.cell(x=2, y=0) is O
+    assert board.cell(x=2, y=1) is X
+    assert board.cell(x=0, y=2) is None
+
+
+@pytest.mark.parametrize("place", [(3, 0), (0, 3), (-1, 0), (0, -1)])
+def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
+    """Counting from the end, as lists do, is no way to name a cell."""
+    x, y = place
+    with pytest.raises(
+        errors.NoSuchCell, match=f"^no cell has x {x} and y {y}: each is 0, 1 or 2, from the top left$"
+    ):
+        Board().cell(x, y)
+
+
+FINISHED = parse_board("XXX/OO_/___")
+NINE_BITS = "the cells of X and of O are two sets of nine bits that share none"
+
+
+@pytest.mark.parametrize(
+    ("board", "cell", "mark", "kind", "message"),
+    [
+        (FINISHED, 8, O, errors.GameOver, "the game is over in 'XXX/OO_/___'"),
+        (Board(), 9, X, errors.NoSuchCell, "9 is no cell: they are 0 to 8, row by row"),
+        (Board(), -1, X, errors.NoSuchCell, "-1 is no cell: they are 0 to 8, row by row"),
+        (Board(), 4, O, errors.NotYourTurn, "it is X's turn, not O's, in '___/___/___'"),
+        (Board().place(4), 4, O, errors.CellTaken, "cell 5 holds X in '___/_X_/___'"),
+        (Board().place(4).place(0), 0, X, errors.CellTaken, "cell 1 holds O in 'O__/_X_/___'"),
+    ],
+)
+def test_an_illegal_token_is_refused_with_its_reason(
+    board: Board, cell: int, mark: Mark, kind: type[IllegalMove], message: str
+) -> None:
+    """Each kind of fault has its own error and its own sentence."""
+    refusal = board.why_not(cell, mark)
+
+    assert type(refusal) is kind
+    assert str(refusal) == message
+    with pytest.raises(kind) as raised:
+        board.place(cell, mark)
+    assert str(raised.value) == message
+
+
+def test_faults_are_looked_for_in_order() -> None:
+    """The end comes before the cell, the cell before the turn, the turn before what lies there."""
+    assert type(FINISHED.why_not(9, X)) is errors.GameOver
+    assert type(Board().why_not(9, O)) is errors.NoSuchCell
+    assert type(Board().place(4).why_not(4, X)) is errors.NotYourTurn
+
+
+def test_a_legal_token_has_no_reason_against_it() -> None:
+    """On every free cell, for the mark to move."""
+    board = Board().place(4)
+
+    assert all(board.why_not(cell, O) is None for cell in board.free_cells)
+
+
+@pytest.mark.parametrize(
+    "cell", [4.0, "4", None, 10**5000, -(10**5000), [4]], ids=lambda cell: type(cell).__name__
+)
+def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
+    """Whether or not the cell of that name has been played before."""
+    Board().place(4)
+
+    with pytest.raises(errors.NoSuchCell):
+        Board().place(cell)  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
+    """Without a mark the token is of the mark to move."""
+    assert Board().place(4).place(0) is Board().place(4, X).place(0, O)
+
+
+@pytest.mark.parametrize(
+    ("x", "o", "first", "kind", "message"),
+    [
+        (3, 0, X, errors.WrongCounts, "X has 2 and O has 0: X starts, so X has as many as O or one more"),
+        (0, 1, X, errors.WrongCounts, "X has 0 and O has 1: X starts, so X has as many as O or one more"),
+        (1, 0, O, errors.WrongCounts, "O has 0 and X has 1: O starts, so O has as many as X or one more"),
+        (0o007, 0o070, X, errors.TwoWinners, "X and O both have a line: the game ends with the first"),
+        (0o007, 0o130, X, errors.MoveAfterEnd, "X has a line, so O could not move any more, yet did"),
+        (0o107, 0o070, X, errors.TwoWinners, "X and O both have a line: the game ends with the first"),
+        (0o055, 0o700, X, errors.MoveAfterEnd, "O has a line, so X could not move any more, yet did"),
+        (1, 1, X, errors.ImpossibleBoard, NINE_BITS),
+        (512, 1, X, errors.ImpossibleBoard, NINE_BITS),
+        (1, -2, X, errors.ImpossibleBoard, NINE_BITS),
+        (0, 512, X, errors.ImpossibleBoard, NINE_BITS),
+        (0, 0, "Y", errors.ImpossibleBoard, "the mark that starts is X or O, not 'Y'"),
+    ],
+)
+def test_an_impossible_board_cannot_be_made(
+    x: int, o: int, first: Mark, kind: type[Exception], message: str
+) -> None:
+    """Each kind of fault has its own error and its own sentence."""
+    with pytest.raises(kind) as raised:
+        Board(x, o, first)
+
+    assert type(raised.value) is kind
+    assert str(raised.value) == message
+
+
+def test_there_are_eight_symmetries_and_they_form_a_group() -> None:
+    """All different, each undone by one of them, and any two make a third."""
+    assert len(set(SYMMETRIES)) == 8
+    assert SYMMETRIES[0] == tuple(range(9))
+    products = {tuple(a[b[cell]] for cell in range(9)) for a in SYMMETRIES for b in SYMMETRIES}
+    assert products == set(SYMMETRIES)
+
+
+def test_symmetries_keep_the_lines() -> None:
+    """Turned or mirrored, a line is a line: that is what makes them symmetries."""
+    for symmetry in SYMMETRIES:
+        images = {sum(1 << symmetry[cell] for cell in range(9) if line >> cell & 1) for line in LINES}
+        assert images == set(LINES)
+
+
+def test_an_image_moves_both_marks() -> None:
+    """A quarter turn takes the top left to the top right, clockwise; the first mark stays the first."""
+    board = Board(first=O).place(0).place(1)
+
+    turned = board.image(SYMMETRIES[1])
+
+    assert str(turned) == "__O/__X/___"
+    assert turned.first is O

@@ -1,0 +1,352 @@
+"""Events as plain data and as JSON lines, and back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noughts import (
+    CreateGame,
+    Event,
+    JoinGame,
+    Mark,
+    O,
+    PlaceToken,
+    Resign,
+    X,
+    decide,
+    decode,
+    encode,
+    errors,
+    events,
+    fold,
+    format_record,
+    parse_record,
+    replay,
+)
+from noughts.core.codec import dumps, loads
+from noughts.core.errors import Reason
+from strategies import any_event, histories, json_values
+
+WRITTEN = {
+    events.GameCreated(O): {"event": "gameCreated", "first": "O"},
+    events.GameReady(): {"event": "gameReady"},
+    events.PlayerActive(X): {"event": "playerActive", "mark": "X"},
+    events.PlayerPlacedToken(0, 2, X): {"event": "playerPlacedToken", "row": 0, "column": 2, "mark": "X"},
+    events.GamePlacedCount(9): {"event": "gamePlacedCount", "count": 9},
+    events.PlayerNotifyIllegalMove(O, Reason.CELL_TAKEN): {
+        "event": "playerNotifyIllegalMove",
+        "mark": "O",
+        "reason": "cellTaken",
+    },
+    events.GameWon(X): {"event": "gameWon", "mark": "X"},
+    events.GameLost(O): {"event": "gameLost", "mark": "O"},
+    events.GameDraw(): {"event": "gameDraw"},
+    events.GameCompleted(): {"event": "gameCompleted", "completed": True},
+    events.PlayerJoined(X, "Zoë"): {"event": "playerJoined", "mark": "X", "name": "Zoë"},
+    events.PlayerResigned(O): {"event": "playerResigned", "mark": "O"},
+    events.PlayerTookBack(X): {"event": "playerTookBack", "mark": "X"},
+}
+
+
+@pytest.mark.parametrize(("event", "written"), WRITTEN.items(), ids=[event.kind() for event in WRITTEN])
+def test_an_event_is_written_in_the_names_of_the_documents(
+    event: Event, written: dict[str, object]
+) -> None:
+    """With the version of the schema before it, and it reads back as the same event."""
+    assert encode(event) == {"schema": 1, **written}
+    assert list(encode(event))[:2] == ["schema", "event"]
+    assert decode({"schema": 1, **written}) == event
+
+
+def test_every_event_there_is_can_be_written() -> None:
+    """The table above leaves none out."""
+    assert {type(event) for event in WRITTEN} == set(events.Event.__args__)
+
+
+def test_an_event_is_told_as_the_documents_tell_it() -> None:
+    """The name, and what it is about in brackets."""
+    told = " ".join(map(str, WRITTEN))
+
+    assert told == (
+        "gameCreated(O) gameReady() playerActive(X) playerPlacedToken(0,2,X) gamePlacedCount(9) "
+        "playerNotifyIllegalMove(O,cellTaken) gameWon(X) gameLost(O) gameDraw() gameCompleted(true) "
+        "playerJoined(X,Zoë) playerResigned(O) playerTookBack(X)"
+    )
+
+
+@given(any_event)
+def test_every_event_reads_back(event: Event) -> None:
+    """From plain data and from a line of JSON."""
+    assert decode(encode(event)) == event
+    assert loads(dumps(event)) == event
+    assert "\n" not in dumps(event)
+
+
+def test_a_line_is_short_and_keeps_its_letters() -> None:
+    """No space that means nothing, no escapes that nobody needs."""
+    assert dumps(events.PlayerJoined(X, "Zoë")) == (
+        '{"schema":1,"event":"playerJoined","mark":"X","name":"Zoë"}'
+    )
+
+
+REASONS = "gameOver, noSuchCell, notYourTurn, cellTaken"
+A_NAME = "a name of 1 to 32 printable characters"
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "message"),
+    [
+        ([], errors.MalformedRecord, "a written event is an object, not []"),
+        (None, errors.MalformedRecord, "a written event is an object, not None"),
+        ({}, errors.MalformedRecord, "a written event has schema, and this one has none"),
+        ({"schema": 1}, errors.MalformedRecord, "a written event has event, and this one has none"),
+        (
+            {"event": "gameDraw"},
+            errors.MalformedRecord,
+            "a written event has schema, and this one has none",
+        ),
+        (
+            {"schema": 2, "event": "x"},
+            errors.UnknownEvent,
+            "schema 2 is not known here: this reads schema 1",
+        ),
+        (
+            {"schema": 1.0, "event": "x"},
+            errors.UnknownEvent,
+            "schema 1.0 is not known here: this reads schema 1",
+        ),
+        (
+            {"schema": True, "event": "x"},
+            errors.UnknownEvent,
+            "schema True is not known here: this reads schema 1",
+        ),
+        (
+            {"schema": 1, "event": "gameLaunched"},
+            errors.UnknownEvent,
+            "no event is called 'gameLaunched'",
+        ),
+        ({"schema": 1, "event": ["gameDraw"]}, errors.UnknownEvent, "no event is called ['gameDraw']"),
+        ({"schema": 1, "event": "GameDraw"}, errors.UnknownEvent, "no event is called 'GameDraw'"),
+        ({"schema": 1, "event": "gameWon"}, errors.MalformedRecord, "gameWon lacks mark"),
+        (
+            {"schema": 1, "event": "playerPlacedToken", "mark": "X"},
+            errors.MalformedRecord,
+            "playerPlacedToken lacks row and column",
+        ),
+        (
+            {"schema": 1, "event": "gameDraw", "mark": "X", "row": 1},
+            errors.MalformedRecord,
+            "gameDraw has no 'mark'",
+        ),
+        (
+            {"schema": 1, "event": "gameWon", "mark": "Y"},
+            errors.MalformedRecord,
+            "gameWon: mark is X or O, not 'Y'",
+        ),
+        (
+            {"schema": 1, "event": "gameWon", "mark": []},
+            errors.MalformedRecord,
+            "gameWon: mark is X or O, not []",
+        ),
+        (
+            {"schema": 1, "event": "gameCreated", "first": None},
+            errors.MalformedRecord,
+            "gameCreated: first is X or O, not None",
+        ),
+        *(
+            (
+                {
+                    "schema": 1,
+                    "event": "playerPlacedToken",
+                    "row": 0,
+                    "column": 0,
+                    "mark": "X",
+                    field: wrong,
+                },
+                errors.MalformedRecord,
+                f"playerPlacedToken: {field} is 0, 1 or 2, not {wrong!r}",
+            )
+            for field in ("row", "column")
+            for wrong in (3, -1, 1.0, True, "1")
+        ),
+        *(
+            (
+                {"schema": 1, "event": "gamePlacedCount", "count": wrong},
+                errors.MalformedRecord,
+                f"gamePlacedCount: count is 0 to 9, not {wrong!r}",
+            )
+            for wrong in (10, -1, 1.0, True, "1")
+        ),
+        *(
+            (
+                {"schema": 1, "event": "gameCompleted", "completed": wrong},
+                errors.MalformedRecord,
+                f"gameCompleted: completed is true, not {wrong!r}",
+            )
+            for wrong in (False, 1, "true")
+        ),
+        *(
+            (
+                {"schema": 1, "event": "playerJoined", "mark": "X", "name": wrong},
+                errors.MalformedRecord,
+                f"playerJoined: name is {A_NAME}, not {wrong!r}",
+            )
+            for wrong in ("", " bob", "Zoe\u0308", "a\x1bb", 5)
+        ),
+        (
+            {"schema": 1, "event": "playerNotifyIllegalMove", "mark": "X", "reason": "why not"},
+            errors.MalformedRecord,
+            f"playerNotifyIllegalMove: reason is one of {REASONS}, not 'why not'",
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_not_written_here_is_refused(
+    written: object, kind: type[errors.RecordError], message: str
+) -> None:
+    """The sentence names the event, the field, what it may be and what it was."""
+    with pytest.raises(errors.RecordError) as raised:
+        decode(written)
+
+    assert type(raised.value) is kind
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("count", range(10))
+def test_every_count_reads_back(count: int) -> None:
+    """From no token, after one was taken back, to nine."""
+    assert decode(encode(events.GamePlacedCount(count))) == events.GamePlacedCount(count)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "'' is not JSON"),
+        ("{", "'{' is not JSON"),
+        ("[" * 100_000, "'[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…' is not JSON"),
+        ("9" * 5000, "'99999999999999999999999999999999…' is not JSON"),
+        ("\x1b", "'\\x1b' is not JSON"),
+        ("x" * 10_000_000, "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…' is not JSON"),
+        ('{"schema":1,"event":"gameWon","mark":"X","mark":"O"}', "a field is given twice"),
+        ('{"schema":NaN}', "NaN is not JSON"),
+        ('{"schema":-Infinity}', "-Infinity is not JSON"),
+        ("17", "a written event is an object, not 17"),
+    ],
+    ids=range(10),
+)
+def test_a_line_that_is_no_event_is_refused(line: str, message: str) -> None:
+    """However long, deep or strange it is."""
+    with pytest.raises(errors.MalformedRecord) as raised:
+        loads(line)
+
+    assert str(raised.value) == message
+
+
+@given(json_values)
+def test_any_json_is_an_event_or_refused(value: object) -> None:
+    """With a printable sentence, and never with another kind of error."""
+    try:
+        loads(json.dumps(value))
+    except errors.RecordError as refusal:
+        assert str(refusal).isprintable()
+
+
+@given(any_event, st.data())
+def test_any_damage_to_an_event_is_refused_or_makes_another_event(
+    event: Event, data: st.DataObject
+) -> None:
+    """No field can be anything but what that field may be."""
+    written = encode(event)
+    field = data.draw(st.sampled_from(sorted(written)))
+    written[field] = data.draw(json_values)
+
+    try:
+        read = decode(written)
+    except errors.RecordError as refusal:
+        assert str(refusal).isprintable()
+    else:
+        assert encode(read) == written
+
+
+@given(st.text())
+def test_any_text_is_a_record_or_refused(text: str) -> None:
+    """With a printable sentence, and never with another kind of error."""
+    with pytest.raises(errors.RecordError) as raised:
+        parse_record(text)
+
+    assert str(raised.value).isprintable()
+
+
+@given(histories())
+def test_every_record_reads_back(history: tuple[Event, ...]) -> None:
+    """One line an event, each ended, and the same game in the end."""
+    text = format_record(history)
+
+    assert text.count("\n") == len(history)
+    assert parse_record(text) == history
+    assert parse_record(text.removesuffix("\n")) == history
+    assert parse_record(text.replace("\n", "\r\n")) == history
+    assert replay(parse_record(text)) == replay(history)
+
+
+def whole_game() -> tuple[Event, ...]:
+    """Return the record of a short game with a bit of everything."""
+    history: list[Event] = list(decide(None, CreateGame(Mark.O)))
+    for command in (JoinGame(X, "bob"), PlaceToken(O, 4), Resign(O)):
+        history += decide(fold(history), command)
+    return tuple(history)
+
+
+def test_a_record_is_written_as_json_lines() -> None:
+    """To the letter: this is what stands in files, and must be read for ever."""
+    assert format_record(whole_game()) == (
+        '{"schema":1,"event":"gameCreated","first":"O"}\n'
+        '{"schema":1,"event":"gameReady"}\n'
+        '{"schema":1,"event":"playerActive","mark":"O"}\n'
+        '{"schema":1,"event":"playerJoined","mark":"X","name":"bob"}\n'
+        '{"schema":1,"event":"playerPlacedToken","row":1,"column":1,"mark":"O"}\n'
+        '{"schema":1,"event":"gamePlacedCount","count":1}\n'
+        '{"schema":1,"event":"playerActive","mark":"X"}\n'
+        '{"schema":1,"event":"playerResigned","mark":"O"}\n'
+        '{"schema":1,"event":"gameWon","mark":"X"}\n'
+        '{"schema":1,"event":"gameLost","mark":"O"}\n'
+        '{"schema":1,"event":"gameCompleted","completed":true}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "message"),
+    [
+        ("", errors.MalformedRecord, "line 2: '' is not JSON"),
+        (
+            '{"schema":9,"event":"gameReady"}',
+            errors.UnknownEvent,
+            "line 2: schema 9 is not known here: this reads schema 1",
+        ),
+        (
+            '{"schema":1,"event":"playerNotifyIllegalMove","mark":"X","reason":"cellTaken"}',
+            errors.ImpossibleHistory,
+            "line 2: playerNotifyIllegalMove is no part of a game's record",
+        ),
+        (
+            '{"schema":1,"event":"gameDraw"}',
+            errors.ImpossibleHistory,
+            "event 2 is gameDraw() where gameReady() belongs",
+        ),
+    ],
+    ids=range(4),
+)
+def test_a_record_with_a_bad_line_is_refused(line: str, kind: type[Exception], message: str) -> None:
+    """The line is named, and so is what is wrong with it."""
+    lines = format_record(whole_game()).split("\n")
+    lines[1] = line
+
+    with pytest.raises(errors.RecordError) as raised:
+        parse_record("\n".join(lines))
+
+    assert type(raised.value) is kind
+    assert str(raised.value) == message

@@ -1,0 +1,86 @@
+"""The tree of refusals, and how they show what was wrong."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noughts import errors
+from noughts.core.errors import quoted
+
+
+def test_every_error_stands_in_the_tree_at_the_top() -> None:
+    """The picture in the module's docstring has each of them, under its own parent."""
+    drawn: dict[int, str] = {}
+    tree = {}
+    for line in (errors.__doc__ or "").splitlines():
+        name = line.lstrip("│├└─ ").split(" ")[0]
+        if name[:1].isupper() and hasattr(errors, name):
+            depth = (len(line) - len(line.lstrip("│├└─ "))) // 4
+            drawn[depth] = name
+            tree[name] = drawn.get(depth - 1, "Exception")
+
+    kinds = [
+        kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)
+    ]
+    assert tree == {kind.__name__: kind.__base__.__name__ for kind in kinds if kind.__base__}
+
+
+def test_every_illegal_move_has_a_reason_of_its_own() -> None:
+    """Four reasons, four errors."""
+    reasons = {kind.__name__: kind.reason for kind in errors.IllegalMove.__subclasses__()}
+
+    assert reasons == {
+        "GameOver": errors.Reason.GAME_OVER,
+        "NoSuchCell": errors.Reason.NO_SUCH_CELL,
+        "NotYourTurn": errors.Reason.NOT_YOUR_TURN,
+        "CellTaken": errors.Reason.CELL_TAKEN,
+    }
+
+
+class Rude:
+    """A thing that will not be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+class Loud:
+    """A thing that shows itself with an escape sequence."""
+
+    def __repr__(self) -> str:
+        return "\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("abc", "'abc'"),
+        ("a" * 32, repr("a" * 32)),
+        ("a" * 33, repr("a" * 32 + "…")),
+        ("\x1b\u202e", "'\\x1b\\u202e'"),
+        (12, "12"),
+        (-(2**64) + 1, "-18446744073709551615"),
+        (2**64, "a number that long"),
+        (10**5000, "a number that long"),
+        (None, "None"),
+        ([1] * 11, "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"),
+        ([10] + [1] * 10, "[10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"),
+        ([100] + [1] * 10, "a list"),
+        (Rude(), "a Rude"),
+        (Loud(), "a Loud"),
+    ],
+    ids=range(14),
+)
+def test_a_value_is_shown_short_and_printable(value: object, shown: str) -> None:
+    """Whatever it is, and whatever its own picture would do."""
+    assert quoted(value) == shown
+
+
+@given(st.text(max_size=50))
+def test_quoted_text_is_always_printable(text: str) -> None:
+    """No control character, no bidi mark and no surrogate gets through."""
+    assert quoted(text).isprintable()

@@ -1,0 +1,283 @@
+"""Commands lead to events: `decide`, and what the events add up to."""
+
+from __future__ import annotations
+
+import pytest
+
+from noughts import (
+    Board,
+    Command,
+    CreateGame,
+    Game,
+    JoinGame,
+    Mark,
+    NoughtsError,
+    O,
+    PlaceToken,
+    Player,
+    Resign,
+    TakeBack,
+    X,
+    decide,
+    errors,
+    events,
+    evolve,
+    facts,
+    fold,
+    replay,
+)
+from noughts.core.errors import Reason
+
+
+def playing(*cells: int, first: Mark = X) -> Game:
+    """Return a game in which these cells were played in turn."""
+    game = replay(decide(None, CreateGame(first)))
+    for cell in cells:
+        game = fold(decide(game, PlaceToken(game.board.turn, cell)), game)
+    return game
+
+
+def test_a_game_on_one_screen_is_ready_at_once() -> None:
+    """Created, ready, and the first mark is active."""
+    assert decide(None, CreateGame()) == (
+        events.GameCreated(X),
+        events.GameReady(),
+        events.PlayerActive(X),
+    )
+
+
+def test_a_game_that_o_starts_has_o_active() -> None:
+    """The starter is part of the event."""
+    told = decide(None, CreateGame(first=O))
+
+    assert told == (events.GameCreated(O), events.GameReady(), events.PlayerActive(O))
+    assert replay(told).active is O
+
+
+def test_a_game_with_open_seats_waits_to_be_ready() -> None:
+    """It is ready when the second seat is taken, and not said to be so twice."""
+    told = decide(None, CreateGame(open_seats=True))
+    game = replay(told)
+    joined = fold(decide(game, JoinGame(O, "frank")), game)
+
+    assert told == (events.GameCreated(X), events.PlayerActive(X))
+    assert decide(game, JoinGame(O, "frank")) == (events.PlayerJoined(O, "frank"),)
+    assert decide(joined, JoinGame(X, "bob")) == (events.PlayerJoined(X, "bob"), events.GameReady())
+    assert not joined.is_ready
+    assert fold(decide(joined, JoinGame(X, "bob")), joined).is_ready
+
+
+def test_a_name_takes_a_seat_on_one_screen_too() -> None:
+    """The game was ready before, so nothing more is said."""
+    game = playing()
+    named = fold(decide(game, JoinGame(X, "  bob ")), game)
+
+    assert game.is_ready
+    assert named.players == (Player("bob", X),)
+    assert named.player(X) == Player("bob", X)
+    assert named.player(O) is None
+    assert decide(named, JoinGame(O, "frank")) == (events.PlayerJoined(O, "frank"),)
+
+
+def test_a_token_passes_the_turn() -> None:
+    """Placed, counted, and the other mark is active."""
+    assert decide(playing(), PlaceToken(X, 5)) == (
+        events.PlayerPlacedToken(1, 2, X),
+        events.GamePlacedCount(1),
+        events.PlayerActive(O),
+    )
+
+
+def test_completing_a_row_wins() -> None:
+    """The token that completes a row is recorded together with the win, and nobody is active."""
+    given = playing(0, 3, 1, 4)
+
+    told = decide(given, PlaceToken(X, 2))
+
+    assert told[2:] == (events.GameWon(X), events.GameLost(O), events.GameCompleted())
+    after = fold(told, given)
+    assert (after.winner, after.active, after.is_over, after.is_draw) == (X, None, True, False)
+
+
+def test_nine_tokens_without_a_line_are_a_draw() -> None:
+    """The ninth token is counted, and the game is drawn and completed."""
+    given = playing(0, 1, 2, 4, 3, 5, 7, 6)
+
+    told = decide(given, PlaceToken(X, 8))
+
+    assert told[1:] == (events.GamePlacedCount(9), events.GameDraw(), events.GameCompleted())
+    after = fold(told, given)
+    assert (after.winner, after.active, after.is_over, after.is_draw) == (None, None, True, True)
+
+
+def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
+    """The win is looked for before the full board."""
+    given = playing(0, 1, 2, 3, 4, 5, 7, 6)
+
+    told = decide(given, PlaceToken(X, 8))
+
+    assert told[1:3] == (events.GamePlacedCount(9), events.GameWon(X))
+
+
+@pytest.mark.parametrize(
+    ("game", "mark", "cell", "reason"),
+    [
+        (playing(0, 3, 1, 4, 2), O, 8, Reason.GAME_OVER),
+        (playing(), X, 9, Reason.NO_SUCH_CELL),
+        (playing(), X, -1, Reason.NO_SUCH_CELL),
+        (playing(), O, 0, Reason.NOT_YOUR_TURN),
+        (playing(4), O, 4, Reason.CELL_TAKEN),
+        (playing(4, 0), X, 4, Reason.CELL_TAKEN),
+        (playing(0, 3, 1, 4, 2), X, 99, Reason.GAME_OVER),
+        (playing(), O, 99, Reason.NO_SUCH_CELL),
+        (playing(4), X, 4, Reason.NOT_YOUR_TURN),
+    ],
+)
+def test_an_illegal_token_is_told_to_that_player_alone(
+    game: Game, mark: Mark, cell: int, reason: Reason
+) -> None:
+    """With a reason, and without a trace in the game or its record."""
+    told = decide(game, PlaceToken(mark, cell))
+
+    assert told == (events.PlayerNotifyIllegalMove(mark, reason),)
+    assert fold(told, game) == game
+    assert facts(told) == ()
+
+
+def test_a_player_may_resign_whoever_is_to_move() -> None:
+    """The other wins, and the board stays as it was."""
+    game = playing(4)
+
+    told = decide(game, Resign(X))
+
+    assert told == (
+        events.PlayerResigned(X),
+        events.GameWon(O),
+        events.GameLost(X),
+        events.GameCompleted(),
+    )
+    after = fold(told, game)
+    assert (after.resigned, after.winner, after.active, after.board) == (X, O, None, game.board)
+    assert decide(after, PlaceToken(O, 0)) == (events.PlayerNotifyIllegalMove(O, Reason.GAME_OVER),)
+
+
+def test_taking_back_before_the_answer_removes_one_token() -> None:
+    """The player is active again."""
+    game = playing(4, 0, 8)
+
+    told = decide(game, TakeBack(X))
+
+    assert told == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
+    assert fold(told, game) == playing(4, 0)
+
+
+def test_taking_back_after_the_answer_removes_both() -> None:
+    """The player's last token and what answered it."""
+    game = playing(4, 0, 8, 2)
+
+    told = decide(game, TakeBack(X))
+
+    assert told == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
+    assert fold(told, game) == playing(4, 0)
+
+
+def test_the_first_token_of_all_can_be_taken_back() -> None:
+    """Then the board is empty, and the starter is still the starter."""
+    game = playing(4, first=O)
+
+    assert fold(decide(game, TakeBack(O)), game) == playing(first=O)
+
+
+@pytest.mark.parametrize(("game", "mark"), [(playing(), X), (playing(), O), (playing(4), O)])
+def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark) -> None:
+    """One of that player's own."""
+    with pytest.raises(errors.NothingToTakeBack) as raised:
+        decide(game, TakeBack(mark))
+
+    assert str(raised.value) == f"there is no token of {mark}'s to take back"
+
+
+OVER = playing(0, 3, 1, 4, 2)
+NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
+
+
+@pytest.mark.parametrize(
+    ("game", "command", "kind", "message"),
+    [
+        (None, PlaceToken(X, 4), errors.NotCreated, "there is no game yet: create it first"),
+        (None, Resign(X), errors.NotCreated, "there is no game yet: create it first"),
+        (
+            playing(),
+            CreateGame(),
+            errors.AlreadyCreated,
+            "the game was created before: a new one needs a new record",
+        ),
+        (OVER, Resign(X), errors.AlreadyOver, "the game is over: there is nothing to resign"),
+        (OVER, TakeBack(X), errors.AlreadyOver, "the game is over: nothing can be taken back"),
+        (OVER, JoinGame(X, "bob"), errors.AlreadyOver, "the game is over: nobody can join it"),
+        (NAMED, JoinGame(X, "eve"), errors.SeatTaken, "'bob' sits at X already"),
+        (
+            NAMED,
+            JoinGame(O, " bob"),
+            errors.InvalidName,
+            "the players need different names, and 'bob' is taken",
+        ),
+        (
+            NAMED,
+            JoinGame(O, ""),
+            errors.InvalidName,
+            "a name has 1 to 32 characters, and this one is empty",
+        ),
+    ],
+)
+def test_a_command_that_makes_no_sense_is_refused(
+    game: Game | None, command: Command, kind: type[NoughtsError], message: str
+) -> None:
+    """With an error of its own kind, and a sentence."""
+    with pytest.raises(kind) as raised:
+        decide(game, command)
+
+    assert type(raised.value) is kind
+    assert str(raised.value) == message
+
+
+def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
+    """What follows from the board is known."""
+    won = Game.at(Board(0o007, 0o030))
+    drawn = Game.at(Board(0o255, 0o522))
+
+    assert (won.winner, won.is_over, won.active) == (X, True, None)
+    assert (drawn.winner, drawn.is_over, drawn.is_draw) == (None, True, True)
+    assert Game.at(Board()).active is X
+
+
+def test_nothing_adds_up_to_no_game() -> None:
+    """And no further events leave a game as it is."""
+    assert fold(()) is None
+    assert fold((), OVER) is OVER
+
+
+@pytest.mark.parametrize(
+    ("game", "event", "message"),
+    [
+        (None, events.GameReady(), "a game starts with gameCreated, not with gameReady()"),
+        (playing(), events.GameCreated(), "gameCreated stands at the start of a game only"),
+        (
+            playing(),
+            events.PlayerPlacedToken(0, 0, O),
+            "a token could not have been placed: it is X's turn, not O's, in '___/___/___'",
+        ),
+        (playing(), events.PlayerTookBack(X), "there is no token of X's that could have been taken back"),
+        (
+            playing(4),
+            events.PlayerTookBack(O),
+            "there is no token of O's that could have been taken back",
+        ),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Event, message: str) -> None:
+    """Even when no question was asked of `decide`."""
+    with pytest.raises(errors.ImpossibleHistory) as raised:
+        evolve(game, event)
+
+    assert str(raised.value) == message

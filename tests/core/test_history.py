@@ -1,0 +1,127 @@
+"""Whole histories: what `replay` takes, and where it says one departs from what can have been."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noughts import (
+    CreateGame,
+    Event,
+    JoinGame,
+    O,
+    PlaceToken,
+    Resign,
+    TakeBack,
+    X,
+    decide,
+    errors,
+    events,
+    facts,
+    fold,
+    replay,
+)
+from strategies import any_event, histories
+
+
+@given(histories())
+def test_every_history_that_was_told_is_taken(history: tuple[Event, ...]) -> None:
+    """And adds up to the same game as without the check."""
+    assert replay(history) == fold(history)
+
+
+@given(histories(), any_event)
+def test_an_event_that_was_not_told_is_noticed(history: tuple[Event, ...], stray: Event) -> None:
+    """Wherever one event is put in, the history is refused, unless it is one that can have been."""
+    try:
+        game = replay((*history, stray))
+    except errors.ImpossibleHistory as refusal:
+        assert str(refusal).isprintable()
+    else:  # a name may take a free seat, and nothing more is to be said of that
+        assert isinstance(stray, events.PlayerJoined)
+        assert game.player(stray.mark)
+
+
+@given(histories().filter(lambda history: len(history) > 3), st.data())
+def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.DataObject) -> None:
+    """A history with a hole adds up to another game, or is refused; it never passes for the same."""
+    hole = data.draw(st.integers(0, len(history) - 1))
+    damaged = history[:hole] + history[hole + 1 :]
+
+    try:
+        game = replay(damaged)
+    except errors.ImpossibleHistory:
+        return
+    assert game != replay(history)
+
+
+@given(st.lists(any_event, max_size=6))
+def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
+    """There is no third way out."""
+    try:
+        game = replay(heap)
+    except errors.ImpossibleHistory as refusal:
+        assert str(refusal).isprintable()
+    else:
+        assert game == fold(heap)
+
+
+@pytest.mark.parametrize(
+    ("history", "message"),
+    [
+        ([], "a game has one event at least, gameCreated"),
+        ([events.GameReady()], "event 1 is gameReady(), which nothing before it led to"),
+        ([events.GameCreated()], "the history stops after event 1, where gameReady() belongs"),
+        (
+            [events.GameCreated(O), events.PlayerActive(X)],
+            "event 2 is playerActive(X) where playerActive(O) belongs",
+        ),
+        (
+            [*decide(None, CreateGame()), events.PlayerPlacedToken(0, 0, O)],
+            "event 4 is playerPlacedToken(0,0,O) where playerNotifyIllegalMove(O,notYourTurn) belongs",
+        ),
+        (
+            [*decide(None, CreateGame()), events.PlayerPlacedToken(0, 0, X)],
+            "the history stops after event 4, where gamePlacedCount(1) belongs",
+        ),
+        (
+            [*decide(None, CreateGame()), events.PlayerTookBack(X)],
+            "event 4, playerTookBack(X): there is no token of X's to take back",
+        ),
+        (
+            [*decide(None, CreateGame()), *decide(None, CreateGame())],
+            "event 4, gameCreated(X): the game was created before: a new one needs a new record",
+        ),
+        (
+            [events.PlayerResigned(X)],
+            "event 1, playerResigned(X): there is no game yet: create it first",
+        ),
+    ],
+)
+def test_the_first_event_at_fault_is_named(history: list[Event], message: str) -> None:
+    """What stands there, and what belongs there."""
+    with pytest.raises(errors.ImpossibleHistory) as raised:
+        replay(history)
+
+    assert str(raised.value) == message
+
+
+def test_every_command_can_be_read_off_its_events() -> None:
+    """A history with all of them in it is taken."""
+    history: list[Event] = list(decide(None, CreateGame(O, open_seats=True)))
+    for command in (
+        JoinGame(X, "bob"),
+        PlaceToken(O, 4),
+        JoinGame(O, "frank"),
+        PlaceToken(X, 5),
+        TakeBack(O),
+        PlaceToken(O, 2),
+        Resign(O),
+    ):
+        history += decide(fold(history), command)
+
+    game = replay(history)
+
+    assert (game.winner, game.resigned, game.moves, game.is_ready) == (X, O, (2,), True)
+    assert facts(history) == tuple(history)

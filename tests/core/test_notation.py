@@ -1,0 +1,226 @@
+"""Boards, cells and games as text, and back."""
+
+from __future__ import annotations
+
+from itertools import count, permutations
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noughts import (
+    Board,
+    Mark,
+    NoughtsError,
+    O,
+    X,
+    errors,
+    format_cell,
+    format_moves,
+    format_pair,
+    format_square,
+    parse_board,
+    parse_cell,
+    parse_moves,
+    reachable,
+)
+from strategies import boards, marks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EVERY_SHAPE = {
+    "rows with strokes": "X_O/_X_/___",
+    "flat": "X_O_X____",
+    "points": "X.O/.X./...",
+    "spaces": "X O\n X \n   ",
+    "flat spaces": "X O X    ",
+    "lines": "X_O\n_X_\n___",
+    "a last line break": "X_O\n_X_\n___\n",
+    "lines from elsewhere": "X_O\r\n_X_\r\n___\r\n",
+    "a flat list": ["X", "_", "O", "", "X", " ", ".", None, ""],
+    "a nested list": [["X", "", "O"], ["", "X", ""], ["", "", ""]],
+    "rows of text": ["X_O", "_X_", "___"],
+    "marks": [[X, None, O], [None, X, None], [None, None, None]],
+    "a tuple": tuple("X_O_X____"),
+    "an iterator": iter("X_O_X____"),
+}
+
+
+@pytest.mark.parametrize("written", EVERY_SHAPE.values(), ids=EVERY_SHAPE.keys())
+def test_a_board_is_read_in_every_shape(written: str | list[object]) -> None:
+    """Flat or in rows, text or lists, whatever stands for a blank."""
+    assert parse_board(written) is Board(0o021, 0o004)
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_every_board_reads_back(first: Mark) -> None:
+    """What `str` writes is read as the same board, for all positions of either starter."""
+    for board in reachable(first):
+        assert parse_board(str(board), first) is board
+
+
+@given(boards, st.data())
+def test_every_way_to_write_a_board_reads_back(board: Board, data: st.DataObject) -> None:
+    """Any blanks mixed, any shape."""
+    blank = st.sampled_from(["_", ".", " "])
+    signs = [str(mark) if mark else data.draw(blank) for mark in board.cells]
+    rows = ["".join(signs[row : row + 3]) for row in (0, 3, 6)]
+    shape: Callable[[], object] = data.draw(
+        st.sampled_from(
+            [lambda: "".join(signs), lambda: "/".join(rows), lambda: "\n".join(rows), lambda: rows]
+        )
+    )
+
+    assert parse_board(shape(), board.first) is board  # type: ignore[arg-type]  # each of them is a board
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("", "a board is 9 cells or 3 rows of 3, unlike ''"),
+        ("X_O", "a board is 9 cells or 3 rows of 3, unlike 'X_O'"),
+        ("X_O_X___", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X___'"),
+        ("X_O_X_____", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X_____'"),
+        ("X_O/_X_", "a board is 9 cells or 3 rows of 3, unlike 'X_O/_X_'"),
+        ("///////", "a board is 9 cells or 3 rows of 3, unlike '///////'"),
+        ("X_O/_X/___", "a row has 3 cells, unlike row 2, '_X'"),
+        ("X_O/_X_/____", "a row has 3 cells, unlike row 3, '____'"),
+        ([["X"], [], []], "a row has 3 cells, unlike row 1, ['X']"),
+        ("X_O/_Y_/___", "'Y' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("X_0/_X_/___", "'0' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("x_o/___/___", "'x' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("\x1b________", "'\\x1b' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ([[]] * 9, "[] is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        (5, "a board is text or a list, not 5"),
+        (None, "a board is text or a list, not None"),
+        ([1, 2, 3], "a board is text or a list, not 1"),
+        (
+            "_" * 10_000_000,
+            "a board is 9 cells or 3 rows of 3, unlike '________________________________…'",
+        ),
+        (count(), "a board is 9 cells or 3 rows of 3, unlike count(10)"),
+    ],
+    ids=range(19),
+)
+def test_what_is_no_board_is_refused(written: str, message: str) -> None:
+    """The sentence shows what was wrong and says what is right."""
+    with pytest.raises(errors.UnreadableBoard) as raised:
+        parse_board(written)
+
+    assert str(raised.value) == message
+
+
+@given(st.text(alphabet=st.characters() | st.sampled_from("XO_./ \n"), max_size=15), marks)
+def test_any_text_is_a_board_or_refused(text: str, first: Mark) -> None:
+    """With a printable sentence, and never with another kind of error."""
+    try:
+        board = parse_board(text, first)
+    except errors.NotationError as refusal:
+        assert str(refusal).isprintable()
+    else:
+        assert board.first is first
+
+
+@pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
+def test_every_cell_reads_back(write: Callable[[int], str]) -> None:
+    """In all three notations."""
+    assert [parse_cell(write(cell)) for cell in range(9)] == list(range(9))
+
+
+def test_cells_are_counted_from_the_top_left() -> None:
+    """Row by row as digits; row before column as pairs; column letter before row digit as squares."""
+    assert [format_cell(cell) for cell in (0, 2, 6, 8)] == ["1", "3", "7", "9"]
+    assert [format_pair(cell) for cell in (0, 2, 6, 8)] == ["0,0", "0,2", "2,0", "2,2"]
+    assert [format_square(cell) for cell in (0, 2, 6, 8)] == ["a1", "c1", "a3", "c3"]
+
+
+@pytest.mark.parametrize("text", [" 5 ", "5\t", "1, 1", " 1 , 1 ", "B2", "b 2"])
+def test_space_and_capitals_do_not_matter_in_a_cell(text: str) -> None:
+    """A person typed it."""
+    assert parse_cell(text) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0",
+        "10",
+        "-1",
+        "05",
+        "5.0",
+        "\uff15",
+        "d1",
+        "a0",
+        "a4",
+        "1,3",
+        "3,0",
+        "1;1",
+        "five",
+        "5" * 100,
+    ],
+)
+def test_what_names_no_cell_is_refused(text: str) -> None:
+    """The sentence says what would."""
+    with pytest.raises(errors.UnreadableCell) as raised:
+        parse_cell(text)
+
+    assert str(raised.value).startswith(f"'{text[:32]}")
+    assert str(raised.value).endswith(
+        "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
+    )
+
+
+def test_a_cell_may_have_much_space_around_it_but_not_any_amount() -> None:
+    """Up to 64 characters are looked at."""
+    assert parse_cell("5".center(64)) == 4
+    with pytest.raises(errors.UnreadableCell):
+        parse_cell("5".center(65))
+
+
+@given(st.text())
+def test_any_text_is_a_cell_or_refused(text: str) -> None:
+    """With a printable sentence, and never with another kind of error."""
+    try:
+        assert 0 <= parse_cell(text) <= 8
+    except errors.UnreadableCell as refusal:
+        assert str(refusal).isprintable()
+
+
+def test_every_game_of_five_moves_reads_back() -> None:
+    """All 15,120 of them, and the empty game."""
+    assert parse_moves("") == ()
+    for cells in permutations(range(9), 5):
+        assert parse_moves(format_moves(cells)) == cells
+
+
+@pytest.mark.parametrize(
+    ("digits", "first", "message"),
+    [
+        ("510", X, "a game is written with the digits 1 to 9, and move 3 of '510' is '0'"),
+        ("5a", X, "a game is written with the digits 1 to 9, and move 2 of '5a' is 'a'"),
+        ("\uff15", X, "a game is written with the digits 1 to 9, and move 1 of '\uff15' is '\uff15'"),
+        ("\x1b", X, "a game is written with the digits 1 to 9, and move 1 of '\\x1b' is '\\x1b'"),
+        ("55", X, "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
+        ("55", O, "move 2 of '55': cell 5 holds O in '___/_O_/___'"),
+        ("142536", X, "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
+    ],
+)
+def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: str) -> None:
+    """The first move at fault is named, and why."""
+    with pytest.raises(errors.UnreadableMoves) as raised:
+        parse_moves(digits, first)
+
+    assert str(raised.value) == message
+
+
+@given(st.text(alphabet=st.sampled_from("1234567890") | st.characters(), max_size=12))
+def test_any_text_is_a_game_or_refused(text: str) -> None:
+    """With a printable sentence, and never with another kind of error."""
+    try:
+        assert format_moves(parse_moves(text)) == text
+    except NoughtsError as refusal:
+        assert type(refusal) is errors.UnreadableMoves
+        assert str(refusal).isprintable()

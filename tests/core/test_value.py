@@ -1,0 +1,110 @@
+"""Frozen records."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from noughts.core.value import Value
+
+
+class Point(Value):
+    """A place on a grid."""
+
+    x: int
+    y: int = 0
+
+
+class Vector(Value):
+    """The same fields, and yet another thing."""
+
+    x: int
+    y: int = 0
+
+
+def test_fields_are_taken_in_order_by_name_and_by_default() -> None:
+    """The three ways to give a field lead to the same value."""
+    assert Point(1, 2) == Point(1, y=2) == Point(y=2, x=1)
+    assert Point(1) == Point(1, 0)
+
+
+def test_values_are_equal_when_their_class_and_fields_are() -> None:
+    """A value of another class is never equal, whatever it holds."""
+    assert Point(1, 2) != Point(1, 3)
+    assert Point(1, 2) != Vector(1, 2)
+    assert Point(1, 2) != (1, 2)
+
+
+def test_equal_values_have_equal_hashes() -> None:
+    """A value is a key, and its class is part of it."""
+    assert len({Point(1, 2), Point(1, y=2), Vector(1, 2)}) == 2
+
+
+def test_a_value_shows_its_fields() -> None:
+    """The picture of a value can be read back by a person."""
+    assert repr(Point(1)) == "Point(x=1, y=0)"
+
+
+def test_a_value_cannot_be_changed() -> None:
+    """Neither setting nor deleting a field is possible, and the message says which was tried."""
+    point = Point(1)
+
+    with pytest.raises(AttributeError, match=r"^Point is a value: x cannot be set$"):
+        point.x = 2  # type: ignore[misc]  # that is the point
+    with pytest.raises(AttributeError, match=r"^Point is a value: x cannot be deleted$"):
+        del point.x
+
+    assert point == Point(1)
+
+
+def test_replace_makes_a_new_value() -> None:
+    """The value it was made from stays as it was."""
+    point = Point(1, 2)
+
+    assert point.replace(y=5) == Point(1, 5)
+    assert point == Point(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "named", "message"),
+    [
+        ((), {}, "Point needs x"),
+        ((), {"y": 1}, "Point needs x"),
+        ((1, 2, 3), {}, "Point takes 2 values, not 3"),
+        ((1,), {"x": 1}, "Point was given x twice"),
+        ((1,), {"z": 1}, "Point has no z"),
+    ],
+)
+def test_wrong_fields_are_refused_by_name(
+    values: tuple[int, ...], named: dict[str, int], message: str
+) -> None:
+    """What is missing, unknown or given twice is named."""
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        Point(*values, **named)
+
+
+def test_all_missing_fields_are_named() -> None:
+    """Two missing fields are both told."""
+
+    class Pair(Value):
+        left: int
+        right: int
+
+    with pytest.raises(TypeError, match=r"^Pair needs left and right$"):
+        Pair()  # type: ignore[call-arg]  # that is the point
+
+
+def test_values_match_by_position() -> None:
+    """A `match` statement takes a value apart in the order of its fields."""
+    match Point(3, 4):
+        case Point(x, y):
+            assert (x, y) == (3, 4)
+
+
+def test_values_can_be_copied_and_pickled() -> None:
+    """A copy is equal to the original."""
+    point = Point(1, 2)
+
+    assert copy.copy(point) == copy.deepcopy(point) == pickle.loads(pickle.dumps(point)) == point  # noqa: S301 - our own bytes
