@@ -1,0 +1,57 @@
+"""Every position as a sentence, for people who listen to a screen, and for every shell alike."""
+
+from __future__ import annotations
+
+from noughts.core.game import Game
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noughts.core.board import Board, Cell, Mark
+
+
+def describe(position: Board | Game) -> str:
+    """Tell a position in one sentence, cells counted 1 to 9 as people type them.
+
+    >>> from noughts.core.board import Board
+    >>> describe(Board())
+    'The board is empty; X to move.'
+    >>> describe(Board().place(4).place(0))
+    'X on 5, O on 1; X to move.'
+    """
+    game = position if isinstance(position, Game) else Game.at(position)
+    held = [
+        f"{_who(game, mark)} on {_numbers(cells)}"
+        for mark in (game.board.first, game.board.first.other)
+        if (cells := [cell for cell, held in enumerate(game.board.cells) if held is mark])
+    ]
+    return f"{', '.join(held) or 'The board is empty'}; {standing(game)}."
+
+
+def standing(position: Board | Game) -> str:
+    """Tell how a position stands: who won and how, a draw, or who is to move.
+
+    >>> from noughts.core.board import Board
+    >>> standing(Board(x=0o007, o=0o030))
+    'X won with 1, 2 and 3'
+    """
+    game = position if isinstance(position, Game) else Game.at(position)
+    if game.active:
+        return f"{_who(game, game.active)} to move"
+    if game.winner is None:
+        return "the game is drawn"
+    winner = _who(game, game.winner)
+    if game.resigned:
+        return f"{_who(game, game.resigned)} resigned and {winner} won"
+    return f"{winner} won with {_numbers(game.board.winning_cells)}"
+
+
+def _who(game: Game, mark: Mark) -> str:
+    player = game.player(mark)
+    return f"{player.name} ({mark})" if player else str(mark)
+
+
+def _numbers(cells: Iterable[Cell]) -> str:
+    *most, last = (str(cell + 1) for cell in cells)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,113 @@
+"""The same game in three tellings, one for each document that words it; they are data.
+
+A telling in another language is one more value.
+"""
+
+from __future__ import annotations
+
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noughts.core.board import Board, Cell, Mark
+
+
+class Wording(Value):
+    """The lines of a telling, and the way it draws a board.
+
+    >>> from noughts.core.board import Board
+    >>> print(KATA.draw(Board().place(4)))
+    1|2|3
+    -+-+-
+    4|X|6
+    -+-+-
+    7|8|9
+    """
+
+    title: str
+    """What the telling is asked for by."""
+    blank: str
+    """What a free cell shows; with none, its number."""
+    across: str
+    """What stands between the cells of a row."""
+    between: str
+    """The line between two rows, if there is one."""
+    ask: str
+    """How the next move is asked for."""
+    invalid: str
+    """What answers anything that is no move."""
+    won: str
+    drawn: str
+    winner: str = "Player {mark}"
+    """What a winner without a name is called in `won`."""
+    result_before_board: bool = False
+    """Whether the end is told before the final board, and not after it."""
+    player: str = "Player {mark}"
+    """What a player without a name is called everywhere else."""
+    moves: str = "{player}:"
+    """How it is told who moved."""
+    drawn_by_lot: str = "{player} has randomly been selected as the first player"
+    starts: str = "{player} starts."
+    resigned: str = "{player} resigned."
+
+    def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
+        """Draw a board; `paint` may dress the sign of each cell in colour."""
+        signs = [
+            paint(cell, str(mark) if mark else self.blank or str(cell + 1))
+            for cell, mark in enumerate(board.cells)
+        ]
+        rows = [self.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
+        return f"\n{self.between}\n".join(rows) if self.between else "\n".join(rows)
+
+    def result(self, winner: Mark | None, name: str | None = None) -> str:
+        """Tell the end of a game.
+
+        >>> from noughts.core.board import X
+        >>> NARRATIVE.result(X)
+        'PLAYER X WON!'
+        >>> NARRATIVE.result(None)
+        'THE GAME ENDS WITH A DRAW!'
+        """
+        if winner is None:
+            return self.drawn
+        return self.won.format(player=name or self.winner.format(mark=winner))
+
+
+NARRATIVE = Wording(
+    title="narrative",
+    blank=" ",
+    across="|",
+    between="-+-+-",
+    ask="{player}, choose a free cell, 1 to 9:",
+    invalid="That is no move.",
+    won="{player} WON!",
+    drawn="THE GAME ENDS WITH A DRAW!",
+    winner="PLAYER {mark}",
+)
+
+GEM = Wording(
+    title="gem",
+    blank="_",
+    across=" ",
+    between="",
+    ask="{player}: Enter a number between 1 and 9 to make your move",
+    invalid="That is not a move you can make.",
+    won="{player} won!",
+    drawn="The game ended in a tie",
+    result_before_board=True,
+)
+
+KATA = Wording(
+    title="kata",
+    blank="",
+    across="|",
+    between="-+-+-",
+    ask="{player}, enter a position from 1 to 9:",
+    invalid="Position is Invalid!",
+    won="{player} Won!",
+    drawn="Game is Draw!",
+)
+
+WORDINGS = {wording.title: wording for wording in (NARRATIVE, GEM, KATA)}

@@ -1,0 +1,77 @@
+"""Positions as sentences."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from noughts import (
+    Board,
+    CreateGame,
+    JoinGame,
+    O,
+    PlaceToken,
+    Resign,
+    X,
+    decide,
+    describe,
+    parse_board,
+    reachable,
+    replay,
+    standing,
+)
+from noughts.core.game import fold
+
+
+@pytest.mark.parametrize(
+    ("board", "sentence"),
+    [
+        (Board(), "The board is empty; X to move."),
+        (Board(first=O), "The board is empty; O to move."),
+        (Board().place(4), "X on 5; O to move."),
+        (Board().place(4).place(0), "X on 5, O on 1; X to move."),
+        (parse_board("X_O/OX_/__X"), "X on 1, 5 and 9, O on 3 and 4; X won with 1, 5 and 9."),
+        (parse_board("OOO/XX_/X__"), "X on 4, 5 and 7, O on 1, 2 and 3; O won with 1, 2 and 3."),
+        (
+            parse_board("XOX/OOX/XXO"),
+            "X on 1, 3, 6, 7 and 8, O on 2, 4, 5 and 9; the game is drawn.",
+        ),
+        (parse_board("X__/OO_/___", O), "O on 4 and 5, X on 1; X to move."),
+    ],
+)
+def test_a_position_is_told_in_a_sentence(board: Board, sentence: str) -> None:
+    """The starter's cells first, as the numbers that people type, and how it stands."""
+    assert describe(board) == sentence
+
+
+def test_names_and_marks_are_both_told() -> None:
+    """Whoever listens hears who holds what."""
+    game = replay(decide(None, CreateGame()))
+    for command in (JoinGame(X, "bob"), PlaceToken(X, 4)):
+        game = fold(decide(game, command), game)
+
+    assert describe(game) == "bob (X) on 5; O to move."
+
+
+def test_a_resignation_is_told() -> None:
+    """Who gave up, and who won by it."""
+    game = replay(decide(None, CreateGame()))
+    game = fold(decide(game, Resign(X)), game)
+
+    assert describe(game) == "The board is empty; X resigned and O won."
+    assert standing(game) == "X resigned and O won"
+
+
+def test_every_position_has_a_sentence_of_its_own() -> None:
+    """All 5,478 are told apart by it, and the board can be drawn again from it."""
+    told = {describe(board): board for board in reachable()}
+
+    assert len(told) == 5_478
+    for sentence, board in told.items():
+        held = sentence.split(";")[0]
+        signs = ["_"] * 9
+        for mark, numbers in re.findall(r"([XO]) on ((?:\d(?:, | and )?)+)", held):
+            for number in re.findall(r"\d", numbers):
+                signs[int(number) - 1] = mark
+        assert "".join(signs) == str(board).replace("/", "")

@@ -1,0 +1,75 @@
+"""The tellings, to the letter of the documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from noughts import GEM, KATA, NARRATIVE, WORDINGS, Board, Mark, O, Wording, X, parse_board
+
+BOARD = parse_board("X_O/_X_/___")
+
+
+@pytest.mark.parametrize(
+    ("wording", "lines"),
+    [
+        (NARRATIVE, ["X| |O", "-+-+-", " |X|", "-+-+-", " | |"]),
+        (GEM, ["X _ O", "_ X _", "_ _ _"]),
+        (KATA, ["X|2|O", "-+-+-", "4|X|6", "-+-+-", "7|8|9"]),
+    ],
+    ids=lambda value: value.title if isinstance(value, Wording) else "",
+)
+def test_each_telling_draws_a_board_in_its_own_way(wording: Wording, lines: list[str]) -> None:
+    """No line ends with a space."""
+    assert wording.draw(BOARD).split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("wording", "mark", "name", "line"),
+    [
+        (NARRATIVE, X, None, "PLAYER X WON!"),
+        (NARRATIVE, O, None, "PLAYER O WON!"),
+        (NARRATIVE, None, None, "THE GAME ENDS WITH A DRAW!"),
+        (NARRATIVE, X, "bob", "bob WON!"),
+        (GEM, X, "bob", "bob won!"),
+        (GEM, O, None, "Player O won!"),
+        (GEM, None, None, "The game ended in a tie"),
+        (KATA, X, None, "Player X Won!"),
+        (KATA, O, None, "Player O Won!"),
+        (KATA, X, "bob", "bob Won!"),
+        (KATA, None, "bob", "Game is Draw!"),
+    ],
+)
+def test_each_telling_ends_a_game_in_its_own_words(
+    wording: Wording, mark: Mark | None, name: str | None, line: str
+) -> None:
+    """With the winner's name where there is one."""
+    assert wording.result(mark, name) == line
+
+
+def test_only_the_gem_tells_the_end_before_the_board() -> None:
+    """The others show the final board first."""
+    assert [wording.result_before_board for wording in (NARRATIVE, GEM, KATA)] == [False, True, False]
+
+
+def test_a_name_with_braces_is_only_a_name() -> None:
+    """It is put into the line, and never read as a part of it."""
+    assert KATA.result(X, "{mark}{0}{player!r}") == "{mark}{0}{player!r} Won!"
+
+
+def test_signs_can_be_painted() -> None:
+    """The painter is told the cell and its sign, and what it gives back stands there."""
+    painted = GEM.draw(Board().place(4), lambda cell, sign: f"<{cell}{sign}>")
+
+    assert painted == "<0_> <1_> <2_>\n<3_> <4X> <5_>\n<6_> <7_> <8_>"
+
+
+def test_a_telling_is_asked_for_by_its_title() -> None:
+    """There are three."""
+    assert WORDINGS == {"narrative": NARRATIVE, "gem": GEM, "kata": KATA}
+
+
+def test_another_language_is_one_more_value() -> None:
+    """No code is needed for it."""
+    german = KATA.replace(title="de", won="{player} hat gewonnen!", winner="Spieler {mark}")
+
+    assert german.result(O) == "Spieler O hat gewonnen!"
