@@ -1,0 +1,81 @@
+"""The public names of noughts. Import them from `noughts` itself."""
+
+from noughts.core import errors, events
+from noughts.core.board import SYMMETRIES, Board, Cell, Mark, O, X, game_over, reachable
+from noughts.core.codec import decode, encode, format_record, parse_record
+from noughts.core.errors import IllegalMove, NoughtsError
+from noughts.core.events import Event, facts
+from noughts.core.game import (
+    Command,
+    CreateGame,
+    Game,
+    JoinGame,
+    PlaceToken,
+    Resign,
+    TakeBack,
+    decide,
+    evolve,
+    fold,
+    replay,
+)
+from noughts.core.notation import (
+    format_cell,
+    format_moves,
+    format_pair,
+    format_square,
+    parse_board,
+    parse_cell,
+    parse_moves,
+)
+from noughts.core.player import Player
+from noughts.players.chance import next_move
+from noughts.words.describe import describe, standing
+from noughts.words.wording import GEM, KATA, NARRATIVE, WORDINGS, Wording
+
+__all__ = [
+    "GEM",
+    "KATA",
+    "NARRATIVE",
+    "SYMMETRIES",
+    "WORDINGS",
+    "Board",
+    "Cell",
+    "Command",
+    "CreateGame",
+    "Event",
+    "Game",
+    "IllegalMove",
+    "JoinGame",
+    "Mark",
+    "NoughtsError",
+    "O",
+    "PlaceToken",
+    "Player",
+    "Resign",
+    "TakeBack",
+    "Wording",
+    "X",
+    "decide",
+    "decode",
+    "describe",
+    "encode",
+    "errors",
+    "events",
+    "evolve",
+    "facts",
+    "fold",
+    "format_cell",
+    "format_moves",
+    "format_pair",
+    "format_record",
+    "format_square",
+    "game_over",
+    "next_move",
+    "parse_board",
+    "parse_cell",
+    "parse_moves",
+    "parse_record",
+    "reachable",
+    "replay",
+    "standing",
+]

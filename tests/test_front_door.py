@@ -1,0 +1,50 @@
+"""What `import noughts` offers, and what it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import noughts
+from noughts import library
+
+
+def test_all_is_exact() -> None:
+    """Every public name of the library stands in `__all__`, and nothing else does."""
+    public = [name for name in vars(library) if not name.startswith("_")]
+
+    assert noughts.__all__ == library.__all__
+    assert set(library.__all__) == set(public)
+
+
+def test_every_public_name_can_be_imported_from_the_front_door() -> None:
+    """And it is the very thing that the library means."""
+    for name in library.__all__:
+        assert getattr(noughts, name) is getattr(library, name)
+        assert name in dir(noughts)
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    """Functions, classes and modules have a docstring; the rest are plain values and types."""
+    for name in library.__all__:
+        thing = getattr(library, name)
+        if callable(thing) or isinstance(thing, ModuleType):
+            assert thing.__doc__, f"{name} has no docstring"
+
+
+def test_a_name_that_is_not_there_is_refused() -> None:
+    """As any module would."""
+    with pytest.raises(AttributeError, match=r"^module 'noughts' has no attribute 'Checkers'$"):
+        noughts.Checkers  # noqa: B018 - asking is the test
+
+
+def test_importing_noughts_imports_nothing_else() -> None:
+    """The command answers `--version` without loading the rules or a parser."""
+    code = "import noughts, sys; print([m for m in sys.modules if m.startswith(('noughts', 'argparse'))])"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "['noughts']"
