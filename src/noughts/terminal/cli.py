@@ -1,0 +1,215 @@
+"""The `noughts` command: its options, its exit codes, and how it leaves."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from random import Random
+
+from noughts import __version__
+from noughts.core.board import Mark
+from noughts.core.errors import NoughtsError
+from noughts.core.player import Player
+from noughts.terminal.screen import Screen, colours_wanted, is_cramped
+from noughts.words.wording import WORDINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import Never, TextIO
+
+DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+LONGEST_INTERVAL = 86_400
+"""A day, in seconds: some systems cannot sleep for much longer than that."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Obey the command line and return the exit code; no error leaves as a traceback."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = _obey(arguments)
+        if sys.stdout:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
+        _last_words("\nGoodbye!", sys.stdout)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _give_up_output()  # whoever was reading has gone, and needs no words
+        return DONE
+    except NoughtsError as error:
+        _last_words(f"noughts: {error}", sys.stderr)
+        return BAD_USAGE
+    except OSError as error:
+        _give_up_output()
+        _last_words(f"noughts: cannot go on: {error.strerror}", sys.stderr)
+        return FAILED
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
+    return code
+
+
+def _obey(arguments: Sequence[str]) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+        options.command(options)
+    except SystemExit as leaving:  # help was shown, the usage was bad, or SIGTERM came
+        return leaving.code if isinstance(leaving.code, int) else DONE
+    return DONE
+
+
+def _play(options: argparse.Namespace) -> None:
+    from noughts.terminal.table import Table  # noqa: PLC0415 - what a command does not need is not loaded
+
+    screen, players = _screen(options), _players(options)
+    first = _first(options, screen, players, Random())  # noqa: S311 - a game, no secret
+    Table(screen, sys.stdin.buffer if sys.stdin else None, players).play(first)
+
+
+def _watch(options: argparse.Namespace) -> None:
+    from noughts.terminal.watch import Pause, watch  # noqa: PLC0415 - the same
+
+    screen, players = _screen(options), _players(options)
+    rng = Random(options.seed)  # noqa: S311 - a game, no secret
+    starters = (_first(options, screen, players, rng) for _ in range(options.games or 1))
+    watch(screen, players, starters, rng, Pause(options.interval), with_tally=options.games is not None)
+
+
+def _show(options: argparse.Namespace) -> None:
+    from noughts.terminal.show import show  # noqa: PLC0415 - the same
+    from noughts.terminal.watch import Pause  # noqa: PLC0415 - the same
+
+    show(_screen(options), options.position, Mark(options.first), Pause(options.interval))
+
+
+def _screen(options: argparse.Namespace) -> Screen:
+    if sys.stdout:
+        # A name that the terminal has no letters for is shown in escapes, and ends nothing.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
+    out = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - until the end
+    return Screen(
+        out=out,
+        wording=WORDINGS[options.wording],
+        colour=colours_wanted(options.color, out, os.environ),
+        spoken=options.describe,
+        compact=is_cramped(out),
+        interactive=out.isatty() and bool(sys.stdin) and sys.stdin.isatty(),
+    )
+
+
+def _players(options: argparse.Namespace) -> tuple[Player, ...]:
+    named = (Mark.X, options.x), (Mark.O, options.o)
+    return tuple(Player(name, mark) for mark, name in named if name is not None)
+
+
+def _first(options: argparse.Namespace, screen: Screen, players: tuple[Player, ...], rng: Random) -> Mark:
+    """Return who starts; if that is left to chance, tell whom it fell on."""
+    if options.first != "random":
+        return Mark(options.first)
+    first = rng.choice(list(Mark))
+    name = next((player.name for player in players if player.mark is first), None)
+    player = name or screen.wording.player.format(mark=first)
+    screen.say(screen.wording.drawn_by_lot.format(player=player))
+    return first
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses in one sentence, in which no control character reaches the terminal."""
+
+    def error(self, message: str) -> Never:
+        clean = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message[:500])
+        self.exit(BAD_USAGE, f"{self.prog}: {clean}\nTry '{self.prog} --help'.\n")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="noughts", description="Tic-tac-toe with exact rules.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"noughts {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="play | watch | show", required=True)
+
+    play = commands.add_parser("play", help="two people at one keyboard", allow_abbrev=False)
+    _add_seats(play)
+    _add_telling(play, "kata")
+    play.set_defaults(command=_play)
+
+    watch = commands.add_parser("watch", help="two bots that move at random", allow_abbrev=False)
+    _add_seats(watch)
+    _add_interval(watch, 2)
+    watch.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
+    watch.add_argument("--games", type=_count, metavar="N", help="play N games, and tell the tally")
+    _add_telling(watch, "narrative")
+    watch.set_defaults(command=_watch)
+
+    show = commands.add_parser("show", help="draw a position or replay a game", allow_abbrev=False)
+    show.add_argument(
+        "position", metavar="BOARD-OR-GAME", help="a board such as X_O/_X_/___, or the digits of a game"
+    )
+    show.add_argument("--first", choices=["X", "O"], default="X", help="who started (X)")
+    _add_interval(show, 0)
+    _add_telling(show, "narrative")
+    show.set_defaults(command=_show)
+    return parser
+
+
+def _add_seats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--x", metavar="NAME", help="who plays X")
+    parser.add_argument("--o", metavar="NAME", help="who plays O")
+    parser.add_argument("--first", choices=["X", "O", "random"], default="X", help="who starts (X)")
+
+
+def _add_interval(parser: argparse.ArgumentParser, default: int) -> None:
+    parser.add_argument(
+        "--interval", type=_seconds, default=default, metavar="SECONDS", help=f"between moves ({default})"
+    )
+
+
+def _add_telling(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument(
+        "--wording", choices=list(WORDINGS), default=default, help=f"how the game is told ({default})"
+    )
+    parser.add_argument("--describe", action="store_true", help="tell positions in sentences, undrawn")
+    parser.add_argument(
+        "--color", choices=["auto", "always", "never"], default="auto", help="colour the marks (auto)"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds <= LONGEST_INTERVAL:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds from 0 to {LONGEST_INTERVAL}"
+        )
+    return seconds
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> Never:
+    sys.exit(TERMINATED)
+
+
+def _last_words(words: str, stream: TextIO | None) -> None:
+    try:
+        if stream:
+            print(words, file=stream, flush=True)
+    except OSError:
+        _give_up_output()
+
+
+def _give_up_output() -> None:
+    """Send what is still to be written nowhere, so that Python does not fail on it once more at exit."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

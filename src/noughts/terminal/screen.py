@@ -1,0 +1,100 @@
+"""What a player sees: lines, boards in colour, and sizes down to twenty columns by five rows."""
+
+from __future__ import annotations
+
+import os
+
+from noughts.core.value import Value
+from noughts.words.describe import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TextIO
+
+    from noughts.core.board import Board, Cell, Mark
+    from noughts.core.game import Game
+    from noughts.words.wording import Wording
+
+_RESET = "\x1b[0m"
+_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart by most eyes
+_FREE = "\x1b[2m"
+_WON = "\x1b[7m"  # the winning line is reversed, so that it is seen without colours too
+
+_ROOMY = 44, 10  # below these columns or rows a board of five lines and its question do not fit
+
+
+class Screen(Value):
+    """Where a game is told, and how."""
+
+    out: TextIO
+    wording: Wording
+    colour: bool = False
+    spoken: bool = False
+    """Whether boards are told in a sentence instead of drawn."""
+    compact: bool = False
+    interactive: bool = False
+    """Whether a person sits before it, so that a question keeps the cursor on its line."""
+
+    def say(self, line: str) -> None:
+        """Show one line."""
+        self.out.write(line + "\n")
+
+    def ask(self, question: str) -> None:
+        """Show a question and leave the cursor where it is answered."""
+        self.out.write(question + (" " if self.interactive else "\n"))
+        self.out.flush()
+
+    def end_line(self) -> None:
+        """Leave the line of a question that got no answer."""
+        if self.interactive:
+            self.out.write("\n")
+
+    def name(self, game: Game, mark: Mark) -> str:
+        """Call a player by name, or as the wording does for want of one."""
+        player = game.player(mark)
+        return player.name if player else self.wording.player.format(mark=mark)
+
+    def show(self, game: Game) -> None:
+        """Show the position and, when the game is over, the result, in the wording's order."""
+        lines = [describe(game) if self.spoken else self.drawing(game.board)]
+        if game.is_over:
+            player = game.player(game.winner) if game.winner else None
+            result = self.wording.result(game.winner, player.name if player else None)
+            lines.insert(0 if self.wording.result_before_board else 1, result)
+        for line in lines:
+            self.say(line)
+        self.out.flush()
+
+    def drawing(self, board: Board) -> str:
+        """Draw a board as the wording does, or in three short rows where there is no room."""
+        wording = self.wording.replace(blank="", across=" ", between="") if self.compact else self.wording
+        return wording.draw(board, self._painter(board)) if self.colour else wording.draw(board)
+
+    def _painter(self, board: Board) -> Callable[[Cell, str], str]:
+        won = board.winning_cells
+
+        def paint(cell: Cell, sign: str) -> str:
+            if sign in _COLOURS:
+                return f"{_WON if cell in won else ''}{_COLOURS[sign]}{sign}{_RESET}"
+            return f"{_FREE}{sign}{_RESET}" if sign.isdigit() else sign
+
+        return paint
+
+
+def colours_wanted(choice: str, out: TextIO, environment: Mapping[str, str]) -> bool:
+    """Decide on colour: asked for, or a terminal that has them and nobody who minds."""
+    if choice != "auto":
+        return choice == "always"
+    dumb = environment.get("TERM", "dumb") == "dumb"
+    return out.isatty() and not dumb and not environment.get("NO_COLOR")
+
+
+def is_cramped(out: TextIO) -> bool:
+    """Tell whether the terminal is too small for a board of five lines and a question."""
+    try:
+        size = os.get_terminal_size(out.fileno())
+    except (OSError, ValueError):
+        return False
+    columns, rows = _ROOMY
+    return 0 < size.columns < columns or 0 < size.lines < rows

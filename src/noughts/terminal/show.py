@@ -1,0 +1,44 @@
+"""A position drawn, or a game of digits told from its start."""
+
+from __future__ import annotations
+
+from noughts.core.errors import ImpossibleBoard, NotationError
+from noughts.core.game import Game
+from noughts.core.notation import parse_board, parse_moves
+from noughts.terminal.table import new_game
+from noughts.terminal.watch import show_move
+from noughts.words.describe import standing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from noughts.core.board import Board, Mark
+    from noughts.terminal.screen import Screen
+    from noughts.terminal.watch import Pause
+
+
+def show(screen: Screen, written: str, first: Mark, pause: Pause) -> None:
+    """Draw a position, or replay a game, and say how it stands."""
+    if written.isdigit():
+        game = new_game(first, ())
+        for cell in parse_moves(written, first):
+            pause()
+            game = show_move(screen, game, cell)
+    else:
+        game = Game.at(_board(written, first))
+        screen.show(game)
+    if game.active and not screen.spoken:
+        screen.say(f"{standing(game)}.")
+
+
+def _board(written: str, first: Mark) -> Board:
+    """Read the board, and if it is one that the other mark must have started, say so."""
+    try:
+        return parse_board(written, first)
+    except ImpossibleBoard as error:
+        try:
+            parse_board(written, first.other)
+        except NotationError:
+            raise error from None
+        raise ImpossibleBoard(
+            f"{error} (or did {first.other} start? then say --first {first.other})"
+        ) from None

@@ -1,0 +1,154 @@
+"""Two people at one keyboard: the loop of a game, and of one game after another."""
+
+from __future__ import annotations
+
+from noughts.core.board import Mark
+from noughts.core.errors import CommandRefused, NotationError
+from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
+from noughts.core.notation import format_cell, parse_cell
+from noughts.terminal.keyboard import UnreadableLine, read_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import BinaryIO
+
+    from noughts.core.game import Command, Game
+    from noughts.core.player import Player
+    from noughts.terminal.screen import Screen
+
+HELP = """\
+Type the number of a free cell, 1 to 9, row by row from the top left;
+row,column (0,0 to 2,2) and a1 to c3 name the same cells.
+undo    take back the last token
+resign  give the game up
+help    show this
+quit    leave"""
+
+SHORT_HELP = "1-9 undo resign quit"
+
+
+class _Left(Exception):
+    """The players left the table, by a word of theirs or at the end of input."""
+
+
+class Table:
+    """One screen, one keyboard, and the score between those who sit there."""
+
+    def __init__(self, screen: Screen, keyboard: BinaryIO | None, players: Iterable[Player] = ()) -> None:
+        self._screen = screen
+        self._keyboard = keyboard
+        self._players = tuple(players)
+        self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
+
+    def play(self, first: Mark) -> None:
+        """Play until the players have had enough: the loser starts the next game, or who did not last."""
+        try:
+            while True:
+                game = self._play_one(first)
+                self._tell_score(game)
+                if not self._play_again():
+                    break
+                first = game.winner.other if game.winner else game.board.first.other
+                self._screen.say(
+                    self._screen.wording.starts.format(player=self._screen.name(game, first))
+                )
+        except _Left:
+            self._screen.end_line()
+        self._screen.say("Goodbye!")
+
+    def _play_one(self, first: Mark) -> Game:
+        game = new_game(first, self._players)
+        self._screen.show(game)
+        while game.active:
+            self._ask_for_move(game, game.active)
+            game = self._answer(game, game.active)
+        return game
+
+    def _ask_for_move(self, game: Game, mark: Mark) -> None:
+        question = "{mark} 1-9:" if self._screen.compact else self._screen.wording.ask
+        self._screen.ask(question.format(mark=mark, player=self._screen.name(game, mark)))
+
+    def _answer(self, game: Game, mark: Mark) -> Game:
+        """Do what the player says; if it cannot be done, say why and leave the game as it was."""
+        try:
+            words = self._hear()
+            if words == "help":
+                self._screen.say(SHORT_HELP if self._screen.compact else HELP)
+                return game
+            command = _understand(words, mark)
+            events = decide(game, command)
+        except (NotationError, UnreadableLine) as refusal:
+            return self._refuse(game, str(refusal))
+        except CommandRefused as refusal:
+            self._screen.say(_sentence(str(refusal)))
+            return game
+        if isinstance(events[0], PlayerNotifyIllegalMove):
+            return self._refuse(game, f"that cell is taken: free are {_free(game)}")
+        after = fold(events, game)
+        if after.resigned:
+            self._screen.say(self._screen.wording.resigned.format(player=self._screen.name(game, mark)))
+        self._screen.show(after)
+        return after
+
+    def _refuse(self, game: Game, why: str) -> Game:
+        self._screen.say(self._screen.wording.invalid)
+        if not self._screen.compact:
+            self._screen.say(_sentence(why))
+        return game
+
+    def _hear(self) -> str:
+        """Return what was typed, small letters and single spaces only; `quit` is heard everywhere."""
+        line = read_line(self._keyboard)
+        if line is None:
+            raise _Left
+        words = " ".join(line.lower().split())
+        if words == "quit":
+            raise _Left
+        return words
+
+    def _tell_score(self, game: Game) -> None:
+        self._score[game.winner] += 1
+        points = [
+            f"{mark if self._screen.compact else self._screen.name(game, mark)} {self._score[mark]}"
+            for mark in Mark
+        ]
+        self._screen.say(f"Score: {', '.join(points)}, draws {self._score[None]}")
+
+    def _play_again(self) -> bool:
+        while True:
+            self._screen.ask("Play again? (y/n)")
+            try:
+                answer = self._hear()
+            except UnreadableLine:
+                answer = ""
+            if answer in ("y", "yes", "n", "no"):
+                return answer.startswith("y")
+            self._screen.say("Please answer y or n.")
+
+
+def new_game(first: Mark, players: Iterable[Player]) -> Game:
+    """Create a game on one screen, and seat those who have names."""
+    game = replay(decide(None, CreateGame(first)))
+    for player in players:
+        game = fold(decide(game, JoinGame(player.mark, player.name)), game)
+    return game
+
+
+def _understand(words: str, mark: Mark) -> Command:
+    match words:
+        case "undo":
+            return TakeBack(mark.other)  # the token that lies there last is the opponent's
+        case "resign":
+            return Resign(mark)
+        case _:
+            return PlaceToken(mark, parse_cell(words))
+
+
+def _free(game: Game) -> str:
+    return ", ".join(map(format_cell, game.board.free_cells))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

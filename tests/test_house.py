@@ -1,0 +1,93 @@
+"""The rooms of the house, and which may import which."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "noughts"
+
+# A room may import from itself, and from these. Arrows point inward only; the command reaches
+# everything, and nothing reaches the command.
+MAY_IMPORT: dict[str, set[str]] = {
+    "core": set(),
+    "words": {"core"},
+    "players": {"core"},
+    "terminal": {"core", "players", "words", "__init__"},
+    "library": {"core", "players", "words"},
+    "__init__": {"library"},
+    "__main__": {"__init__", "terminal"},
+}
+
+# What is pure knows neither time nor chance nor the world outside.
+IMPURE = {
+    "datetime",
+    "io",
+    "logging",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "socket",
+    "subprocess",
+    "sys",
+    "time",
+}
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def room(module: str) -> str:
+    """Return the room that a module of noughts is in."""
+    return (*module.split("."), "__init__")[1]
+
+
+def imports(path: Path) -> set[str]:
+    """Return every module that a file imports, wherever in it; those for types alone too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} has a relative import"
+            is_package = node.module == "noughts"
+            found |= (
+                {
+                    f"noughts.{alias.name}" if (SOURCE / alias.name).exists() else "noughts"
+                    for alias in node.names
+                }
+                if is_package
+                else {node.module or ""}
+            )
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
+    """From its own room, from those that the table allows, and from the standard library."""
+    home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for module in imports(path):
+        if module.split(".")[0] == "noughts":
+            assert room(module) in {home, *MAY_IMPORT[home]}, f"{path.name} must not import {module}"
+        else:
+            assert module.split(".")[0] in sys.stdlib_module_names, (
+                f"{path.name} must not import {module}"
+            )
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if "core" in path.parts or "words" in path.parts]
+)
+def test_what_is_pure_stays_pure(path: Path) -> None:
+    """Time, chance and the outside come in as arguments."""
+    assert not imports(path) & IMPURE
+
+
+def test_every_room_stands_in_the_table() -> None:
+    """A new room gets its rule with its first file."""
+    rooms = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES}
+
+    assert rooms == set(MAY_IMPORT)
