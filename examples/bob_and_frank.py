@@ -1,0 +1,53 @@
+"""Bob and frank play tic-tac-toe, with nothing but the public names of noughts.
+
+Run it with `python examples/bob_and_frank.py`, and build your own game from here.
+"""
+
+import random
+import sys
+
+from noughts import GEM, Board, NoughtsError, O, Player, X, parse_cell
+
+BOB, FRANK = Player(name="bob", mark=X), Player(name="frank", mark=O)
+
+
+def next_board(board: Board, player: Player) -> Board:
+    """Ask until the player names a cell that is free, and return the board with the mark on it."""
+    while True:
+        print(GEM.ask.format(player=player.name))
+        try:
+            return board.place(parse_cell(input()), player.mark)
+        except (NoughtsError, UnicodeError) as refusal:  # nothing was overwritten: boards never change
+            print(f"That cannot be played: {refusal}.")
+
+
+def play() -> None:
+    """Play one game, from the draw of the first player to the final board."""
+    print("Welcome to tic tac toe")
+    player, other = random.sample([BOB, FRANK], 2)
+    print(GEM.drawn_by_lot.format(player=player.name))
+    board = Board(first=player.mark)
+    while True:
+        print(GEM.draw(board), end="\n\n")
+        board = next_board(board, player)
+        if board.is_over:
+            break
+        player, other = other, player
+    print(GEM.result(board.winner, player.name))
+    print(GEM.draw(board))
+
+
+def main() -> int:
+    """Play, and leave without a fuss when a player does."""
+    try:
+        play()
+    except EOFError:
+        print("Goodbye!")
+    except KeyboardInterrupt:
+        print("\nGoodbye!")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

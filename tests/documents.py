@@ -1,0 +1,85 @@
+"""What the scenarios of the five documents share: the screen read back, and every move there is."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from noughts import CreateGame, Game, Mark, PlaceToken, decide, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from subprocess import CompletedProcess
+    from typing import TypeAlias
+
+    from noughts import Board, Cell, Event
+
+    Ran: TypeAlias = CompletedProcess[str]
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+_ROWS = re.compile(r"[XO_] [XO_] [XO_]|[XO\d ]\|[XO\d ]\|[XO\d]?")
+_QUESTIONS = re.compile(
+    r"\w+: Enter a number between 1 and 9 to make your move"
+    r"|.+, enter a position from 1 to 9:"
+    r"|Play again\? \(y/n\)"
+)
+
+
+class Answer(NamedTuple):
+    """What a game answers when somebody tries to place a token."""
+
+    game: Game
+    mark: Mark
+    cell: Cell
+    events: tuple[Event, ...]
+
+
+def created(first: Mark = Mark.X) -> Game:
+    """Return a new game."""
+    game = fold(decide(None, CreateGame(first)))
+    assert game is not None
+    return game
+
+
+@cache
+def every_answer() -> tuple[Answer, ...]:
+    """Let both marks try every cell, and one that does not exist, in every position there is."""
+    games: dict[Board, Game] = {created().board: created()}
+    waiting, answers = list(games.values()), []
+    for game in waiting:  # grows while it is walked
+        for mark in Mark:
+            for cell in range(10):
+                events = decide(game, PlaceToken(mark, cell))
+                answers.append(Answer(game, mark, cell, events))
+                after = fold(events, game) if len(events) > 1 else game
+                if after.board not in games:
+                    games[after.board] = after
+                    waiting.append(after)
+    return tuple(answers)
+
+
+def keys(moves: str | None, typed: str | None) -> str:
+    r"""Return what is typed for a game of digits, and then for the lines in quotes.
+
+    >>> keys("519", '"undo" ""')
+    '5\n1\n9\nundo\n\n'
+    """
+    return "".join(f"{line}\n" for line in (*(moves or ""), *re.findall('"([^"]*)"', typed or "")))
+
+
+def board_texts(lines: Iterable[str]) -> list[str]:
+    """Return the boards that were shown, in whatever telling, as text such as X_O/_X_/___.
+
+    >>> board_texts(["X| |O", "-+-+-", " |X|", "-+-+-", " | |", "X _ O", "_ X _", "_ _ _"])
+    ['X_O/_X_/___', 'X_O/_X_/___']
+    """
+    rows = [re.sub(r"[ \d]", "_", f"{line:5}"[::2]) for line in lines if _ROWS.fullmatch(line)]
+    assert len(rows) % 3 == 0, "a board has three rows"
+    return ["/".join(rows[start : start + 3]) for start in range(0, len(rows), 3)]
+
+
+def questions(lines: Iterable[str]) -> list[str]:
+    """Return what the players were asked, in order."""
+    return [line for line in lines if _QUESTIONS.fullmatch(line)]

@@ -1,0 +1,311 @@
+"""The steps of document 003, the package."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from command import COMMAND
+from documents import board_texts, created, keys, questions
+from noughts import GEM, WORDINGS, Board, Mark, Player, errors, parse_board, parse_cell, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from documents import Ran
+    from noughts import Game
+
+scenarios("package.feature")
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bob_and_frank.py"
+MARKS = {"bob": "X", "frank": "O"}
+
+
+# Cell, player, board and game
+
+
+@then(parsers.parse('"{name}" is a public name of the library'))
+def is_public(name: str) -> None:
+    assert name in import_module("noughts").__all__
+    assert hasattr(import_module("noughts"), name)
+
+
+@then("every public name can be imported from the library")
+def can_be_imported() -> None:
+    library = import_module("noughts")
+    assert library.__all__
+    assert [name for name in library.__all__ if not hasattr(library, name)] == []
+
+
+@then("the library is marked as typed")
+def is_typed() -> None:
+    assert files("noughts").joinpath("py.typed").is_file()
+
+
+@when(
+    parsers.parse('a player is made with the name "{name}" and the mark {mark}'), target_fixture="player"
+)
+def make_player(name: str, mark: str) -> Player:
+    return Player(name=name, mark=Mark(mark))
+
+
+@then(parsers.parse('the player\'s name is "{name}" and their mark is {mark}'))
+def player_is(player: Player, name: str, mark: str) -> None:
+    assert (player.name, player.mark) == (name, Mark(mark))
+
+
+@when(parsers.parse("a player is made without {missing}"), target_fixture="error")
+def make_incomplete_player(missing: str) -> str:
+    whole = {"name": "Someone", "mark": Mark.X}
+    given_fields = {field: value for field, value in whole.items() if field not in missing.split(" and ")}
+    make: Callable[..., Player] = Player
+    with pytest.raises(TypeError) as raised:
+        make(**given_fields)
+    return str(raised.value)
+
+
+@then(parsers.parse("the error says that {missing} is missing, and names nothing else"))
+def says_what_is_missing(error: str, missing: str) -> None:
+    assert re.findall(r"\b(?:name|mark)\b", error) == missing.split(" and ")
+
+
+@when(parsers.re(r"a game is created for (?P<first>[XO]) to start"), target_fixture="game")
+def create(first: str) -> Game:
+    return created(Mark(first))
+
+
+@then(parsers.re(r"its board is (?P<board>[XO_/]+) and (?P<mark>[XO]) is to move"))
+def game_stands(game: Game, board: str, mark: str) -> None:
+    assert str(game.board) == board
+    assert game.active is Mark(mark)
+
+
+# A board from a grid
+
+
+@given("the grid", target_fixture="board")
+def grid(docstring: str) -> Board:
+    return parse_board(json.loads(docstring))
+
+
+@then(parsers.re(r"the cell at x (?P<x>\d) and y (?P<y>\d) (?:holds (?P<mark>[XO])|is blank)"))
+def cell_holds(board: Board, x: str, y: str, mark: str | None) -> None:
+    assert board.cell(int(x), int(y)) is (Mark(mark) if mark else None)
+    assert board.cell(x=int(x), y=int(y)) is (Mark(mark) if mark else None)
+
+
+@then(parsers.parse("there is no cell at x {x:d} and y {y:d}"))
+def no_cell(board: Board, x: int, y: int) -> None:
+    with pytest.raises(errors.NoSuchCell):
+        board.cell(x, y)
+
+
+@then(parsers.parse('the game stands as "{words}"'))
+def stands(board: Board, words: str) -> None:
+    kind = "winner" if board.winner else "draw" if board.is_draw else "not over"
+    assert f"{kind}: {standing(board)}" == words
+    assert board.is_over is (kind != "not over")
+
+
+# Two people on the command line
+
+
+@then(parsers.parse('the first question is "{question}"'))
+def first_question(ran: Ran, question: str) -> None:
+    assert questions(ran.stdout.splitlines())[0] == question
+
+
+@then(
+    parsers.re(
+        r"the (?P<which>first|next) thing it says is "
+        r"that bob or frank has randomly been selected as the first player"
+    ),
+    target_fixture="starter",
+)
+def one_selected(ran: Ran, which: str) -> str:
+    line = ran.stdout.splitlines()[0 if which == "first" else 1]
+    starter, announcement = line.split(" ", 1)
+    assert starter in MARKS
+    assert announcement == "has randomly been selected as the first player"
+    return starter
+
+
+@then("whoever was selected is asked first, and places their own mark")
+def starter_is_asked(ran: Ran, starter: str) -> None:
+    lines = ran.stdout.splitlines()
+    assert questions(lines)[0] == f"{starter}: Enter a number between 1 and 9 to make your move"
+    before, after, *_ = board_texts(lines)
+    assert before == "___/___/___"
+    assert re.sub("[_/]", "", after) == MARKS[starter]
+
+
+@then(
+    "bob has randomly been selected as the first player in some games, and frank in the others",
+    target_fixture="selected",
+)
+def both_selected(ran: Ran) -> list[int]:
+    lines = ran.stdout.splitlines()
+    announcement = re.compile("(bob|frank) has randomly been selected as the first player")
+    selected = [at for at, line in enumerate(lines) if announcement.fullmatch(line)]
+    assert len(selected) == 40
+    assert {lines[at].split()[0] for at in selected} == set(MARKS)
+    return selected
+
+
+@then("whoever was selected moves first, and places their own mark")
+def selected_moves(ran: Ran, selected: list[int]) -> None:
+    lines = ran.stdout.splitlines()
+    for at in selected:
+        starter = lines[at].split()[0]
+        assert lines[at + 1] == f"{starter}:"
+        (board,) = board_texts(lines[at + 2 : at + 5])
+        assert re.sub("[_/]", "", board) == MARKS[starter]
+
+
+@then(parsers.parse("the number {number} is the cell at x {x:d} and y {y:d}"))
+def number_is(number: str, x: int, y: int) -> None:
+    assert Board().place(parse_cell(number)).cell(x, y) is Mark.X
+
+
+@then(
+    parsers.re(r'the last thing it says is the result "(?P<result>[^"]+)" (?P<where>\w+) the final board')
+)
+def result_and_board(ran: Ran, result: str, where: str) -> None:
+    wording = next(each for each in WORDINGS.values() if each.result(Mark.X) == result)
+    board = wording.draw(parse_board("XXX/OO_/___"))
+    parts = [result, board] if where == "before" else [board, result]
+    assert ran.stdout.endswith("\n" + "\n".join(parts) + "\n")
+
+
+@then("the gem shows it as")
+def gem_shows(board: Board, docstring: str) -> None:
+    assert GEM.draw(board) == docstring
+
+
+# The example
+
+
+@when(
+    parsers.re(r"I run the example(?: and play (?P<moves>\d+))?(?: and type (?P<typed>.+))?"),
+    target_fixture="ran",
+)
+def run_example(moves: str | None, typed: str | None, surroundings: dict[str, str]) -> Ran:
+    return subprocess.run(
+        [sys.executable, str(EXAMPLE)],
+        input=keys(moves, typed),
+        capture_output=True,
+        encoding="utf-8",
+        env=surroundings,
+        timeout=60,
+        check=False,
+    )
+
+
+@then("the last thing it says is that whoever was selected won with the top row")
+def starter_won(ran: Ran, starter: str) -> None:
+    mark, other = ("X", "O") if starter == "bob" else ("O", "X")
+    rows = [f"{mark} {mark} {mark}", f"{other} {other} _", "_ _ _"]
+    assert ran.stdout.splitlines()[-4:] == [f"{starter} won!", *rows]
+
+
+@then("no cell of the last board is free")
+def last_board_full(ran: Ran) -> None:
+    assert "_" not in board_texts(ran.stdout.splitlines())[-1]
+
+
+@then(parsers.parse("both players are asked by turns, and the second one {times:d} times in a row"))
+def asked_by_turns(ran: Ran, times: int) -> None:
+    asked = [question.split(":")[0] for question in questions(ran.stdout.splitlines())]
+    runs = [(name, len(list(again))) for name, again in groupby(asked)]
+    first, second = runs[0][0], runs[1][0]
+    assert {first, second} == set(MARKS)
+    assert runs == [(first, 1), (second, times), (first, 1)]
+
+
+@then("the example imports public names of the library and nothing that must be installed")
+def imports_public_names() -> None:
+    public = import_module("noughts").__all__
+    used = False
+    for node in ast.walk(ast.parse(EXAMPLE.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "noughts":
+            assert {alias.name for alias in node.names} <= set(public)
+            used = True
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+            assert module in sys.stdlib_module_names
+    assert used
+
+
+# What the document confesses to lack
+
+
+@then(parsers.re(r"the boards it showed are (?P<boards>[XO_/ ]+)"))
+def boards_shown(ran: Ran, boards: str) -> None:
+    assert board_texts(ran.stdout.splitlines()) == boards.split()
+
+
+@when(
+    parsers.re(r'I press Ctrl-C in "noughts (?P<arguments>[^"]+)" once it has said "(?P<line>[^"]+)"'),
+    target_fixture="ran",
+)
+def interrupt_after_line(arguments: str, line: str, surroundings: dict[str, str]) -> Ran:
+    return _interrupted([*COMMAND, *arguments.split()], lambda said: said == line, surroundings)
+
+
+@when("I press Ctrl-C in the example once it has asked for a move", target_fixture="ran")
+def interrupt_after_question(surroundings: dict[str, str]) -> Ran:
+    return _interrupted(
+        [sys.executable, str(EXAMPLE)], lambda said: bool(questions([said])), surroundings
+    )
+
+
+def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: dict[str, str]) -> Ran:
+    """Run a command, and press Ctrl-C when it has said the line to wait for."""
+    said = []
+    with _heeding_ctrl_c():
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=env,
+        )
+    patience = Timer(60, process.kill)
+    patience.start()
+    with process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        for line in process.stdout:
+            said.append(line)
+            if is_time(line.rstrip("\n")):
+                process.send_signal(signal.SIGINT)
+                process.stdin.close()  # so that a signal that came just before the wait ends it too
+        complaints = process.stderr.read()
+    patience.cancel()
+    return subprocess.CompletedProcess(arguments, process.returncode, "".join(said), complaints)
+
+
+@contextmanager
+def _heeding_ctrl_c() -> Iterator[None]:
+    """Start processes that listen to Ctrl-C even where the tests run in the background, deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
