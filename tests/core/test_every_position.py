@@ -14,6 +14,12 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 ALL = reachable()
 
 
+@pytest.fixture
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget every board there was, so that each is made anew."""
+    monkeypatch.setattr("noughts.core.board._BOARDS", {})
+
+
 def winner(signs: str) -> str:
     """Find the winner the slow and obvious way."""
     return next((signs[a] for a, b, c in LINES if signs[a] == signs[b] == signs[c] != "_"), "")
@@ -35,20 +41,40 @@ def test_positions_come_with_fewer_tokens_first() -> None:
     assert ALL[0] is Board()
 
 
-def test_each_position_knows_what_a_second_opinion_says() -> None:
-    """Winner, end, draw, whose turn, free cells and count, from the written board alone."""
-    for board in ALL:
-        signs = str(board).replace("/", "")
-        won = winner(signs)
-        assert str(board.winner or "") == won
-        assert board.is_over == bool(won or "_" not in signs)
-        assert board.is_draw == (not won and "_" not in signs)
-        assert board.count == 9 - signs.count("_")
-        assert board.turn is (X if board.count % 2 == 0 else O)
-        assert board.free_cells == tuple(cell for cell in range(9) if signs[cell] == "_")
-        assert [str(mark or "_") for mark in board.cells] == list(signs)
-        lines = {cell for line in LINES if won and all(signs[c] == won for c in line) for cell in line}
-        assert board.winning_cells == tuple(sorted(lines))
+def check(board: Board) -> None:
+    """Hold what a board knows against its written form alone."""
+    signs = str(board).replace("/", "")
+    won = winner(signs)
+    assert str(board.winner or "") == won
+    assert board.is_over == bool(won or "_" not in signs)
+    assert board.is_draw == (not won and "_" not in signs)
+    assert board.count == 9 - signs.count("_")
+    assert board.turn is (board.first if board.count % 2 == 0 else board.first.other)
+    assert board.free_cells == tuple(cell for cell in range(9) if signs[cell] == "_")
+    assert [str(mark or "_") for mark in board.cells] == list(signs)
+    lines = {cell for line in LINES if won and all(signs[c] == won for c in line) for cell in line}
+    assert board.winning_cells == tuple(sorted(lines))
+
+
+@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.parametrize("first", Mark)
+def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
+    """Winner, end, draw, whose turn, free cells and count, when it is reached for the first time."""
+    boards = reachable(first)
+
+    assert len(boards) == len(set(boards)) == 5_478
+    for board in boards:
+        check(board)
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_a_token_leads_to_the_same_board_the_first_time_and_later() -> None:
+    """On a cell of every kind, and the token lies where it was placed."""
+    for cell in range(9):
+        once = Board().place(cell)
+        assert once is Board().place(cell) is Board(1 << cell, 0)
+        answered = once.place((cell + 1) % 9)
+        assert answered is once.place((cell + 1) % 9) is Board(1 << cell, 1 << (cell + 1) % 9)
 
 
 def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
@@ -62,6 +88,7 @@ def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
     return errors.MoveAfterEnd if (x_won and ahead == 0) or (o_won and ahead == 1) else None
 
 
+@pytest.mark.usefixtures("nothing_known")
 def test_of_all_boards_that_can_be_written_exactly_the_reachable_are_taken() -> None:
     """19,683 ways to fill nine cells; each that no game leads to is refused for the right reason."""
     taken, refused = set(), Counter[type]()
@@ -74,7 +101,7 @@ def test_of_all_boards_that_can_be_written_exactly_the_reachable_are_taken() -> 
         else:
             taken.add(parse_board(signs))
 
-    assert taken == set(ALL)
+    assert {str(board) for board in taken} == {str(board) for board in ALL}
     assert refused.total() == 3**9 - 5_478
     assert len(refused) == 3
 

@@ -40,6 +40,7 @@ def test_values_are_equal_when_their_class_and_fields_are() -> None:
 def test_equal_values_have_equal_hashes() -> None:
     """A value is a key, and its class is part of it."""
     assert len({Point(1, 2), Point(1, y=2), Vector(1, 2)}) == 2
+    assert len({hash(Point(1, 2)), hash(Point(2, 1)), hash(Vector(1, 2))}) == 3
 
 
 def test_a_value_shows_its_fields() -> None:
@@ -74,6 +75,7 @@ def test_replace_makes_a_new_value() -> None:
         ((), {"y": 1}, "Point needs x"),
         ((1, 2, 3), {}, "Point takes 2 values, not 3"),
         ((1,), {"x": 1}, "Point was given x twice"),
+        ((1, 2), {"y": 1}, "Point was given y twice"),
         ((1,), {"z": 1}, "Point has no z"),
     ],
 )

@@ -51,6 +51,7 @@ class Mark(Enum):
         return self.value
 
     __repr__ = __str__
+    __hash__ = object.__hash__  # there are two objects, and an enum would hash their names each time
 
 
 X: Final = Mark.X
@@ -60,22 +61,20 @@ O: Final = Mark.O
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 FULL = 0o777
 
-_QUARTER_TURN = (2, 5, 8, 1, 4, 7, 0, 3, 6)
-_MIRROR = (2, 1, 0, 5, 4, 3, 8, 7, 6)
+# What is left when these cells are taken; boards share the tuples, which keeps them near.
+_FREE_CELLS = tuple(tuple(cell for cell in range(9) if not held >> cell & 1) for held in range(FULL + 1))
 
-
-def _all_symmetries() -> tuple[Symmetry, ...]:
-    """Turn the square four times, and its mirror image four times."""
-    found = []
-    for start in (tuple(range(9)), _MIRROR):
-        image = start
-        for _ in range(4):
-            found.append(image)
-            image = tuple(_QUARTER_TURN[cell] for cell in image)
-    return tuple(found)
-
-
-SYMMETRIES = _all_symmetries()
+# Turn the square clockwise four times, and its mirror image four times.
+SYMMETRIES: tuple[Symmetry, ...] = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8),
+    (2, 5, 8, 1, 4, 7, 0, 3, 6),
+    (8, 7, 6, 5, 4, 3, 2, 1, 0),
+    (6, 3, 0, 7, 4, 1, 8, 5, 2),
+    (2, 1, 0, 5, 4, 3, 8, 7, 6),
+    (8, 5, 2, 7, 4, 1, 6, 3, 0),
+    (6, 7, 8, 3, 4, 5, 0, 1, 2),
+    (0, 3, 6, 1, 4, 7, 2, 5, 8),
+)
 
 
 class Board:
@@ -126,7 +125,7 @@ class Board:
             ("turn", first if count % 2 == 0 else first.other),
             ("winner", winner),
             ("is_over", winner is not None or x | o == FULL),
-            ("free_cells", tuple(cell for cell in range(9) if not (x | o) >> cell & 1)),
+            ("free_cells", _FREE_CELLS[x | o]),
             ("_after", [None] * 9),  # the next boards, filled in as they are first reached
         ):
             object.__setattr__(board, name, value)
