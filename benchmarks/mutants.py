@@ -1,0 +1,54 @@
+"""`make mutants`: change the core in every small way, and see whether the tests notice."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "mutants.md"
+REACH = 95.0
+
+
+def mutmut(*arguments: str) -> str:
+    """Run mutmut in the project and return what it said."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "mutmut", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return ran.stdout + ran.stderr
+
+
+def main() -> int:
+    """Run all mutants, print the score, and compare the survivors with those that are explained."""
+    shutil.rmtree(ROOT / "mutants", ignore_errors=True)  # what an older run remembers may be stale
+    said = mutmut("run")
+    counts = re.findall(r"(\d+)/(\d+)  🎉 (\d+) 🫥 (\d+)  ⏰ (\d+)  🤔 (\d+)  🙁 (\d+)", said)
+    if not counts:
+        print(said[-3000:])
+        return 1
+    done, total, killed, untested, timed_out, suspicious, survived = map(int, counts[-1])
+    noticed = killed + timed_out
+    score = 100 * noticed / total
+    print(
+        f"{total} mutants of src/noughts/core: {killed} killed, {timed_out} timed out, "
+        f"{survived} survived, {untested} untested, {suspicious} suspicious: "
+        f"score {score:.1f} % (reach {REACH} %)"
+    )
+    explained = PAGE.read_text()
+    unexplained = [
+        name for name in re.findall(r"(\S+): survived", mutmut("results")) if f"`{name}`" not in explained
+    ]
+    for name in unexplained:
+        print(f"not explained in {PAGE.name}: {name}\n{mutmut('show', name)}")
+    return 0 if done == total and score >= REACH and not unexplained else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
