@@ -1,0 +1,157 @@
+"""What the documents tell a reader to type is typed here, and what they promise is looked for."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import noughts
+from command import environment
+from command import noughts as run_noughts
+from noughts import library
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(language: str) -> list[str]:
+    """Return the code blocks of the README in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def commands(program: str) -> list[str]:
+    """Return the lines of the README that run a program."""
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    return [line for line in lines if line.split()[0] == program]
+
+
+def make(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """Run make in the project, with the interpreter of the tests."""
+    return subprocess.run(
+        ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments],  # noqa: S607 - the user's make
+        cwd=ROOT,
+        input=typed,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reference.md"])
+def test_the_code_on_a_page_does_what_it_says(page: str) -> None:
+    """Every example is run, and there are some."""
+    failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
+
+    assert tried > 3
+    assert failed == 0
+
+
+def test_the_reference_shows_every_public_name() -> None:
+    """In code, so that it can be found."""
+    page = (ROOT / "docs" / "reference.md").read_text()
+    code = " ".join(
+        re.findall(r"`([^`\n]+)`", page) + re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    )
+
+    missing = [name for name in library.__all__ if not re.search(rf"\b{name}\b", code)]
+    assert missing == []
+
+
+def test_the_readme_names_two_make_commands() -> None:
+    """One to play and one to test; nothing else is needed."""
+    assert commands("make") == ["make play", "make test"]
+
+
+def test_make_play_starts_a_game() -> None:
+    """With no environment made before: the first board, the question, and goodbye at the end of input."""
+    ran = make("play", typed="5\n")
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(
+        "1|2|3\n-+-+-\n4|5|6\n-+-+-\n7|8|9\nPlayer X, enter a position from 1 to 9:\n"
+    )
+    assert ran.stdout.endswith("Goodbye!\n")
+
+
+def test_make_test_runs_these_tests() -> None:
+    """Shown by a dry run, since this is one of them."""
+    ran = make("--dry-run", "test")
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.rstrip().endswith("-m pytest")
+
+
+@pytest.mark.parametrize("line", commands("noughts"))
+def test_a_command_of_the_readme_works(line: str) -> None:
+    """Piped, with nobody at the keyboard and no pause between moves."""
+    arguments = shlex.split(line, comments=True)[1:]
+    hurry = ["--interval", "0"] if arguments[0] != "play" else []
+
+    ran = run_noughts(*arguments, *hurry)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_a_session_of_the_readme_shows_what_is_seen(block: str) -> None:
+    """To the letter."""
+    command, _, output = block.partition("\n")
+
+    ran = run_noughts(*shlex.split(command)[2:])
+
+    assert ran.stdout == output
+
+
+def test_the_readme_installs_one_package(tmp_path: Path) -> None:
+    """`pip install .` brings noughts and nothing else, and what it brings is typed."""
+    assert "`pip install .`" in README
+    install = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-index", "--quiet"]
+
+    subprocess.run([*install, "--target", str(tmp_path), str(ROOT)], check=True, capture_output=True)
+
+    packages = {path.name for path in tmp_path.iterdir()} - {"bin"}
+    assert packages == {"noughts", f"noughts-{noughts.__version__}.dist-info"}
+    assert (tmp_path / "noughts" / "py.typed").exists()
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    """Every file that a page links to is there."""
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_changelog_knows_this_version() -> None:
+    """Under a heading with its day."""
+    assert re.search(
+        rf"^## {re.escape(noughts.__version__)} - \d{{4}}-\d\d-\d\d$",
+        (ROOT / "CHANGELOG.md").read_text(),
+        re.MULTILINE,
+    )
+
+
+def test_every_note_is_dated() -> None:
+    """A page for each decision, named by its day."""
+    notes = list((ROOT / "docs" / "notes").iterdir())
+
+    assert notes
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d-[a-z-]+\.md", note.name) for note in notes)
+
+
+def test_every_make_target_is_explained() -> None:
+    """`make help` lists what CONTRIBUTING tells."""
+    told = set(re.findall(r"`make ([a-z]+)`", (ROOT / "CONTRIBUTING.md").read_text()))
+
+    listed = set(re.findall(r"^(\w+) - ", make("help").stdout, re.MULTILINE))
+
+    assert told <= listed
+    assert listed >= {"play", "test", "check", "bench", "mutants", "torture", "help"}
