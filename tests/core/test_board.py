@@ -247,7 +247,7 @@ def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
         (512, 1, X, errors.ImpossibleBoard, NINE_BITS),
         (1, -2, X, errors.ImpossibleBoard, NINE_BITS),
         (0, 512, X, errors.ImpossibleBoard, NINE_BITS),
-        (0, 0, "Y", errors.ImpossibleBoard, "the mark that starts is X or O, not 'Y'"),
+        (0, 0, "X", TypeError, "a mark is Mark.X or Mark.O, not 'X'"),
     ],
 )
 def test_an_impossible_board_cannot_be_made(

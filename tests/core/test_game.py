@@ -241,6 +241,22 @@ def test_a_command_that_makes_no_sense_is_refused(
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("game", "command"),
+    [
+        (None, CreateGame("X")),  # type: ignore[arg-type]  # that is the point
+        (playing(), PlaceToken("X", 4)),  # type: ignore[arg-type]  # that is the point
+        (playing(), JoinGame("X", "bob")),  # type: ignore[arg-type]  # that is the point
+        (playing(), Resign("X")),  # type: ignore[arg-type]  # that is the point
+        (playing(4, 0), TakeBack("X")),  # type: ignore[arg-type]  # that is the point
+    ],
+)
+def test_the_letter_of_a_mark_is_no_mark(game: Game | None, command: Command) -> None:
+    """Whatever is commanded, and it is never taken for somebody whose turn it is not."""
+    with pytest.raises(TypeError, match=r"^a mark is Mark\.X or Mark\.O, not 'X'$"):
+        decide(game, command)
+
+
 def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
     """What follows from the board is known."""
     won = Game.at(Board(0o007, 0o030))

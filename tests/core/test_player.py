@@ -34,7 +34,7 @@ def test_a_players_mark_is_one_of_two(mark: object) -> None:
     with pytest.raises(TypeError) as raised:
         Player("bob", mark)  # type: ignore[arg-type]  # that is the point
 
-    assert str(raised.value) == f"a player's mark is Mark.X or Mark.O, not {mark!r}"
+    assert str(raised.value) == f"a mark is Mark.X or Mark.O, not {mark!r}"
 
 
 @pytest.mark.parametrize(

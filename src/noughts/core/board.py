@@ -57,6 +57,13 @@ class Mark(Enum):
 X: Final = Mark.X
 O: Final = Mark.O
 
+
+def check_mark(mark: object) -> None:
+    """Refuse what is no mark; its letter alone is none."""
+    if not isinstance(mark, Mark):
+        raise TypeError(f"a mark is Mark.X or Mark.O, not {quoted(mark)}")
+
+
 # One octal digit is one row, so 0o111 is the left column.
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 FULL = 0o777
@@ -185,12 +192,13 @@ class Board:
 
     def why_not(self, cell: Cell, mark: Mark) -> IllegalMove | None:
         """Return why `mark` may not be placed on `cell`, or None if it may."""
+        check_mark(mark)
         if self.is_over:
             return GameOver(f"the game is over in '{self}'")
         if not _is_index(cell, 9):
             return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
         if mark is not self.turn:
-            return NotYourTurn(f"it is {self.turn}'s turn, not {quoted(mark)}'s, in '{self}'")
+            return NotYourTurn(f"it is {self.turn}'s turn, not {mark}'s, in '{self}'")
         if cell not in self.free_cells:
             return CellTaken(f"cell {cell + 1} holds {self.cells[cell]} in '{self}'")
         return None
@@ -281,8 +289,7 @@ def _has_line(held: int) -> bool:
 
 def _check_reachable(x: int, o: int, first: Mark) -> None:
     """Refuse a position that no game leads to, with a sentence for each kind of fault."""
-    if not isinstance(first, Mark):
-        raise ImpossibleBoard(f"the mark that starts is X or O, not {quoted(first)}")
+    check_mark(first)
     if not (_is_index(x, FULL + 1) and _is_index(o, FULL + 1)) or x & o:
         raise ImpossibleBoard("the cells of X and of O are two sets of nine bits that share none")
     other = first.other

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
@@ -198,13 +198,13 @@ def replay(events: Iterable[Event]) -> Game:
 
 
 def _create(command: Command) -> tuple[Event, ...]:
-    match command:
-        case CreateGame(first, open_seats=True):
-            return GameCreated(first), PlayerActive(first)
-        case CreateGame(first):
-            return GameCreated(first), GameReady(), PlayerActive(first)
-        case _:
-            raise NotCreated("there is no game yet: create it first")
+    if not isinstance(command, CreateGame):
+        raise NotCreated("there is no game yet: create it first")
+    first = command.first
+    check_mark(first)
+    if command.open_seats:
+        return GameCreated(first), PlayerActive(first)
+    return GameCreated(first), GameReady(), PlayerActive(first)
 
 
 def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
@@ -226,12 +226,14 @@ def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
 def _resign(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: there is nothing to resign")
+    check_mark(mark)
     return PlayerResigned(mark), GameWon(mark.other), GameLost(mark), GameCompleted()
 
 
 def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nothing can be taken back")
+    check_mark(mark)
     left = len(game.moves) - _tokens_to_take_back(game, mark)
     if left < 0:
         raise NothingToTakeBack(f"there is no token of {mark}'s to take back")

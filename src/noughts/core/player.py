@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from noughts.core.board import Mark
+from noughts.core.board import Mark, check_mark
 from noughts.core.errors import InvalidName, quoted
 from noughts.core.value import Value
 
@@ -22,8 +22,7 @@ class Player(Value):
     mark: Mark
 
     def __init__(self, name: str, mark: Mark) -> None:
-        if not isinstance(mark, Mark):
-            raise TypeError(f"a player's mark is Mark.X or Mark.O, not {quoted(mark)}")
+        check_mark(mark)
         super().__init__(clean_name(name), mark)
 
 
