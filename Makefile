@@ -39,14 +39,14 @@ smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game
 	tail -n 4 build/smoke/told
 	grep -qx 'Player X Won!' build/smoke/told
 
-bench: $(VENV)/made $(VENV)-peers/made ## Measure speed against peers and limits, in one run
-	$(BIN)/python -m benchmarks --peers $(VENV)-peers/bin/python
+bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
+	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python
 
 mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 	$(BIN)/python -m benchmarks.mutants
 
 torture: $(VENV)/made ## Run the long versions of the hostile tests
-	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture -s
+	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture -s tests tests/terminal # named, so that it tells its figure
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) $(VENV)-peers build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis

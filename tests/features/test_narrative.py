@@ -41,13 +41,14 @@ RESULTS = {"X": "PLAYER X WON!", "O": "PLAYER O WON!", "": "THE GAME ENDS WITH A
 
 # A clock for the command: whoever sleeps goes on at once, and a note of how long it was is left.
 CLOCK = """\
-import os, time
+import os, select
 
-def note(seconds):
+def note(reading, writing, excepting, seconds):
     with open(os.environ["NOTES"], "a") as notes:
         notes.write(f"{seconds}\\n")
+    return [], [], []
 
-time.sleep = note
+wait, select.select = select.select, lambda *what: (wait if what[1] else note)(*what)
 """
 
 

@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 from random import Random
+from select import select
 
 from noughts import __version__
 from noughts.core.board import Mark
-from noughts.core.errors import NoughtsError
+from noughts.core.errors import InvalidName, NoughtsError, quoted
 from noughts.core.player import Player
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
 from noughts.words.wording import WORDINGS
@@ -37,18 +38,19 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
         _last_words("\nGoodbye!", sys.stdout)
-        return INTERRUPTED
+        code = INTERRUPTED
     except BrokenPipeError:
-        _give_up_output()  # whoever was reading has gone, and needs no words
-        return DONE
+        _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
+        code = DONE
     except NoughtsError as error:
         _last_words(f"noughts: {error}", sys.stderr)
-        return BAD_USAGE
+        code = BAD_USAGE
     except OSError as error:
-        _give_up_output()
+        _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}", sys.stderr)
-        return FAILED
+        code = FAILED
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
+    _last_words("", sys.stderr)
     return code
 
 
@@ -56,33 +58,41 @@ def _obey(arguments: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
         options.command(options)
-    except SystemExit as leaving:  # help was shown, the usage was bad, or SIGTERM came
+    except _Terminated:
+        _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
+        return TERMINATED
+    except SystemExit as leaving:  # help was shown, or the usage was bad
         return leaving.code if isinstance(leaving.code, int) else DONE
     return DONE
 
 
 def _play(options: argparse.Namespace) -> None:
     from noughts.terminal.table import Table  # noqa: PLC0415 - what a command does not need is not loaded
+    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
 
     screen, players = _screen(options), _players(options)
     first = _first(options, screen, players, Random())  # noqa: S311 - a game, no secret
-    Table(screen, sys.stdin.buffer if sys.stdin else None, players).play(first)
+    Table(screen, Waiting().reader(sys.stdin.buffer) if sys.stdin else None, players).play(first)
 
 
 def _watch(options: argparse.Namespace) -> None:
+    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Pause, watch  # noqa: PLC0415 - the same
 
     screen, players = _screen(options), _players(options)
-    rng = Random(options.seed)  # noqa: S311 - a game, no secret
+    rng = Random(os.fsencode(options.seed) if options.seed is not None else None)  # noqa: S311 - the same
     starters = (_first(options, screen, players, rng) for _ in range(options.games or 1))
-    watch(screen, players, starters, rng, Pause(options.interval), with_tally=options.games is not None)
+    pause = Pause(options.interval, Waiting().sleep)
+    watch(screen, players, starters, rng, pause, with_tally=options.games is not None)
 
 
 def _show(options: argparse.Namespace) -> None:
     from noughts.terminal.show import show  # noqa: PLC0415 - the same
+    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Pause  # noqa: PLC0415 - the same
 
-    show(_screen(options), options.position, Mark(options.first), Pause(options.interval))
+    pause = Pause(options.interval, Waiting().sleep)
+    show(_screen(options), options.position, Mark(options.first), pause)
 
 
 def _screen(options: argparse.Namespace) -> Screen:
@@ -95,14 +105,24 @@ def _screen(options: argparse.Namespace) -> Screen:
         wording=WORDINGS[options.wording],
         colour=colours_wanted(options.color, out, os.environ),
         spoken=options.describe,
-        compact=is_cramped(out),
+        cramped=lambda: is_cramped(out),
         interactive=out.isatty() and bool(sys.stdin) and sys.stdin.isatty(),
     )
 
 
 def _players(options: argparse.Namespace) -> tuple[Player, ...]:
+    """Return those who have names; what is wrong with them is said before anything else."""
+    from noughts.terminal.table import new_game  # noqa: PLC0415 - the same
+
     named = (Mark.X, options.x), (Mark.O, options.o)
-    return tuple(Player(name, mark) for mark, name in named if name is not None)
+    game = new_game(Mark.X, (Player(name, mark) for mark, name in named if name is not None))
+    for player in game.players:
+        nameless = WORDINGS[options.wording].player.format(mark=player.mark.other)
+        if player.name == nameless and not game.player(player.mark.other):
+            raise InvalidName(
+                f"the players need different names, and {quoted(nameless)} is {player.mark.other}"
+            )
+    return game.players
 
 
 def _first(options: argparse.Namespace, screen: Screen, players: tuple[Player, ...], rng: Random) -> Mark:
@@ -182,7 +202,7 @@ def _seconds(text: str) -> float:
         seconds = -1
     if not 0 <= seconds <= LONGEST_INTERVAL:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds from 0 to {LONGEST_INTERVAL}"
+            f"{quoted(text)} is not a number of seconds from 0 to {LONGEST_INTERVAL}"
         )
     return seconds
 
@@ -193,23 +213,32 @@ def _count(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
     return number
 
 
+class _Terminated(SystemExit):
+    """SIGTERM came; wherever that is, Python leaves with this code and without a word."""
+
+
 def _terminate(_number: int, _frame: FrameType | None) -> Never:
-    sys.exit(TERMINATED)
+    raise _Terminated(TERMINATED)
 
 
 def _last_words(words: str, stream: TextIO | None) -> None:
+    """Say something if somebody is there to hear it: neither a full disk nor a full pipe holds us up."""
+    if stream is None:
+        return
     try:
-        if stream:
-            print(words, file=stream, flush=True)
+        if select([], [stream], [], 0)[1]:
+            print(words, end="\n" if words else "", file=stream, flush=True)
+        else:
+            _give_up(stream)
     except OSError:
-        _give_up_output()
+        _give_up(stream)
 
 
-def _give_up_output() -> None:
+def _give_up(stream: TextIO | None) -> None:
     """Send what is still to be written nowhere, so that Python does not fail on it once more at exit."""
-    if sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if stream:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

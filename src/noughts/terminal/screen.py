@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from noughts.core.board import Mark
 from noughts.core.value import Value
 from noughts.words.describe import describe
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TextIO
 
-    from noughts.core.board import Board, Cell, Mark
+    from noughts.core.board import Board, Cell
     from noughts.core.game import Game
     from noughts.words.wording import Wording
 
@@ -32,13 +33,25 @@ class Screen(Value):
     colour: bool = False
     spoken: bool = False
     """Whether boards are told in a sentence instead of drawn."""
-    compact: bool = False
+    cramped: Callable[[], bool] = lambda: False
+    """Asked anew each time: a window may be made smaller in mid-game."""
     interactive: bool = False
     """Whether a person sits before it, so that a question keeps the cursor on its line."""
+
+    @property
+    def compact(self) -> bool:
+        """Whether a board of five lines and a question would not fit."""
+        return self.cramped()
 
     def say(self, line: str) -> None:
         """Show one line."""
         self.out.write(line + "\n")
+
+    def ask_below_board(self, question: str) -> None:
+        """Ask, and leave a line free above the question where a person looks at it and there is room."""
+        if self.interactive and not self.compact and not self.spoken:
+            self.say("")
+        self.ask(question)
 
     def ask(self, question: str) -> None:
         """Show a question and leave the cursor where it is answered."""
@@ -55,13 +68,18 @@ class Screen(Value):
         player = game.player(mark)
         return player.name if player else self.wording.player.format(mark=mark)
 
+    def points(self, game: Game, ends: Mapping[Mark | None, int]) -> str:
+        """Tell how many games each has won, and how many nobody."""
+        won = (f"{mark if self.compact else self.name(game, mark)} {ends[mark]}" for mark in Mark)
+        return f"{', '.join(won)}, draws {ends[None]}"
+
     def show(self, game: Game) -> None:
         """Show the position and, when the game is over, the result, in the wording's order."""
         lines = [describe(game) if self.spoken else self.drawing(game.board)]
         if game.is_over:
             player = game.player(game.winner) if game.winner else None
             result = self.wording.result(game.winner, player.name if player else None)
-            lines.insert(0 if self.wording.result_before_board else 1, result)
+            lines.insert(0 if self.wording.result_before_board or self.compact else 1, result)
         for line in lines:
             self.say(line)
         self.out.flush()

@@ -68,22 +68,20 @@ class Table:
 
     def _ask_for_move(self, game: Game, mark: Mark) -> None:
         question = "{mark} 1-9:" if self._screen.compact else self._screen.wording.ask
-        self._screen.ask(question.format(mark=mark, player=self._screen.name(game, mark)))
+        self._screen.ask_below_board(question.format(mark=mark, player=self._screen.name(game, mark)))
 
     def _answer(self, game: Game, mark: Mark) -> Game:
         """Do what the player says; if it cannot be done, say why and leave the game as it was."""
         try:
             words = self._hear()
             if words == "help":
-                self._screen.say(SHORT_HELP if self._screen.compact else HELP)
-                return game
+                return self._say_and_show(game, SHORT_HELP if self._screen.compact else HELP)
             command = _understand(words, mark)
             events = decide(game, command)
         except (NotationError, UnreadableLine) as refusal:
             return self._refuse(game, str(refusal))
         except CommandRefused as refusal:
-            self._screen.say(_sentence(str(refusal)))
-            return game
+            return self._say_and_show(game, _sentence(str(refusal)))
         if isinstance(events[0], PlayerNotifyIllegalMove):
             return self._refuse(game, f"that cell is taken: free are {_free(game)}")
         after = fold(events, game)
@@ -93,9 +91,16 @@ class Table:
         return after
 
     def _refuse(self, game: Game, why: str) -> Game:
-        self._screen.say(self._screen.wording.invalid)
-        if not self._screen.compact:
-            self._screen.say(_sentence(why))
+        refusal = self._screen.wording.invalid
+        return self._say_and_show(
+            game, refusal if self._screen.compact else f"{refusal}\n{_sentence(why)}"
+        )
+
+    def _say_and_show(self, game: Game, words: str) -> Game:
+        """Say something in between; where that takes the board from sight, show it once more."""
+        self._screen.say(words)
+        if self._screen.compact:
+            self._screen.show(game)
         return game
 
     def _hear(self) -> str:
@@ -110,11 +115,7 @@ class Table:
 
     def _tell_score(self, game: Game) -> None:
         self._score[game.winner] += 1
-        points = [
-            f"{mark if self._screen.compact else self._screen.name(game, mark)} {self._score[mark]}"
-            for mark in Mark
-        ]
-        self._screen.say(f"Score: {', '.join(points)}, draws {self._score[None]}")
+        self._say_and_show(game, f"Score: {self._screen.points(game, self._score)}")
 
     def _play_again(self) -> bool:
         while True:

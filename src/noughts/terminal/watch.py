@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from noughts.core.board import Mark
 from noughts.core.game import PlaceToken, decide, fold
 from noughts.players.chance import random_cell
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 class Pause:
     """A rest between two moves, and none before the first."""
 
-    def __init__(self, seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
         self._seconds = seconds
         self._sleep = sleep
         self._rested = True
@@ -55,8 +53,7 @@ def watch(
             game = show_move(screen, game, random_cell(game.board, rng))
         ends[game.winner] += 1
     if with_tally:
-        won = [f"{screen.name(game, mark)} won {ends[mark]}" for mark in Mark]
-        screen.say(f"Of {sum(ends.values())} games {', '.join(won)}, {ends[None]} drawn")
+        screen.say(f"Tally: {screen.points(game, ends)}")
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:

@@ -1,0 +1,357 @@
+"""Sessions that mean harm: whatever is said or done to it, the command ends well.
+
+The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are sixty runs, and two
+thousand with NOUGHTS_TORTURE=1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import unicodedata
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment
+from pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pseudo_terminal import Session
+
+RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 60
+
+QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
+MOVED = r":\r?\n"
+COLOURS = re.compile(r"\x1b\[(?:0|1;94|1;33|2|7)m")
+
+GOOD_NAMES = [
+    b"Ann",
+    b"  Bob  ",
+    b"quit",
+    b"%s",
+    b"{mark}",
+    b"{player.name}",
+    b"a" * 32,
+    "Zo\u00eb".encode(),
+    "Zoe\u0308".encode(),
+    ("a\u0308" * 32).encode(),
+    ("\u540d" * 32).encode(),
+    "\N{SLIGHTLY SMILING FACE}".encode(),
+]
+BAD_NAMES = [
+    b"",
+    b"   ",
+    b"a" * 33,
+    b"a" * 100_000,
+    b"\x1b[31mred\x1b[0m",
+    b"\x1b]0;title\x07",
+    b"\x07",
+    b"a\nb",
+    b"a\rb",
+    b"\xff",
+    b"\xed\xa0\x80",
+    "\x9b31m".encode(),
+    "\u202eabc".encode(),
+    "\u2066abc\u2069".encode(),
+    "a\u200bb".encode(),
+    "\ufeffabc".encode(),
+    "\u2028".encode(),
+    "\U000e0041".encode(),
+]
+
+VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
+    "x": (GOOD_NAMES, BAD_NAMES),
+    "o": (GOOD_NAMES, BAD_NAMES),
+    "first": ([b"X", b"O", b"random"], [b"", b"x", b"\x1b[31m", b"\xff"]),
+    "wording": ([b"narrative", b"gem", b"kata"], [b"", b"haiku", b"\x1b[31m", b"\xff"]),
+    "color": ([b"auto", b"always", b"never"], [b"", b"red", b"\x1b[31m", b"\xff"]),
+    "interval": (
+        [b"0", b"0.001", b"1e-3", b"60", b"86400"],
+        [b"", b"nan", b"inf", b"-1", b"1e400", b"two", b"\x1b[31m", b"\xff"],
+    ),
+    "games": ([b"1", b"3", b"300"], [b"", b"0", b"-1", b"1.5", b"9" * 5000, b"\x1b[31m", b"\xff"]),
+    "seed": ([b"", b"1", b"9" * 5000, b"\x1b[31m", b"\xff"], []),
+    "position": (
+        [b"X_O/_X_/___", b"XXX/OO_/___", b"         ", b"51937", b"123546879", b"5"],
+        [b"", b"55", b"XXX/OOO/___", b"0", b"9" * 5000, "\u0665".encode(), b"\x1b[31m", b"\xff"],
+    ),
+    "describe": ([b""], []),
+}
+"""For each option, values that are good and values that are bad."""
+
+CELLS: list[bytes] = [cell.encode() for cell in (*"123456789", "0,0", "1,2", "2,1", "a1", "B2", " c3 ")]
+WORDS = [b"undo", b"resign", b"help", b"y", b"n", b"yes", b"no", b"quit", b"QUIT", b"un do", b"Y"]
+HARM = [
+    *(name for name in BAD_NAMES if b"\n" not in name and len(name) < 1000),
+    b"0",
+    b"10",
+    b"-1",
+    b"5 5",
+    b"\t5\t",
+    b"5\x005",
+    b"\x00",
+    "\u0665".encode(),
+    "\uff15".encode(),
+    "\u00b2".encode(),
+    b"9" * 999,
+    b"9" * 1000,
+    b"9" * 1001,
+    b"\xf0\x9f\x99" * 400,
+    b"\x1b[A\x1b[B\x1bOP\x1b[200~5\x1b[201~",
+    b"%s%s%n {mark} {0} $(id) `id` ; quit",
+    b"1e400",
+    b"9" * 5000,
+    b"__import__('os')",
+]
+LEAVING = {b"quit", b"n", b"no"}
+
+SIZES = [(80, 24), (20, 5), (1, 1), (0, 0), (44, 10), (43, 9), (65535, 65535)]
+
+
+class Run:
+    """One hostile session: what was done to the command, and which exit codes that allows."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = Random(seed)
+        self._piped = self._chance(0.25)
+        self._unanswered = 0
+        self._may_be_over = False
+        self._is_cut = False
+        self.arguments, good = self._command_line()
+        self.env = self._environment()
+        self.size = self._rng.choice(SIZES)
+        self.steps: list[str] = []
+        self.allowed = {0} if good else {2}
+        self.output = b""
+        self.code = -1
+        """As a shell tells it; -1 if the command did not end."""
+
+    def play_out(self) -> None:
+        """Start the command, and do harm to it until it ends."""
+        with self._start() as session:
+            if self.allowed == {0} and self.arguments[0] == b"play":
+                self._play(session)
+            elif self.allowed == {0}:
+                self._look_on(session)
+            try:
+                self.code = session.end()
+            finally:
+                self.output = session.output
+
+    def unclean_lines(self) -> list[str]:
+        """Return the lines in which the command wrote anything but plain text and its own colours."""
+        written = self.output
+        if self._is_cut:  # perhaps in the middle of a character
+            written = written[: written.rfind(b"\n") + 1]
+        text = COLOURS.sub("", written.decode(self.env.get("PYTHONIOENCODING", "utf-8")))
+        return [line for line in text.split("\n" if self._piped else "\r\n") if not line.isprintable()]
+
+    def __str__(self) -> str:
+        where = "between pipes" if self._piped else f"in a terminal of {self.size}"
+        steps = "\n".join(self.steps)
+        return f"{self.arguments} {where}\n{steps}\nexit code {self.code} after\n{self.output[-2000:]!r}"
+
+    def _chance(self, often: float) -> bool:
+        return self._rng.random() < often
+
+    def _start(self) -> Session:
+        if self._piped:
+            return between_pipes(*self.arguments, env=self.env)
+        return in_terminal(*self.arguments, size=self.size, env=self.env)
+
+    # How the command is called
+
+    def _command_line(self) -> tuple[list[bytes], bool]:
+        """Return arguments, and whether they are good ones."""
+        command = self._rng.choices(["play", "watch", "show", ""], [76, 12, 8, 4])[0]
+        if not command:
+            return [self._rng.choice([b"-", b"--", b"bogus", b"--\x1b[31m", *BAD_NAMES])], False
+        options = [self._option(name) for name in self._option_names(command)]
+        arguments = [command.encode(), *(argument for argument, _ in options)]
+        if self._chance(0.02):
+            return [*arguments, self._rng.choice([b"--\x1b[31m", b"--\xff", b"\x1b]0;title\x07"])], False
+        if self._chance(0.02):
+            return self._rng.choice([[b"--help"], [b"--version"], [arguments[0], b"-h"]]), True
+        return arguments, all(fine for _, fine in options) and _names_differ(arguments)
+
+    def _option_names(self, command: str) -> list[str]:
+        needed = {"play": [], "watch": ["interval"], "show": ["interval", "position"]}
+        seats = [] if command == "show" else ["x", "o", "first"]
+        draws = ["seed", "games"] if command == "watch" else []
+        optional = [*seats, "wording", "color", "describe", *draws]
+        return [*needed[command], *(name for name in optional if self._chance(0.3))]
+
+    def _option(self, name: str) -> tuple[bytes, bool]:
+        """Return an option with a value, and whether it is a good one."""
+        good, bad = VALUES[name]
+        fine = not bad or self._chance(0.95)
+        value = self._rng.choice(good if fine else bad)
+        if name == "position":
+            return value, fine
+        return f"--{name}".encode() + (b"" if name == "describe" else b"=" + value), fine
+
+    def _environment(self) -> dict[str, str]:
+        changes = {
+            "TERM": ["dumb", "", "\x1b[31m"],
+            "NO_COLOR": ["1", "", "\x1b[31m"],
+            "PYTHONIOENCODING": ["ascii", "latin-1"],
+            "LC_ALL": ["C"],
+            "COLUMNS": ["0", "1", "-5", "wide"],
+        }
+        chosen = {name: self._rng.choice(values) for name, values in changes.items() if self._chance(0.1)}
+        return environment(PYTHONUNBUFFERED="", **chosen)
+
+    # What is done to a game
+
+    def _play(self, session: Session) -> None:
+        """Answer questions, often badly, until somebody has had enough."""
+        if not session.wait_for(QUESTION):
+            return
+        for _ in range(self._rng.randint(0, 40)):
+            self._type(session, self._line())
+            if not self._piped and self._chance(0.05):
+                self._resize(session)
+            if self._chance(0.9) and not self._settle(session):
+                self.steps.append("it ended")
+                return
+        self._leave(session, [self._end_input, self._say_quit, *self._brutal_ways()])
+
+    def _type(self, session: Session, line: bytes) -> None:
+        self.steps.append(f"typed {line[:80]!r}, {len(line)} bytes")
+        session.type(line + b"\n")
+        self._unanswered += 1
+        self._may_be_over |= b" ".join(line.lower().split()) in LEAVING
+
+    def _settle(self, session: Session) -> bool:
+        """Wait until every line has got its answer; False if the command ended, as it may if told so."""
+        while self._unanswered:
+            if not session.wait_for(QUESTION):
+                self.allowed = {0} if self._may_be_over else set()
+                return False
+            self._unanswered -= 1
+        self._may_be_over = False
+        return True
+
+    def _line(self) -> bytes:
+        """Return something to type: mostly a cell, so that games come to an end."""
+        kind = self._rng.choices(["cell", "word", "harm", "noise", "huge"], [60, 12, 14, 13, 1])[0]
+        if kind in ("cell", "word"):
+            return self._rng.choice(CELLS if kind == "cell" else WORDS)
+        line = self._rng.choice(HARM)
+        if kind == "noise":
+            line = self._rng.randbytes(self._rng.randint(1, 60)).replace(b"\n", b"")
+        if kind == "huge" and self._piped:  # a terminal takes no line of more than 4,095 bytes
+            line *= self._rng.choice([10**5, 10**7]) // len(line)
+        return line if self._piped else self._keys(line)
+
+    def _keys(self, line: bytes) -> bytes:
+        """Return the keys that bring a line to the command through a terminal, or what is left of it."""
+        if self._chance(0.5):
+            return re.sub(rb"[\x00-\x1f\x7f]", lambda key: CTRL_V + key[0], line)
+        return line.translate(None, CTRL_C + CTRL_D + CTRL_V + CTRL_Z + b"\r")
+
+    def _resize(self, session: Session) -> None:
+        size = self._rng.choice(SIZES)
+        self.steps.append(f"resized to {size}")
+        session.resize(*size)
+
+    # What is done to games that are looked on at
+
+    def _look_on(self, session: Session) -> None:
+        """Wait for a move, and go away or wait for the end."""
+        if not session.wait_for(MOVED):
+            return
+        endless = not {b"--interval=60", b"--interval=86400"}.isdisjoint(self.arguments)
+        self._may_be_over = not endless or b"5" in self.arguments
+        if not self._piped:
+            harm = self._keys(self._rng.choice(HARM))
+            session.type(
+                harm[:1000] + b"\n"
+            )  # a terminal full of unread lines does not see Ctrl-C either
+            self._resize(session)
+        if endless:  # in a long pause nobody notices that a reader has gone
+            self._leave(session, [way for way in self._brutal_ways() if way != self._stop_reading])
+        elif self._chance(0.7):
+            self._leave(session, self._brutal_ways())
+
+    # How it is left
+
+    def _brutal_ways(self) -> list[Callable[[Session], None]]:
+        if self._piped:
+            return [self._terminate, self._interrupt, self._stop_reading]
+        return [self._terminate, self._interrupt, self._press_ctrl_c, self._lose_patience, self._hang_up]
+
+    def _leave(self, session: Session, ways: list[Callable[[Session], None]]) -> None:
+        way = self._rng.choice(ways)
+        self.steps.append(way.__name__)
+        way(session)
+        if self._may_be_over:
+            self.allowed |= {0}
+
+    def _end_input(self, session: Session) -> None:
+        self.allowed = {0}
+        if self._piped:
+            session.end_input()
+        else:
+            session.type(CTRL_D)
+
+    def _say_quit(self, session: Session) -> None:
+        self.allowed = {0}
+        session.type(b"quit\n")
+
+    def _terminate(self, session: Session) -> None:
+        self.allowed = {143}
+        session.send(signal.SIGTERM)
+
+    def _interrupt(self, session: Session) -> None:
+        self.allowed = {130}
+        session.send(signal.SIGINT)
+
+    def _press_ctrl_c(self, session: Session) -> None:
+        self.allowed = {130}
+        session.type(self._rng.choice([b"", CTRL_Z, b"5"]) + CTRL_C)
+
+    def _lose_patience(self, session: Session) -> None:
+        self.allowed = {130, 143}
+        session.type(b"quit\n" * self._rng.randint(0, 1) + CTRL_C * self._rng.randint(1, 20))
+        session.send(signal.SIGTERM)
+        self._may_be_over = True
+
+    def _hang_up(self, session: Session) -> None:
+        self.allowed = {128 + signal.SIGHUP}
+        self._is_cut = True
+        session.close()
+
+    def _stop_reading(self, session: Session) -> None:
+        self.allowed = {0}
+        self._is_cut = True
+        session.stop_reading()
+        session.type(b"5\n")
+        session.end_input()
+
+
+def _names_differ(arguments: list[bytes]) -> bool:
+    names = [argument[4:].decode(errors="replace") for argument in arguments if argument[3:4] == b"="]
+    return len({unicodedata.normalize("NFC", name).strip() for name in names}) == len(names)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_a_hostile_session_ends_well(seed: int, record_property: Callable[[str, object], None]) -> None:
+    """Whatever is said or done, there is no traceback, a fit exit code, and only clean text."""
+    run = Run(seed)
+
+    try:
+        run.play_out()
+    finally:
+        record_property("exit code", run.code)
+        record_property("traceback", b"Traceback" in run.output)
+
+    assert b"Traceback" not in run.output, str(run)
+    assert run.code in run.allowed, f"not in {run.allowed}: {run}"
+    assert run.unclean_lines() == [], str(run)

@@ -1,0 +1,579 @@
+"""How the command ends, and how it answers what nobody can mean: in a sentence, not a traceback."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import COMMAND, environment, noughts
+from pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUESTION = "Player X, enter a position from 1 to 9:"
+NEXT_QUESTION = "Player O, enter a position from 1 to 9:"
+AGAIN = "Play again? (y/n)"
+EMPTY = "1|2|3\n-+-+-\n4|5|6\n-+-+-\n7|8|9\n"
+
+LIMITED = (
+    "import os, resource, sys\n"
+    "resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))\n"
+    "os.execv(sys.argv[2], sys.argv[2:])\n"
+)
+
+HOSTILE = {
+    "an escape sequence": b"\x1b[2J\x1b[31mred",
+    "a bell and a backspace": b"\x07\x08",
+    "the one-byte escape": "\x9b31m".encode(),
+    "a right-to-left override": "\u202eabc".encode(),
+    "a right-to-left isolate": "\u2066abc\u2069".encode(),
+    "bytes that are no UTF-8": b"\xff\xfe",
+    "half a surrogate": b"\xed\xa0\x80",
+    "a line break": b"a\nb",
+}
+hostile = pytest.mark.parametrize("harm", [pytest.param(harm, id=why) for why, harm in HOSTILE.items()])
+
+NAMES = {
+    "nothing": b"",
+    "only a space": b" ",
+    "33 characters": b"a" * 33,
+    "a hundred thousand characters": b"a" * 100_000,
+}
+
+
+def shell(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in which "$@" is the command."""
+    return subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(PYTHONUNBUFFERED=""),
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+def refused(*arguments: str | bytes) -> str:
+    """Run the command, which must refuse its arguments in clean words, and return these."""
+    ran = subprocess.run(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        timeout=DEADLINE,
+        check=False,
+    )
+    words = ran.stderr.decode()
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert words.startswith("noughts")
+    assert all(line.isprintable() for line in words.splitlines())
+    assert len(words) < 1000
+    assert "Traceback" not in words
+    return words
+
+
+@contextmanager
+def asked() -> Iterator[Session]:
+    """Start a game in a terminal, and play it from its first question on."""
+    with in_terminal("play") as session:
+        session.expect(f"{QUESTION} ")
+        yield session
+
+
+# Leaving a game
+
+
+def test_ctrl_c_at_a_question_says_goodbye() -> None:
+    """Ctrl-C where a move is asked for ends the line, says goodbye and exits with 130."""
+    with asked() as session:
+        before = session.output
+
+        session.type(CTRL_C)
+
+        assert session.end() == 130
+        assert session.output == before + b"\r\nGoodbye!\r\n"
+
+
+def test_ctrl_c_after_a_game_says_goodbye() -> None:
+    """Ctrl-C where another game is offered does what it does everywhere."""
+    with asked() as session:
+        session.type("resign\n")
+        session.expect(f"{AGAIN} ")
+        before = session.output
+
+        session.type(CTRL_C)
+
+        assert session.end() == 130
+        assert session.output == before + b"\r\nGoodbye!\r\n"
+
+
+def test_a_second_ctrl_c_changes_nothing() -> None:
+    """An impatient player who presses Ctrl-C many times gets no traceback either."""
+    with asked() as session:
+        session.type(20 * CTRL_C)
+
+        assert session.end() == 130
+        assert session.output.endswith(b"\r\nGoodbye!\r\n")
+
+
+def test_ctrl_c_ends_a_long_pause() -> None:
+    """Ctrl-C while two bots rest between moves ends the command at once."""
+    with in_terminal("watch", "--interval", "60") as session:
+        session.expect("Player X:")
+        session.expect("-+-+-")
+
+        session.type(CTRL_C)
+
+        assert session.end() == 130
+        assert session.output.endswith(b"\r\nGoodbye!\r\n")
+
+
+def test_sigterm_at_a_question_ends_the_game() -> None:
+    """SIGTERM ends the command with 143 and without an error."""
+    with asked() as session:
+        session.send(signal.SIGTERM)
+
+        assert session.end() == 143
+        assert b"Traceback" not in session.output
+
+
+def test_sigterm_ends_a_long_pause() -> None:
+    """SIGTERM while two bots rest between moves does not wait for the pause to be over."""
+    with in_terminal("watch", "--interval", "60") as session:
+        session.expect("Player X:")
+
+        session.send(signal.SIGTERM)
+
+        assert session.end() == 143
+
+
+def test_sigterm_ends_a_command_that_nobody_reads() -> None:
+    """SIGTERM ends the command even while it waits for a reader who has stopped reading."""
+    with subprocess.Popen(
+        [*COMMAND, "watch", "--games", "100000", "--interval", "0"],
+        stdout=subprocess.PIPE,
+        env=environment(PYTHONUNBUFFERED=""),
+    ) as process:
+        assert process.stdout
+        try:
+            _wait_until_stuck(process, process.stdout.fileno())
+
+            process.send_signal(signal.SIGTERM)
+
+            assert process.wait(DEADLINE / 4) == 143
+        finally:
+            process.kill()
+
+
+def _wait_until_stuck(process: subprocess.Popen[bytes], pipe: int) -> None:
+    """Wait until the pipe has no room for one more board, and the command rests on it."""
+    size = fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+    status = Path(f"/proc/{process.pid}/stat")
+    deadline = time.monotonic() + DEADLINE
+    while _held(pipe) < size - 64 or status.read_text().rpartition(")")[2].split()[0] != "S":
+        assert time.monotonic() < deadline, "the command never had to wait"
+
+
+def _held(pipe: int) -> int:
+    """Return how many bytes have been written to the pipe and not been read."""
+    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    return count
+
+
+def test_ctrl_d_says_goodbye() -> None:
+    """Ctrl-D at a question ends the line, says goodbye and exits with 0."""
+    with asked() as session:
+        before = session.output
+
+        session.type(CTRL_D)
+
+        assert session.end() == 0
+        assert session.output == before + b"\r\nGoodbye!\r\n"
+
+
+def test_ctrl_d_after_a_game_says_goodbye() -> None:
+    """Ctrl-D is an answer to the offer of another game, too."""
+    with asked() as session:
+        session.type("resign\n")
+        session.expect(f"{AGAIN} ")
+
+        session.type(CTRL_D)
+
+        assert session.end() == 0
+        assert session.output.endswith(f"{AGAIN} \r\nGoodbye!\r\n".encode())
+
+
+def test_closing_the_terminal_ends_the_game() -> None:
+    """A window that is closed takes the command with it."""
+    with asked() as session:
+        session.close()
+
+        assert session.end() in (0, 128 + signal.SIGHUP)
+
+
+@pytest.mark.parametrize("word", ["quit", "QUIT", "  Quit\t"])
+def test_quit_leaves_the_game(word: str) -> None:
+    """The word quit leaves, however it is written."""
+    ran = noughts("play", typed=f"{word}\n5\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == f"{EMPTY}{QUESTION}\nGoodbye!\n"
+
+
+def test_quit_leaves_after_a_game() -> None:
+    """The word quit is understood where another game is offered."""
+    ran = noughts("play", typed="resign\nquit\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith(f"{AGAIN}\nGoodbye!\n")
+
+
+def test_the_end_of_input_says_goodbye() -> None:
+    """A file or pipe that ends in mid-game ends the command cleanly."""
+    ran = noughts("play", typed="5\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith(f"{NEXT_QUESTION}\nGoodbye!\n")
+
+
+def test_a_last_line_without_an_end_counts() -> None:
+    """What stands before the end of input is a line, even without its line break."""
+    ran = noughts("play", typed="5")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "4|X|6" in ran.stdout
+
+
+# Streams that are shut, full or gone
+
+
+def test_a_reader_who_leaves_is_told_nothing() -> None:
+    """When the other end of its pipe closes, the command ends in silence, with 0."""
+    script = '{ "$@"; echo "code $?" >&2; } | head -n 1'
+
+    ran = shell(script, "watch", "--games", "1000", "--interval", "0", "--seed", "1")
+
+    assert (ran.stdout, ran.stderr) == ("Player X:\n", "code 0\n")
+
+
+def test_a_reader_who_leaves_a_game_is_told_nothing() -> None:
+    """The same holds where somebody plays: the next board ends the command."""
+    with between_pipes("play") as session:
+        session.expect(QUESTION)
+
+        session.stop_reading()
+        session.type("5\n")
+
+        assert session.end() == 0
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["show", "5"]], ids=" ".join)
+def test_a_reader_who_never_came_is_told_nothing(arguments: list[str]) -> None:
+    """Output into a pipe that nobody reads is no error, however little it is."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ran = subprocess.run(
+            [*COMMAND, *arguments],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env=environment(PYTHONUNBUFFERED=""),
+            timeout=DEADLINE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("arguments", [["play"], ["show", "5"], ["--help"], ["--version"]], ids=" ".join)
+def test_a_full_disk_is_told_in_a_sentence(arguments: list[str]) -> None:
+    """Output that cannot be written is an error of its own: 1, and one sentence."""
+    ran = shell('"$@" > /dev/full', *arguments)
+
+    assert (ran.returncode, ran.stderr) == (1, "noughts: cannot go on: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [["bogus"], ["play", "--x", ""], ["show", "bogus"]], ids=" ".join)
+def test_bad_usage_is_told_by_its_code_where_words_cannot_be(arguments: list[str]) -> None:
+    """The exit code is 2 even if the sentence cannot be written."""
+    assert shell('"$@" 2> /dev/full', *arguments).returncode == 2
+    assert shell('"$@" 2>&-', *arguments).returncode == 2
+
+
+def test_a_shut_input_is_the_end_of_input() -> None:
+    """With no standard input at all, the game says goodbye."""
+    ran = shell('"$@" <&-', "play")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == f"{EMPTY}{QUESTION}\nGoodbye!\n"
+
+
+@pytest.mark.parametrize("shut", [">&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "arguments", [["play"], ["watch", "--interval", "0"], ["show", "5"], ["--version"]]
+)
+def test_a_shut_output_is_no_error(arguments: list[str], shut: str) -> None:
+    """With no standard output, what would be told is told to nobody."""
+    ran = shell(f'"$@" {shut}', *arguments)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_input_that_cannot_be_read_is_told_in_a_sentence() -> None:
+    """A standard input that is open for writing only ends the game with a sentence."""
+    ran = shell('"$@" 0> /dev/null', "play")
+
+    assert ran.returncode == 1
+    assert ran.stderr == "noughts: cannot go on: Bad file descriptor\n"
+
+
+# Lines that nobody means
+
+
+def _played_on(line: bytes) -> list[str]:
+    """Type the line and then a cell; check that the game went on, and return what answered the line."""
+    ran = noughts("play", typed=line + b"\n5\n")
+    told = ran.stdout.removeprefix(f"{EMPTY}{QUESTION}\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert told.endswith(f"{QUESTION}\n1|2|3\n-+-+-\n4|X|6\n-+-+-\n7|8|9\n{NEXT_QUESTION}\nGoodbye!\n")
+    assert all(row.isprintable() for row in told.splitlines())
+    return told.split(f"{QUESTION}\n", maxsplit=1)[0].splitlines()
+
+
+@pytest.mark.parametrize("line", [b"\xff", b"\xc3", b"5\xff", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"])
+def test_a_line_that_is_no_utf8_is_answered(line: bytes) -> None:
+    """Bytes that are no text are called so, and the game goes on."""
+    assert _played_on(line) == ["Position is Invalid!", "That is no text: it is not UTF-8."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["\x1b[2J", "\x00", "5\x00", "\x7f", "\x9b31m", "\u202e5", "\u20665\u2069", "\u200b5", "\ufeff5"],
+)
+def test_a_line_of_control_characters_is_answered(line: str) -> None:
+    """What would move a cursor or turn the direction of writing is refused, and not shown."""
+    assert _played_on(line.encode()) == [
+        "Position is Invalid!",
+        "That is no plain text: it has characters that cannot be shown.",
+    ]
+
+
+def test_a_line_of_ten_megabytes_is_answered() -> None:
+    """A line that long is refused as one line, however much of it there is."""
+    assert _played_on(b"5" * 10_000_000) == [
+        "Position is Invalid!",
+        "A line has at most 1000 bytes, and this one has more.",
+    ]
+
+
+def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
+    """A line four times as long as all the memory there is gets the same answer."""
+    memory = 128 << 20
+    typed = tmp_path / "typed"
+    with typed.open("wb") as file:
+        file.truncate(4 * memory)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\n5\n")
+
+    with typed.open("rb") as stdin:
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", LIMITED, str(memory), *COMMAND, "play"],
+            stdin=stdin,
+            capture_output=True,
+            env=environment(),
+            timeout=DEADLINE,
+            check=False,
+        )
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"A line has at most 1000 bytes" in ran.stdout
+    assert b"4|X|6" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0",
+        "10",
+        "-1",
+        "5 5",
+        "+5",
+        "5.0",
+        "\u0665",
+        "\uff15",
+        "\u00b2",
+        "0,3",
+        "d1",
+        "a0",
+        "five",
+        "",
+        " ",
+        "{mark}",
+    ],
+)
+def test_a_line_that_names_no_cell_is_answered(line: str) -> None:
+    """What is no cell is quoted, and the three ways to name one are told."""
+    invalid, sentence = _played_on(line.encode())
+
+    assert invalid == "Position is Invalid!"
+    assert sentence.endswith("names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3.")
+
+
+@hostile
+def test_a_hostile_answer_to_the_offer_of_a_game_is_asked_again(harm: bytes) -> None:
+    """Where yes or no is wanted, anything else is asked for once more, and not repeated."""
+    ran = noughts("play", typed=b"resign\n" + harm + b"\nn\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Please answer y or n.\n" in ran.stdout
+    assert ran.stdout.endswith(f"{AGAIN}\nGoodbye!\n")
+    assert all(row.isprintable() for row in ran.stdout.splitlines())
+
+
+# Arguments that nobody means
+
+
+@hostile
+@pytest.mark.parametrize("seat", ["--x", "--o"])
+def test_a_hostile_name_is_refused(seat: str, harm: bytes) -> None:
+    """A name that a terminal would obey instead of show is refused, and shown in escapes."""
+    assert "printable characters only" in refused("play", seat, harm)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, id=why) for why, name in NAMES.items()])
+def test_a_name_of_the_wrong_length_is_refused(name: bytes) -> None:
+    """A name has 1 to 32 characters."""
+    assert "a name has 1 to 32 characters" in refused("play", "--x", name)
+
+
+def test_the_same_name_twice_is_refused() -> None:
+    """The players have different names, compared in their composed form."""
+    assert "different names" in refused("play", "--x", "Zo\u00eb", "--o", "Zoe\u0308")
+
+
+def test_a_name_may_not_be_what_the_other_player_is_called() -> None:
+    """One named player cannot pass for the other, who has no name."""
+    assert "different names" in refused("play", "--x", "Player O")
+
+
+@hostile
+def test_a_hostile_option_is_refused(harm: bytes) -> None:
+    """An option that does not exist is named in escapes."""
+    refused("play", b"--" + harm)
+
+
+@hostile
+@pytest.mark.parametrize("option", ["--first", "--wording", "--color"])
+def test_a_hostile_choice_is_refused(option: str, harm: bytes) -> None:
+    """A choice that does not exist is named in escapes."""
+    assert "invalid choice" in refused("play", option, harm)
+
+
+@hostile
+def test_a_hostile_command_is_refused(harm: bytes) -> None:
+    """A command that does not exist is named in escapes."""
+    assert "invalid choice" in refused(harm)
+
+
+@hostile
+def test_a_hostile_board_is_refused(harm: bytes) -> None:
+    """A board that cannot be read is quoted in escapes."""
+    refused("show", harm)
+
+
+@hostile
+def test_any_seed_will_do(harm: bytes) -> None:
+    """A seed is any text, or bytes that are none, and the same one plays the same game."""
+    played = [
+        subprocess.run(
+            [*COMMAND, "watch", "--interval", "0", "--seed", harm],
+            capture_output=True,
+            env=environment(),
+            timeout=DEADLINE,
+            check=False,
+        )
+        for _ in range(2)
+    ]
+
+    assert [(ran.returncode, ran.stderr) for ran in played] == 2 * [(0, b"")]
+    assert played[0].stdout == played[1].stdout
+
+
+long_number = pytest.param("9" * 5000, id="5000 digits")
+
+
+@pytest.mark.parametrize(
+    "seconds", ["nan", "inf", "-inf", "-1", "-0.1", "1e400", "86401", "two", "", "\x1b[31m", long_number]
+)
+def test_a_bad_interval_is_refused(seconds: str) -> None:
+    """An interval is a number of seconds, from none to a day."""
+    assert "is not a number of seconds from 0 to 86400" in refused("watch", f"--interval={seconds}")
+
+
+@pytest.mark.parametrize("games", ["0", "-1", "many", "1.5", "", "\x1b[31m", long_number])
+def test_a_bad_number_of_games_is_refused(games: str) -> None:
+    """The number of games is a whole one from 1 on."""
+    assert "is not a whole number from 1 on" in refused("watch", f"--games={games}")
+
+
+def test_a_bad_wording_is_refused() -> None:
+    """A wording that does not exist is answered with those that do."""
+    words = refused("play", "--wording", "haiku")
+
+    assert all(wording in words for wording in ("narrative", "gem", "kata"))
+
+
+def test_an_option_is_not_guessed_from_its_start() -> None:
+    """An option is written in full, so that a new one never changes the meaning of an old line."""
+    refused("play", "--word", "gem")
+
+
+def test_no_command_at_all_is_refused() -> None:
+    """Without a command, the commands are told."""
+    words = refused()
+
+    assert all(command in words for command in ("play", "watch", "show"))
+
+
+# Letters that a terminal does not have
+
+
+def test_a_name_beyond_ascii_is_shown_in_the_c_locale() -> None:
+    """The plain C locale is no reason to refuse a name."""
+    ran = noughts("play", "--x", "Zoë", env=environment(LC_ALL="C"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Zoë, enter a position from 1 to 9:\n" in ran.stdout
+
+
+def test_a_name_that_output_cannot_encode_is_escaped() -> None:
+    """Where output has no letter for a name, it is shown in escapes and the game goes on."""
+    ran = noughts("play", "--x", "Zoë", typed="5\n", env=environment(PYTHONIOENCODING="ascii"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Zo\\xeb, enter a position from 1 to 9:\n" in ran.stdout
+    assert "4|X|6" in ran.stdout
+
+
+def test_a_line_that_output_cannot_encode_is_escaped() -> None:
+    """What was typed is quoted in escapes where output has no letters for it."""
+    ran = noughts("play", typed="Zoë\n", env=environment(PYTHONIOENCODING="ascii"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "zo\\xeb' names no cell" in ran.stdout

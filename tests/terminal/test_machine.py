@@ -1,0 +1,360 @@
+"""The game at one keyboard, against a model of it that shares no line with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from pseudo_terminal import Session, between_pipes
+
+LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
+
+AGAIN = "Play again? (y/n)"
+QUESTION = r"(?:1 to 9:|make your move|\(y/n\))\n"
+
+LINES = ["123", "456", "789", "147", "258", "369", "159", "357"]
+NOTATIONS = [
+    ["1", "2", "3", "4", "5", "6", "7", "8", "9"],
+    ["0,0", "0,1", "0,2", "1,0", "1,1", "1,2", "2,0", "2,1", "2,2"],
+    ["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"],
+]
+NONSENSE = [
+    "0",
+    "10",
+    "-1",
+    "5 5",
+    "d4",
+    "3,3",
+    "",
+    "y",
+    "x",
+    "{0}",
+    "\x1b[2J",
+    "\u202e5",
+    "\uff15",
+    "9" * 2000,
+]
+
+
+class Telling(NamedTuple):
+    """How one wording tells a game."""
+
+    option: str
+    blank: str
+    across: str
+    between: list[str]
+    ask: str
+    invalid: str
+    nameless: str
+    """What a winner without a name is called."""
+    won: str
+    drawn: str
+    result_first: bool = False
+
+
+TELLINGS = [
+    Telling(
+        "narrative",
+        " ",
+        "|",
+        ["-+-+-"],
+        "{}, choose a free cell, 1 to 9:",
+        "That is no move.",
+        "PLAYER {}",
+        "{} WON!",
+        "THE GAME ENDS WITH A DRAW!",
+    ),
+    Telling(
+        "gem",
+        "_",
+        " ",
+        [],
+        "{}: Enter a number between 1 and 9 to make your move",
+        "That is not a move you can make.",
+        "Player {}",
+        "{} won!",
+        "The game ended in a tie",
+        result_first=True,
+    ),
+    Telling(
+        "kata",
+        "",
+        "|",
+        ["-+-+-"],
+        "{}, enter a position from 1 to 9:",
+        "Position is Invalid!",
+        "Player {}",
+        "{} Won!",
+        "Game is Draw!",
+    ),
+]
+
+
+class Model:
+    """Who has placed what, and what the screen must say of it; cells are 1 to 9."""
+
+    def __init__(self, telling: Telling, names: dict[str, str], first: str) -> None:
+        self.telling = telling
+        self.names = names
+        self.first = first
+        self.placed: list[int] = []
+        self.resigned = False
+        self.score = {"X": 0, "O": 0, "nobody": 0}
+
+    def turn(self) -> str:
+        """Return the mark to move: the first one, and then in turn."""
+        other = "O" if self.first == "X" else "X"
+        return [self.first, other][len(self.placed) % 2]
+
+    def free(self) -> list[int]:
+        """Return the cells that nobody holds."""
+        return [cell for cell in range(1, 10) if cell not in self.placed]
+
+    def winner(self) -> str:
+        """Return the mark that has a line or whose opponent gave up, "nobody", or "" while it goes on."""
+        last = "O" if self.turn() == "X" else "X"
+        if self.resigned or any(set(line) <= self._held_by_last() for line in LINES):
+            return last
+        return "" if self.free() else "nobody"
+
+    def next_game(self) -> None:
+        """Set the board up again: the loser starts, or after a draw who did not start before."""
+        winner = self.winner()
+        self.first = {"X": "O", "O": "X"}[self.first if winner == "nobody" else winner]
+        self.placed, self.resigned = [], False
+
+    def position(self) -> list[str]:
+        """Return the board, what is known of its result, and the question that follows."""
+        winner = self.winner()
+        if not winner:
+            return [*self.board(), self.question()]
+        self.score[winner] += 1
+        result = [
+            self.telling.drawn if winner == "nobody" else self.telling.won.format(self.hail(winner))
+        ]
+        told = [*result, *self.board()] if self.telling.result_first else [*self.board(), *result]
+        return [*told, self.score_line(), AGAIN]
+
+    def board(self) -> list[str]:
+        """Draw the board."""
+        signs = [self.telling.blank or str(cell) for cell in range(1, 10)]
+        for number, cell in enumerate(self.placed):
+            signs[cell - 1] = self.first if number % 2 == 0 else {"X": "O", "O": "X"}[self.first]
+        rows = [self.telling.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
+        return [rows[0], *self.telling.between, rows[1], *self.telling.between, rows[2]]
+
+    def question(self) -> str:
+        """Ask whoever is to move."""
+        return self.telling.ask.format(self.name(self.turn()))
+
+    def score_line(self) -> str:
+        """Tell the running score."""
+        x, o = (f"{self.name(mark)} {self.score[mark]}" for mark in "XO")
+        return f"Score: {x}, {o}, draws {self.score['nobody']}"
+
+    def name(self, mark: str) -> str:
+        """Return what a player is called."""
+        return self.names.get(mark, f"Player {mark}")
+
+    def hail(self, mark: str) -> str:
+        """Return what a winner is called."""
+        return self.names.get(mark, self.telling.nameless.format(mark))
+
+    def _held_by_last(self) -> set[str]:
+        return {str(cell) for cell in self.placed[::-2]}
+
+
+class Keyboard(RuleBasedStateMachine):
+    """Somebody at the keyboard of the real command, who knows what must come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened = ExitStack()
+        self.session: Session | None = None
+        self.model = Model(TELLINGS[0], {}, "X")
+        self.phase = "away"
+        self.typed = 0
+
+    def teardown(self) -> None:
+        """End the command, wherever it stands."""
+        self.opened.close()
+
+    def answer(self, line: str) -> list[str]:
+        """Type a line and return the lines that answer it, up to the next question."""
+        assert self.session is not None
+        self.typed += 1
+        self.session.type(f"{line}\n")
+        return self.session.hear(QUESTION).splitlines()
+
+    def place_token(self, cell: int, notation: list[str]) -> None:
+        """Type a free cell, and check what follows."""
+        answer = self.answer(notation[cell - 1])
+        self.model.placed.append(cell)
+        self.told(answer)
+
+    def told(self, lines: list[str]) -> None:
+        """Check that a position was told as it is, and know what is asked for next."""
+        assert lines == self.model.position()
+        self.phase = "again" if lines[-1] == AGAIN else "move"
+
+    @initialize(
+        telling=st.sampled_from(TELLINGS),
+        x=st.sampled_from(["", "Ann", "Zo\u00eb"]),
+        o=st.sampled_from(["", "Bob"]),
+        first=st.sampled_from("XO"),
+    )
+    def start(self, telling: Telling, x: str, o: str, first: str) -> None:
+        """Sit down to the first game."""
+        names = {mark: name for mark, name in (("X", x), ("O", o)) if name}
+        options = [f"--{mark.lower()}={name}" for mark, name in names.items()]
+        self.session = self.opened.enter_context(
+            between_pipes("play", f"--wording={telling.option}", f"--first={first}", *options)
+        )
+        self.model = Model(telling, names, first)
+        self.typed = 0
+        self.told(self.session.hear(QUESTION).splitlines())
+
+    @precondition(lambda self: self.phase == "move")
+    @rule(which=st.integers(0, 8), notation=st.sampled_from(NOTATIONS))
+    def place(self, which: int, notation: list[str]) -> None:
+        """Place a token on a free cell, whichever way the cell is written."""
+        free = self.model.free()
+        self.place_token(free[which % len(free)], notation)
+
+    @precondition(lambda self: self.phase == "move")
+    @rule(order=st.permutations(range(1, 10)), notation=st.sampled_from(NOTATIONS))
+    def play_out(self, order: list[int], notation: list[str]) -> None:
+        """Place tokens, one on each free cell, until the game is won or drawn."""
+        for cell in order:
+            if self.phase == "move" and cell not in self.model.placed:
+                self.place_token(cell, notation)
+        assert self.phase == "again"
+
+    @precondition(lambda self: self.phase == "move" and self.model.placed)
+    @rule(which=st.integers(0, 8), notation=st.sampled_from(NOTATIONS))
+    def try_taken(self, which: int, notation: list[str]) -> None:
+        """Try a cell that is taken: the free ones are told, and the same player is asked again."""
+        cell = self.model.placed[which % len(self.model.placed)]
+        free = ", ".join(map(str, self.model.free()))
+        assert self.answer(notation[cell - 1]) == [
+            self.model.telling.invalid,
+            f"That cell is taken: free are {free}.",
+            self.model.question(),
+        ]
+
+    @precondition(lambda self: self.phase == "move")
+    @rule(line=st.sampled_from(NONSENSE))
+    def type_nonsense(self, line: str) -> None:
+        """Type what is no move: a sentence says why, and the same player is asked again."""
+        invalid, sentence, question = self.answer(line)
+        assert (invalid, question) == (self.model.telling.invalid, self.model.question())
+        assert sentence.endswith(".")
+        assert sentence.isprintable()
+
+    @precondition(lambda self: self.phase == "move")
+    @rule(word=st.sampled_from(["undo", "UNDO ", "\tUndo"]))
+    def undo(self, word: str) -> None:
+        """Take back the last token, if there is one."""
+        answer = self.answer(word)
+        if self.model.placed:
+            self.model.placed.pop()
+            self.told(answer)
+        else:
+            assert "take back" in answer[0]
+            assert answer[1:] == [self.model.question()]
+
+    @precondition(lambda self: self.phase == "move")
+    @rule()
+    def ask_for_help(self) -> None:
+        """Ask for help: every word is told, and the same player is asked again."""
+        *told, question = self.answer("help")
+        assert all(word in "\n".join(told) for word in ("1 to 9", "undo", "resign", "help", "quit"))
+        assert question == self.model.question()
+
+    @precondition(lambda self: self.phase == "move")
+    @rule()
+    def resign(self) -> None:
+        """Give the game up: the opponent wins."""
+        resigned, *answer = self.answer("resign")
+        assert resigned == f"{self.model.name(self.model.turn())} resigned."
+        self.model.resigned = True
+        self.told(answer)
+
+    @precondition(lambda self: self.phase == "again")
+    @rule(word=st.sampled_from(["y", "yes", "Y", " YES "]))
+    def play_again(self, word: str) -> None:
+        """Play another game, which the right player starts."""
+        starts, *answer = self.answer(word)
+        self.model.next_game()
+        assert starts == f"{self.model.name(self.model.first)} starts."
+        self.told(answer)
+
+    @precondition(lambda self: self.phase == "again")
+    @rule(
+        line=st.sampled_from([*NONSENSE[:-8], "5", "undo", "resign", "help", "yn", "\x1b[2J", "\u202ey"])
+    )
+    def mumble(self, line: str) -> None:
+        """Answer neither yes nor no: the question comes again."""
+        assert self.answer(line) == ["Please answer y or n.", AGAIN]
+
+    @precondition(lambda self: self.phase == "again")
+    @rule(word=st.sampled_from(["n", "no", "N", " No"]))
+    def go_home(self, word: str) -> None:
+        """Play no more."""
+        self.leave(f"{word}\n", "Goodbye!\n")
+
+    @precondition(lambda self: self.phase != "away" and self.typed > 8)
+    @rule(way=st.sampled_from(["quit\n", "QUIT\n", "", "interrupt"]))
+    def get_up(self, way: str) -> None:
+        """Leave by a word, at the end of input or by an interrupt."""
+        if way == "interrupt":
+            self.leave(way, "\nGoodbye!\n", 130)
+        else:
+            self.leave(way, "Goodbye!\n")
+
+    @precondition(lambda self: self.phase == "away")
+    @rule(telling=st.sampled_from(TELLINGS))
+    def come_back(self, telling: Telling) -> None:
+        """Sit down to a new evening, with the score at nought."""
+        self.start(telling, "", "", "O")
+
+    def leave(self, way: str, last_words: str, code: int = 0) -> None:
+        """Leave, and check the last words and the exit code."""
+        assert self.session is not None
+        if way == "interrupt":
+            self.session.send(signal.SIGINT)
+        else:
+            self.session.type(way)
+            self.session.end_input()
+        assert self.session.hear("nothing more") == last_words
+        assert self.session.end() == code
+        self.phase = "away"
+
+
+@pytest.mark.torture
+def test_the_command_plays_as_the_model_does() -> None:
+    """Whatever is typed in whatever order, boards, questions, results, score and exit code are right."""
+    run_state_machine_as_test(
+        Keyboard,
+        settings=settings(
+            max_examples=500 if LONG else 40,
+            stateful_step_count=60 if LONG else 30,
+            deadline=None,
+            derandomize=not LONG,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,89 @@
+"""Positions and games from outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from command import noughts
+
+DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
+
+
+@pytest.mark.parametrize(
+    "written", ["X_O/_X_/___", "X_O_X____", "X.O.X....", "X O X    ", "X_O\n_X_\n___"]
+)
+def test_a_position_is_drawn_and_told(written: str) -> None:
+    """However it is written."""
+    assert noughts("show", written).stdout == DRAWN + "O to move.\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "result"),
+    [
+        ("XXX/OO_/___", "PLAYER X WON!"),
+        ("XX_/OOO/X__", "PLAYER O WON!"),
+        ("XOX/OOX/XXO", "THE GAME ENDS WITH A DRAW!"),
+        ("XOX/OXO/OXX", "PLAYER X WON!"),
+    ],
+)
+def test_the_end_of_a_game_is_told(written: str, result: str) -> None:
+    """After the board, as the narrative does."""
+    assert noughts("show", written).stdout.splitlines()[-1] == result
+
+
+def test_a_game_is_replayed_from_its_digits() -> None:
+    """Every move, and how it ends."""
+    lines = noughts("show", "51937", "--wording", "gem").stdout.splitlines()
+
+    assert lines == [
+        *("Player X:", "_ _ _", "_ X _", "_ _ _"),
+        *("Player O:", "O _ _", "_ X _", "_ _ _"),
+        *("Player X:", "O _ _", "_ X _", "_ _ X"),
+        *("Player O:", "O _ O", "_ X _", "_ _ X"),
+        *("Player X:", "O _ O", "_ X _", "X _ X"),
+        "O to move.",
+    ]
+
+
+def test_a_game_may_have_been_started_by_o() -> None:
+    """Then the digits are O's first."""
+    lines = noughts("show", "5", "--first", "O").stdout.splitlines()
+
+    assert (lines[0], lines[3], lines[-1]) == ("Player O:", " |O|", "X to move.")
+
+
+def test_positions_can_be_told_in_a_sentence() -> None:
+    """A board, and every step of a game."""
+    assert noughts("show", "X_O/_X_/___", "--describe").stdout == "X on 1 and 5, O on 3; O to move.\n"
+    assert noughts("show", "51", "--describe").stdout.splitlines() == [
+        "Player X:",
+        "X on 5; O to move.",
+        "Player O:",
+        "X on 5, O on 1; X to move.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("", "a board is 9 cells or 3 rows of 3, unlike ''"),
+        ("hello", "a board is 9 cells or 3 rows of 3, unlike 'hello'"),
+        ("X_O/_X_/__Z", "'Z' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
+        ("XXX/OOO/___", "X and O both have a line: the game ends with the first"),
+        (
+            "XXX/OO_/O__",
+            "X has a line, so O could not move any more, yet did (or did O start? then say --first O)",
+        ),
+        ("XXX/OO_/OO_", "X has 3 and O has 4: X starts, so X has as many as O or one more"),
+        ("55", "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
+        ("142536", "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
+        ("0", "a game is written with the digits 1 to 9, and move 1 of '0' is '0'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(written: str, message: str) -> None:
+    """With exit code 2, a sentence, and nothing drawn; if O must have started, it says so."""
+    ran = noughts("show", written)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {message}\n"

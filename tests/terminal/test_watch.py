@@ -1,0 +1,87 @@
+"""Bots to look on at."""
+
+from __future__ import annotations
+
+from io import StringIO
+from random import Random
+
+import pytest
+
+from command import noughts
+from noughts import NARRATIVE, O, Player, X
+from noughts.terminal.screen import Screen
+from noughts.terminal.watch import Pause, watch
+
+
+def test_the_pause_lies_between_moves() -> None:
+    """None before the first move, and none after the last."""
+    slept: list[float] = []
+    pause = Pause(2.0, slept.append)
+
+    pause()
+    assert slept == []
+
+    pause()
+    pause()
+    assert slept == [2.0, 2.0]
+
+
+def test_one_pause_for_each_move_but_the_first() -> None:
+    """Over all games together."""
+    slept: list[float] = []
+    out = StringIO()
+
+    watch(Screen(out, NARRATIVE), (), [X, O], Random(3), Pause(0.5, slept.append))
+
+    moves = out.getvalue().count("Player ")
+    assert len(slept) == moves - 1
+
+
+def test_the_same_seed_plays_the_same_game() -> None:
+    """And another seed plays another."""
+    first, again, other = (noughts("watch", "--interval", "0", "--seed", seed).stdout for seed in "aab")
+
+    assert first == again
+    assert first != other
+
+
+def test_games_are_counted_in_the_end() -> None:
+    """Each game is told whole, and the tally adds up."""
+    ran = noughts("watch", "--interval", "0", "--seed", "1", "--games", "20")
+    *told, tally = ran.stdout.splitlines()
+
+    x, o, drawn = (
+        told.count(line) for line in ("PLAYER X WON!", "PLAYER O WON!", "THE GAME ENDS WITH A DRAW!")
+    )
+    assert x + o + drawn == 20
+    assert tally == f"Tally: Player X {x}, Player O {o}, draws {drawn}"
+
+
+def test_names_are_told() -> None:
+    """In the moves, the result and the tally."""
+    out = StringIO()
+
+    watch(
+        Screen(out, NARRATIVE),
+        (Player("bob", X), Player("frank", O)),
+        [X],
+        Random(1),
+        Pause(0, lambda _: None),
+        with_tally=True,
+    )
+
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "bob:"
+    assert lines[6] == "frank:"
+    assert lines[-1] == "Tally: bob 1, frank 0, draws 0"
+    assert lines[-2] == "bob WON!"
+
+
+@pytest.mark.parametrize("seed", ["3", "4", "5"])
+def test_the_starter_may_be_drawn_by_lot(seed: str) -> None:
+    """It is told who that is, and that player moves first."""
+    lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
+
+    first = lines[0].removesuffix(" has randomly been selected as the first player")
+    assert lines[1] == f"{first}:"
+    assert first in ("Player X", "Player O")
