@@ -21,6 +21,7 @@ from noughts import (
     reachable,
 )
 from noughts.core.errors import Reason
+from noughts.core.player import clean_name
 
 if TYPE_CHECKING:
     from noughts import Command, Event
@@ -30,7 +31,7 @@ cells = st.integers(0, 8)
 boards = st.sampled_from([*reachable(Mark.X), *reachable(Mark.O)])
 
 _letters = st.characters(categories=["L", "N", "P", "S"])
-names = st.text(_letters, min_size=1, max_size=8).filter(lambda name: len(name.strip()) > 0)
+names = st.text(_letters, min_size=1, max_size=8).map(clean_name)
 
 commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(PlaceToken, marks, st.integers(-1, 9)),

@@ -33,6 +33,13 @@ LIMITED = (
     "os.execv(sys.argv[2], sys.argv[2:])\n"
 )
 
+CROWDED = (
+    "import os, resource, sys\n"
+    "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n"
+    "[os.dup2(0, number) for number in range(3, 1100)]\n"
+    "os.execv(sys.argv[1], sys.argv[1:])\n"
+)
+
 HOSTILE = {
     "an escape sequence": b"\x1b[2J\x1b[31mred",
     "a bell and a backspace": b"\x07\x08",
@@ -340,6 +347,23 @@ def test_input_that_cannot_be_read_is_told_in_a_sentence() -> None:
 
     assert ran.returncode == 1
     assert ran.stderr == "noughts: cannot go on: Bad file descriptor\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["play"], ["watch", "--interval", "0.001"], ["show", "5"]], ids=" ".join
+)
+def test_many_open_files_are_no_error(arguments: list[str]) -> None:
+    """A caller that hands down more than a thousand open files is served like any other."""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", CROWDED, *COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 # Lines that nobody means
