@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 COMMAND = (sys.executable, "-m", "noughts")
 
 # What a user's shell happens to say must not change what the tests see.
-_UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING", "PYTHONUTF8")
+_UNSET = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+)
 
 
 def environment(**changes: str) -> dict[str, str]:

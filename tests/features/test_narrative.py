@@ -43,12 +43,24 @@ RESULTS = {"X": "PLAYER X WON!", "O": "PLAYER O WON!", "": "THE GAME ENDS WITH A
 CLOCK = """\
 import os, select
 
-def note(reading, writing, excepting, seconds):
-    with open(os.environ["NOTES"], "a") as notes:
-        notes.write(f"{seconds}\\n")
-    return [], [], []
+real = select.poll
 
-wait, select.select = select.select, lambda *what: (wait if what[1] else note)(*what)
+class Poll:
+    def __init__(self):
+        self.real, self.sleeping = real(), False
+
+    def register(self, file, events):
+        self.real.register(file, events)
+        self.sleeping = events == select.POLLIN
+
+    def poll(self, milliseconds):
+        if not self.sleeping:
+            return self.real.poll(milliseconds)
+        with open(os.environ["NOTES"], "a") as notes:
+            notes.write(f"{milliseconds / 1000}\\n")
+        return []
+
+select.poll = Poll
 """
 
 

@@ -288,17 +288,23 @@ def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: 
     patience = Timer(60, process.kill)
     patience.start()
     with process:
-        assert process.stdin
         assert process.stdout
         assert process.stderr
         for line in process.stdout:
             said.append(line)
             if is_time(line.rstrip("\n")):
+                _wait_until_it_waits(process.pid)
                 process.send_signal(signal.SIGINT)
-                process.stdin.close()  # so that a signal that came just before the wait ends it too
         complaints = process.stderr.read()
     patience.cancel()
     return subprocess.CompletedProcess(arguments, process.returncode, "".join(said), complaints)
+
+
+def _wait_until_it_waits(process: int) -> None:
+    """Wait until a process sleeps: in plain Python a signal just before the wait would be lost on it."""
+    status = Path(f"/proc/{process}/stat")
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] == "R":
+        pass
 
 
 @contextmanager

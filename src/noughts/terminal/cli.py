@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from random import Random
-from select import select
+from select import POLLOUT, poll
 
 from noughts import __version__
 from noughts.core.board import Mark
@@ -33,8 +33,6 @@ def run(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _obey(arguments)
-        if sys.stdout:
-            sys.stdout.flush()
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
         _last_words("\nGoodbye!", sys.stdout)
@@ -56,13 +54,23 @@ def run(arguments: Sequence[str]) -> int:
 
 def _obey(arguments: Sequence[str]) -> int:
     try:
-        options = _parser().parse_args(arguments)
-        options.command(options)
+        code = _parse_and_do(arguments)
+        if sys.stdout:
+            sys.stdout.flush()
     except _Terminated:
         _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
         return TERMINATED
+    return code
+
+
+def _parse_and_do(arguments: Sequence[str]) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+    except _Terminated:
+        raise
     except SystemExit as leaving:  # help was shown, or the usage was bad
         return leaving.code if isinstance(leaving.code, int) else DONE
+    options.command(options)
     return DONE
 
 
@@ -197,7 +205,7 @@ def _add_telling(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _seconds(text: str) -> float:
     try:
-        seconds = float(text)
+        seconds = -1 if "_" in text else float(text)
     except ValueError:
         seconds = -1
     if not 0 <= seconds <= LONGEST_INTERVAL:
@@ -209,8 +217,8 @@ def _seconds(text: str) -> float:
 
 def _count(text: str) -> int:
     try:
-        number = int(text)
-    except ValueError:
+        number = int(text) if text.isascii() and text.isdecimal() else 0
+    except ValueError:  # Python reads no number of more than 4,300 digits
         number = 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
@@ -229,8 +237,10 @@ def _last_words(words: str, stream: TextIO | None) -> None:
     """Say something if somebody is there to hear it: neither a full disk nor a full pipe holds us up."""
     if stream is None:
         return
+    polling = poll()
+    polling.register(stream, POLLOUT)
     try:
-        if select([], [stream], [], 0)[1]:
+        if polling.poll(0):
             print(words, end="\n" if words else "", file=stream, flush=True)
         else:
             _give_up(stream)

@@ -18,9 +18,9 @@ class UnreadableLine(NoughtsError):
 
 def read_line(source: BinaryIO | None) -> str | None:
     """Return the next line, or None at the end of input; what is no plain text is refused."""
-    if source is None or not (line := source.readline(LONGEST_LINE)):
+    if source is None or not (line := source.readline(LONGEST_LINE + 1)):
         return None
-    if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+    if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
         _skip_line(source)
         raise UnreadableLine(f"a line has at most {LONGEST_LINE} bytes, and this one has more")
     try:

@@ -12,7 +12,7 @@ import io
 import os
 import signal
 import time
-from select import select
+from select import POLLIN, poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ class Waiting:
 
     def wait(self, number: int | None, seconds: float | None = None) -> list[int]:
         """Wait for input or a signal, and return what came; the handlers of signals have run by then."""
-        sources = [self._notes] if number is None else [self._notes, number]
-        ready = select(sources, [], [], seconds)[0]
+        polling = poll()  # and not select, which knows the first 1,024 files only
+        for source in [self._notes] if number is None else [self._notes, number]:
+            polling.register(source, POLLIN)
+        ready = [source for source, _ in polling.poll(None if seconds is None else 1000 * seconds)]
         if self._notes in ready:
             os.read(self._notes, 4096)
         return ready
