@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
 import noughts
 from noughts import library
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_all_is_exact() -> None:
@@ -38,7 +42,7 @@ def test_every_public_name_says_what_it_is() -> None:
 def test_a_name_that_is_not_there_is_refused() -> None:
     """As any module would."""
     with pytest.raises(AttributeError, match=r"^module 'noughts' has no attribute 'Checkers'$"):
-        noughts.Checkers  # noqa: B018 - asking is the test
+        noughts.Checkers  # type: ignore[attr-defined]  # noqa: B018 - asking is the test
 
 
 def test_importing_noughts_imports_nothing_else() -> None:
@@ -48,3 +52,26 @@ def test_importing_noughts_imports_nothing_else() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.strip() == "['noughts']"
+
+
+def test_a_user_of_the_library_is_told_of_wrong_types_and_names(tmp_path: Path) -> None:
+    """The names are typed although they come late, and one that is not there is noticed."""
+    script = tmp_path / "user.py"
+    script.write_text(
+        "from noughts import Board, X, decide, Bord\n"
+        "reveal_type(Board().place(4, X).winner)\n"
+        "decide(None, 5)\n"
+        "Board().plaice(4)\n"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+
+    assert 'Module "noughts" has no attribute "Bord"' in said
+    assert 'Revealed type is "noughts.core.board.Mark | None"' in said
+    assert 'Argument 2 to "decide" has incompatible type "int"' in said
+    assert '"Board" has no attribute "plaice"' in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
 
@@ -226,6 +227,50 @@ def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
 
     with pytest.raises(errors.NoSuchCell):
         Board().place(cell)  # type: ignore[arg-type]  # that is the point
+
+
+class Whole:
+    """A whole number of somebody else's kind, as numeric libraries have them."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+@pytest.mark.usefixtures("nothing_known")
+def test_a_whole_number_of_any_kind_names_a_cell() -> None:
+    """The first time a cell is played as well as later."""
+    cell = cast("int", Whole(4))
+
+    once, again = Board().place(cell), Board().place(cell)
+
+    assert once is again is Board().place(4)
+    with pytest.raises(errors.NoSuchCell):
+        Board().place(cast("int", Whole(9)))
+
+
+def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
+    """There is one board for each position, and it does not remember who asked for it first."""
+    board = Board(cast("int", Whole(0o401)), cast("int", Whole(0o042)))
+
+    assert board is Board(0o401, 0o042)
+    assert type(board.x) is type(board.o) is int
+
+
+def test_there_is_one_kind_of_board() -> None:
+    """Another could not be told from it."""
+    with pytest.raises(
+        TypeError, match=r"^there is one board for each position, and so one kind of board$"
+    ):
+        type("Other", (Board,), {})
+
+
+def test_an_image_is_by_one_of_the_eight_symmetries() -> None:
+    """Anything else would make another position of it."""
+    with pytest.raises(ValueError, match=r"^\(0, 0, 0\) is none of the eight symmetries$"):
+        Board().image((0, 0, 0))
 
 
 def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:

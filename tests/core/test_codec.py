@@ -94,7 +94,7 @@ def test_a_line_is_short_and_keeps_its_letters() -> None:
 
 
 REASONS = "gameOver, noSuchCell, notYourTurn, cellTaken"
-A_NAME = "a name of 1 to 32 printable characters"
+A_NAME = "a name of 1 to 32 printable characters, composed, with no space around it"
 
 
 @pytest.mark.parametrize(
@@ -289,6 +289,7 @@ def test_every_record_reads_back(history: tuple[Event, ...]) -> None:
     assert text.count("\n") == len(history)
     assert parse_record(text) == history
     assert parse_record(text.removesuffix("\n")) == history
+    assert format_record((*history, events.PlayerNotifyIllegalMove(X, Reason.CELL_TAKEN))) == text
     assert parse_record(text.replace("\n", "\r\n")) == history
     assert replay(parse_record(text)) == replay(history)
 

@@ -14,12 +14,6 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 ALL = reachable()
 
 
-@pytest.fixture
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget every board there was, so that each is made anew."""
-    monkeypatch.setattr("noughts.core.board._BOARDS", {})
-
-
 def winner(signs: str) -> str:
     """Find the winner the slow and obvious way."""
     return next((signs[a] for a, b, c in LINES if signs[a] == signs[b] == signs[c] != "_"), "")

@@ -188,13 +188,33 @@ def test_the_first_token_of_all_can_be_taken_back() -> None:
     assert fold(decide(game, TakeBack(O)), game) == playing(first=O)
 
 
-@pytest.mark.parametrize(("game", "mark"), [(playing(), X), (playing(), O), (playing(4), O)])
-def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark) -> None:
+@pytest.mark.parametrize(
+    ("game", "mark", "message"),
+    [
+        (playing(), X, "there is no token to take back"),
+        (playing(), O, "there is no token to take back"),
+        (playing(4), O, "there is no token of O's to take back"),
+    ],
+)
+def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark, message: str) -> None:
     """One of that player's own."""
     with pytest.raises(errors.NothingToTakeBack) as raised:
         decide(game, TakeBack(mark))
 
-    assert str(raised.value) == f"there is no token of {mark}'s to take back"
+    assert str(raised.value) == message
+
+
+def test_taking_back_leaves_what_lay_there_before() -> None:
+    """In a game that began at a position, only what was placed since can be taken back."""
+    start = Game.at(Board().place(4))
+    game = fold(decide(start, PlaceToken(O, 0)), start)
+
+    told = decide(game, TakeBack(O))
+
+    assert told == (events.PlayerTookBack(O), events.GamePlacedCount(1), events.PlayerActive(O))
+    assert fold(told, game) == start
+    with pytest.raises(errors.NothingToTakeBack):
+        decide(game, TakeBack(X))
 
 
 OVER = playing(0, 3, 1, 4, 2)
@@ -249,6 +269,7 @@ def test_a_command_that_makes_no_sense_is_refused(
         (playing(), JoinGame("X", "bob")),  # type: ignore[arg-type]  # that is the point
         (playing(), Resign("X")),  # type: ignore[arg-type]  # that is the point
         (playing(4, 0), TakeBack("X")),  # type: ignore[arg-type]  # that is the point
+        (playing(0, 3, 1, 4, 2), PlaceToken("X", 8)),  # type: ignore[arg-type]  # that is the point
     ],
 )
 def test_the_letter_of_a_mark_is_no_mark(game: Game | None, command: Command) -> None:
@@ -283,6 +304,12 @@ def test_nothing_adds_up_to_no_game() -> None:
             events.PlayerPlacedToken(0, 0, O),
             "a token could not have been placed: it is X's turn, not O's, in '___/___/___'",
         ),
+        (playing(), events.PlayerPlacedToken(0, 3, X), "there is no row 0 and column 3: each is 0 to 2"),
+        (
+            playing(),
+            events.PlayerPlacedToken(-1, 2, X),
+            "there is no row -1 and column 2: each is 0 to 2",
+        ),
         (playing(), events.PlayerTookBack(X), "there is no token of X's that could have been taken back"),
         (
             playing(4),
@@ -297,3 +324,13 @@ def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Eve
         evolve(game, event)
 
     assert str(raised.value) == message
+
+
+def test_what_is_no_command_and_no_event_is_refused() -> None:
+    """It never passes for nothing."""
+    with pytest.raises(TypeError, match=r"^'resign' is no command$"):
+        decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(TypeError, match=r"^'gameWon' is no event$"):
+        evolve(playing(), "gameWon")  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(errors.NotCreated):
+        decide(None, "resign")  # type: ignore[arg-type]  # that is the point

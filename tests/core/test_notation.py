@@ -38,6 +38,7 @@ EVERY_SHAPE = {
     "flat spaces": "X O X    ",
     "lines": "X_O\n_X_\n___",
     "a last line break": "X_O\n_X_\n___\n",
+    "flat and a last line break": "X_O_X____\n",
     "lines from elsewhere": "X_O\r\n_X_\r\n___\r\n",
     "a flat list": ["X", "_", "O", "", "X", " ", ".", None, ""],
     "a nested list": [["X", "", "O"], ["", "X", ""], ["", "", ""]],
@@ -142,6 +143,14 @@ def test_cells_are_counted_from_the_top_left() -> None:
     assert [format_cell(cell) for cell in (0, 2, 6, 8)] == ["1", "3", "7", "9"]
     assert [format_pair(cell) for cell in (0, 2, 6, 8)] == ["0,0", "0,2", "2,0", "2,2"]
     assert [format_square(cell) for cell in (0, 2, 6, 8)] == ["a1", "c1", "a3", "c3"]
+
+
+@pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
+@pytest.mark.parametrize("cell", [9, -1, 4.5, "4"])
+def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell: object) -> None:
+    """It would be read back as another, or not at all."""
+    with pytest.raises(errors.NoSuchCell):
+        write(cell)
 
 
 @pytest.mark.parametrize("text", [" 5 ", "5\t", "1, 1", " 1 , 1 ", "B2", "b 2"])

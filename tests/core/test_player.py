@@ -41,7 +41,7 @@ def test_a_players_mark_is_one_of_two(mark: object) -> None:
     ("name", "clean"),
     [
         ("bob", "bob"),
-        ("  bob \t", "bob"),
+        ("  bob ", "bob"),
         ("Zoe\u0308", "Zo\u00eb"),
         ("a b", "a b"),
         ("王小明", "王小明"),
@@ -61,7 +61,12 @@ def test_a_name_has_one_form(name: str, clean: str) -> None:
     ("name", "message"),
     [
         ("", "a name has 1 to 32 characters, and this one is empty"),
-        (" \t ", "a name has 1 to 32 characters, and this one is empty"),
+        ("  ", "a name has 1 to 32 characters, and this one is empty"),
+        (" \t ", "a name has printable characters only, unlike ' \\t '"),
+        ("bob\n", "a name has printable characters only, unlike 'bob\\n'"),
+        ("\x1fbob", "a name has printable characters only, unlike '\\x1fbob'"),
+        ("\u3164 \u2800", "a name has something to see in it, unlike '\\u3164 \\u2800'"),
+        ("\u0301", "a name has something to see in it, unlike '\\u0301'"),
         ("x" * 33, "a name has 1 to 32 characters, and this one has 33"),
         ("x" * 129, "a name has 1 to 32 characters, and this one has 129"),
         (" " * 129 + "x", "a name has 1 to 32 characters, and this one has 130"),

@@ -98,6 +98,22 @@ def test_all_missing_fields_are_named() -> None:
         Pair()  # type: ignore[call-arg]  # that is the point
 
 
+def test_replacing_what_is_not_there_is_refused() -> None:
+    """By its name."""
+    with pytest.raises(TypeError, match=r"^Point has no z$"):
+        Point(1).replace(z=5)
+
+
+def test_a_value_has_the_fields_of_its_parents_too() -> None:
+    """Theirs first, with their defaults."""
+
+    class Place(Point):
+        name: str = "here"
+
+    assert repr(Place(1)) == "Place(x=1, y=0, name='here')"
+    assert Place(1, 2, "there").name == "there"
+
+
 def test_values_match_by_position() -> None:
     """A `match` statement takes a value apart in the order of its fields."""
     match Point(3, 4):

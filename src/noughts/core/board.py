@@ -7,6 +7,7 @@ That makes a move one look in a list, and two boards equal exactly when they are
 from __future__ import annotations
 
 from enum import Enum
+from operator import index
 
 from noughts.core.errors import (
     CellTaken,
@@ -121,7 +122,7 @@ class Board:
         known = _BOARDS.get((x, o, first))
         if known is not None:
             return known
-        _check_reachable(x, o, first)
+        x, o = _check_reachable(x, o, first)
         board = super().__new__(cls)
         count = (x | o).bit_count()
         winner = X if _has_line(x) else O if _has_line(o) else None
@@ -137,6 +138,9 @@ class Board:
         ):
             object.__setattr__(board, name, value)
         return _BOARDS.setdefault((x, o, first), board)
+
+    def __init_subclass__(cls) -> Never:
+        raise TypeError("there is one board for each position, and so one kind of board")
 
     @property
     def count(self) -> int:
@@ -173,7 +177,7 @@ class Board:
         >>> Board().place(5).cell(x=2, y=1)
         X
         """
-        if not (_is_index(x, 3) and _is_index(y, 3)):
+        if _index(x, 3) is None or _index(y, 3) is None:
             raise NoSuchCell(
                 f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
             )
@@ -195,12 +199,13 @@ class Board:
         check_mark(mark)
         if self.is_over:
             return GameOver(f"the game is over in '{self}'")
-        if not _is_index(cell, 9):
-            return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
+        place = _index(cell, 9)
+        if place is None:
+            return no_such_cell(cell)
         if mark is not self.turn:
             return NotYourTurn(f"it is {self.turn}'s turn, not {mark}'s, in '{self}'")
-        if cell not in self.free_cells:
-            return CellTaken(f"cell {cell + 1} holds {self.cells[cell]} in '{self}'")
+        if place not in self.free_cells:
+            return CellTaken(f"cell {place + 1} holds {self.cells[place]} in '{self}'")
         return None
 
     def image(self, symmetry: Symmetry) -> Board:
@@ -209,6 +214,8 @@ class Board:
         >>> str(Board().place(0).image(SYMMETRIES[1]))
         '__X/___/___'
         """
+        if symmetry not in SYMMETRIES:
+            raise ValueError(f"{quoted(symmetry)} is none of the eight symmetries")
         x = o = 0
         for cell, to in enumerate(symmetry):
             x |= (self.x >> cell & 1) << to
@@ -242,7 +249,7 @@ class Board:
     def _place_first_time(self, cell: Cell, mark: Mark) -> Board:
         if refusal := self.why_not(cell, mark):
             raise refusal
-        token = 1 << cell
+        token = 1 << index(cell)
         x, o = (self.x | token, self.o) if mark is X else (self.x, self.o | token)
         after = self._after[cell] = Board(x, o, self.first)
         return after
@@ -279,30 +286,42 @@ def game_over(board: Board) -> tuple[bool, str]:
     return board.is_over, str(board.winner or "")
 
 
-def _is_index(number: object, size: int) -> bool:
-    return isinstance(number, int) and 0 <= number < size
+def no_such_cell(cell: object) -> NoSuchCell:
+    """Return the refusal of what is no cell."""
+    return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
+
+
+def _index(number: object, size: int) -> int | None:
+    """Return a whole number from 0 up to `size`, of whatever type, as Python's own; or None."""
+    try:
+        whole = index(number)  # type: ignore[arg-type]  # what is none raises
+    except TypeError:
+        return None
+    return whole if 0 <= whole < size else None
 
 
 def _has_line(held: int) -> bool:
     return any(held & line == line for line in LINES)
 
 
-def _check_reachable(x: int, o: int, first: Mark) -> None:
+def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
     """Refuse a position that no game leads to, with a sentence for each kind of fault."""
     check_mark(first)
-    if not (_is_index(x, FULL + 1) and _is_index(o, FULL + 1)) or x & o:
+    crosses, noughts = _index(x, FULL + 1), _index(o, FULL + 1)
+    if crosses is None or noughts is None or crosses & noughts:
         raise ImpossibleBoard("the cells of X and of O are two sets of nine bits that share none")
     other = first.other
-    held, other_held = (x, o) if first is X else (o, x)
+    held, other_held = (crosses, noughts) if first is X else (noughts, crosses)
     ahead = held.bit_count() - other_held.bit_count()
     if ahead not in (0, 1):
         raise WrongCounts(
             f"{first} has {held.bit_count()} and {other} has {other_held.bit_count()}: "
             f"{first} starts, so {first} has as many as {other} or one more"
         )
-    if _has_line(x) and _has_line(o):
+    if _has_line(held) and _has_line(other_held):
         raise TwoWinners("X and O both have a line: the game ends with the first")
     if _has_line(held) and ahead == 0:
         raise MoveAfterEnd(f"{first} has a line, so {other} could not move any more, yet did")
     if _has_line(other_held) and ahead == 1:
         raise MoveAfterEnd(f"{other} has a line, so {first} could not move any more, yet did")
+    return crosses, noughts

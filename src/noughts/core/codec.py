@@ -18,7 +18,7 @@ from noughts.core.errors import (
     UnknownEvent,
     quoted,
 )
-from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.core.events import PlayerNotifyIllegalMove, facts
 from noughts.core.game import replay
 from noughts.core.player import clean_name
 
@@ -87,8 +87,8 @@ def loads(line: str) -> Event:
 
 
 def format_record(events: Iterable[Event]) -> str:
-    """Write a game as JSON lines, one an event."""
-    return "".join(dumps(event) + "\n" for event in events)
+    """Write a game as JSON lines, one an event; what was said to one player alone is left out."""
+    return "".join(dumps(event) + "\n" for event in facts(events))
 
 
 def parse_record(text: str) -> tuple[Event, ...]:
@@ -149,7 +149,7 @@ _FIELDS: dict[str, tuple[Callable[[object], object], str]] = {
     "column": (_read_index, "0, 1 or 2"),
     "count": (_read_count, "0 to 9"),
     "completed": (_read_true, "true"),
-    "name": (_read_name, "a name of 1 to 32 printable characters"),
+    "name": (_read_name, "a name of 1 to 32 printable characters, composed, with no space around it"),
     "reason": (_read_reason, "one of " + ", ".join(reason.value for reason in Reason)),
 }
 

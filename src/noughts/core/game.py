@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from operator import index
 
 from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import (
@@ -39,7 +40,7 @@ from noughts.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypeAlias, overload
+    from typing import Never, TypeAlias, overload
 
     from noughts.core.board import Cell
     from noughts.core.events import Event
@@ -132,6 +133,8 @@ def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
             return _join(game, mark, name)
         case CreateGame():
             raise AlreadyCreated("the game was created before: a new one needs a new record")
+        case _:
+            raise _stranger(command, "command")
 
 
 def evolve(game: Game | None, event: Event) -> Game:
@@ -145,7 +148,7 @@ def evolve(game: Game | None, event: Event) -> Game:
         raise ImpossibleHistory(f"a game starts with gameCreated, not with {event}")
     match event:
         case PlayerPlacedToken(row, column, mark):
-            return _record_token(game, 3 * row + column, mark)
+            return _record_token(game, row, column, mark)
         case GamePlacedCount() | PlayerActive() | GameLost() | GameDraw():
             return game  # they tell what the board and the winner say already
         case PlayerNotifyIllegalMove():
@@ -164,6 +167,8 @@ def evolve(game: Game | None, event: Event) -> Game:
             return _record_take_back(game, mark)
         case GameCreated():
             raise ImpossibleHistory("gameCreated stands at the start of a game only")
+        case _:
+            raise _stranger(event, "event")
 
 
 if TYPE_CHECKING:
@@ -209,13 +214,14 @@ def _create(command: Command) -> tuple[Event, ...]:
 
 def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
     """Mark a free cell, look for a winner, look for a full board, pass the turn: in this order."""
+    check_mark(mark)
     if game.is_over:
         return (PlayerNotifyIllegalMove(mark, Reason.GAME_OVER),)
     try:
         board = game.board.place(cell, mark)
     except IllegalMove as refusal:
         return (PlayerNotifyIllegalMove(mark, refusal.reason),)
-    placed = PlayerPlacedToken(cell // 3, cell % 3, mark), GamePlacedCount(board.count)
+    placed = PlayerPlacedToken(*divmod(index(cell), 3), mark), GamePlacedCount(board.count)
     if board.winner is not None:
         return *placed, GameWon(mark), GameLost(mark.other), GameCompleted()
     if board.is_over:
@@ -234,10 +240,11 @@ def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nothing can be taken back")
     check_mark(mark)
-    left = len(game.moves) - _tokens_to_take_back(game, mark)
-    if left < 0:
-        raise NothingToTakeBack(f"there is no token of {mark}'s to take back")
-    return PlayerTookBack(mark), GamePlacedCount(left), PlayerActive(mark)
+    taken = _tokens_to_take_back(game, mark)
+    if taken > len(game.moves):
+        whose = f" of {mark}'s" if game.moves else ""
+        raise NothingToTakeBack(f"there is no token{whose} to take back")
+    return PlayerTookBack(mark), GamePlacedCount(game.board.count - taken), PlayerActive(mark)
 
 
 def _join(game: Game, mark: Mark, name: str) -> tuple[Event, ...]:
@@ -252,7 +259,12 @@ def _join(game: Game, mark: Mark, name: str) -> tuple[Event, ...]:
     return (joined, GameReady()) if opponent and not game.is_ready else (joined,)
 
 
-def _record_token(game: Game, cell: Cell, mark: Mark) -> Game:
+def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
+    if row not in (0, 1, 2) or column not in (0, 1, 2):
+        raise ImpossibleHistory(
+            f"there is no row {quoted(row)} and column {quoted(column)}: each is 0 to 2"
+        )
+    cell = 3 * row + column
     try:
         board = game.board.place(cell, mark)
     except NoughtsError as error:
@@ -264,14 +276,19 @@ def _record_take_back(game: Game, mark: Mark) -> Game:
     taken = _tokens_to_take_back(game, mark)
     if taken > len(game.moves):
         raise ImpossibleHistory(f"there is no token of {mark}'s that could have been taken back")
-    moves = game.moves[:-taken]
-    board = reduce(Board.place, moves, Board(first=game.board.first))
-    return game.replace(board=board, moves=moves)
+    before, left = game.board, ~sum(1 << cell for cell in game.moves[-taken:])
+    board = Board(before.x & left, before.o & left, before.first)
+    return game.replace(board=board, moves=game.moves[:-taken])
 
 
 def _tokens_to_take_back(game: Game, mark: Mark) -> int:
     """Count the player's own last token, and the answer to it if there was one."""
     return 2 if game.board.turn is mark else 1
+
+
+def _stranger(stranger: Never, kind: str) -> TypeError:
+    """Return the refusal of what is none of its kind; its type says that no case was forgotten."""
+    return TypeError(f"{quoted(stranger)} is no {kind}")
 
 
 def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[Event, ...]:

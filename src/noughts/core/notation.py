@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, no_such_cell
 from noughts.core.errors import (
     IllegalMove,
     UnreadableBoard,
@@ -73,17 +73,17 @@ def parse_cell(text: str) -> Cell:
 
 def format_cell(cell: Cell) -> str:
     """Write a cell as a digit, 1 to 9."""
-    return str(cell + 1)
+    return str(_checked(cell) + 1)
 
 
 def format_pair(cell: Cell) -> str:
     """Write a cell as `row,column`."""
-    return f"{cell // 3},{cell % 3}"
+    return f"{_checked(cell) // 3},{cell % 3}"
 
 
 def format_square(cell: Cell) -> str:
     """Write a cell as a letter for its column and a digit for its row."""
-    return f"{'abc'[cell % 3]}{cell // 3 + 1}"
+    return f"{'abc'[_checked(cell) % 3]}{cell // 3 + 1}"
 
 
 def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
@@ -119,11 +119,17 @@ def format_moves(moves: Iterable[Cell]) -> str:
     return "".join(map(format_cell, moves))
 
 
+def _checked(cell: Cell) -> Cell:
+    if cell not in range(9):
+        raise no_such_cell(cell)
+    return cell
+
+
 def _signs(written: str | Iterable[object]) -> list[object]:
     """Return the nine signs in order, whatever the shape they came in."""
     if isinstance(written, str):
         rows = written.replace("\r\n", "\n").removesuffix("\n").replace("/", "\n").split("\n")
-        parts = _first_ten(rows if len(rows) > 1 else written)
+        parts = _first_ten(rows if len(rows) > 1 else rows[0])
         nested = len(rows) == 3
     else:
         parts = _first_ten(written)

@@ -10,6 +10,9 @@ from noughts.core.value import Value
 
 LONGEST_NAME = 32
 
+_LONGEST_UNCOMPOSED = 4 * LONGEST_NAME  # no character is composed of more than four
+_BLANKS = " \u115f\u1160\u2800\u3164\uffa0"  # printable for Python, and yet nothing to see
+
 
 class Player(Value):
     """Somebody, or a bot, with the mark they place.
@@ -29,21 +32,29 @@ class Player(Value):
 def clean_name(name: str) -> str:
     """Return the name in its one form, or refuse it.
 
-    A name has 1 to 32 printable characters once it is composed (NFC) and the space around it is cut
-    away. Whatever moves the cursor, changes colours or turns the direction of writing is not printable.
+    A name has 1 to 32 printable characters once it is composed (NFC) and the spaces around it are cut
+    away, and something to see among them. Whatever moves the cursor, changes colours or turns the
+    direction of writing is not printable.
     """
     if not isinstance(name, str):
         raise InvalidName(f"a name is text, not {quoted(name)}")
-    if len(name) > 4 * LONGEST_NAME:  # composing cannot bring it down far enough, so spare the work
+    if len(name) > _LONGEST_UNCOMPOSED:  # composed it would be too long still, so spare the work
         raise InvalidName(_too_long(len(name)))
+    if not name.isprintable():
+        raise InvalidName(f"a name has printable characters only, unlike {quoted(name)}")
     clean = unicodedata.normalize("NFC", name).strip()
     if not clean:
         raise InvalidName(f"a name has 1 to {LONGEST_NAME} characters, and this one is empty")
-    if not clean.isprintable():
-        raise InvalidName(f"a name has printable characters only, unlike {quoted(clean)}")
+    if not any(map(_is_visible, clean)):
+        raise InvalidName(f"a name has something to see in it, unlike {clean!a}")
     if len(clean) > LONGEST_NAME:
         raise InvalidName(_too_long(len(clean)))
     return clean
+
+
+def _is_visible(sign: str) -> bool:
+    """Tell whether a character leaves a mark of its own: neither a blank nor a mark upon another."""
+    return sign not in _BLANKS and not unicodedata.category(sign).startswith("M")
 
 
 def _too_long(length: int) -> str:

@@ -34,7 +34,8 @@ class Value:
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]  # mypy takes it for final
+        fields = dict.fromkeys((*cls.__match_args__, *cls.__annotations__))  # those of its parents first
+        cls.__match_args__ = tuple(fields)  # type: ignore[misc]  # mypy takes it for final
 
     def __init__(self, *values: object, **named: object) -> None:
         kind, fields = type(self), self.__match_args__
@@ -44,7 +45,11 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the type of each field is the field's own
         """Return the same value with some fields changed."""
-        return type(self)(*{**self.__dict__, **changes}.values())
+        fields = {**self.__dict__, **changes}
+        if len(fields) != len(self.__dict__):
+            strange = next(name for name in changes if name not in self.__dict__)
+            raise TypeError(f"{type(self).__name__} has no {strange}")
+        return type(self)(*fields.values())
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -78,7 +83,6 @@ def _bind(
         if name in bound:
             raise TypeError(f"{kind.__name__} was given {name} twice")
         bound[name] = value
-    defaults = vars(kind)
-    if missing := [name for name in fields if name not in bound and name not in defaults]:
+    if missing := [name for name in fields if name not in bound and not hasattr(kind, name)]:
         raise TypeError(f"{kind.__name__} needs {' and '.join(missing)}")
-    return tuple(bound[name] if name in bound else defaults[name] for name in fields)
+    return tuple(bound[name] if name in bound else getattr(kind, name) for name in fields)
