@@ -15,8 +15,13 @@ HERE = Path(__file__).parent
 BOARD_LINES = 6  # "Player X:" and the five lines of a board
 
 
+missed: list[str] = []
+
+
 def report(what: str, figure: str, limit: str, *, reached: bool | None) -> None:
-    """Print one row."""
+    """Print one row, and remember what was not reached."""
+    if reached is False:
+        missed.append(what)
     verdict = {True: "reached", False: "NOT REACHED", None: "-"}[reached]
     print(f"| {what} | {figure} | {limit} | {verdict} |", flush=True)
 
@@ -74,8 +79,8 @@ def fresh_clone() -> None:
     )
 
 
-def main() -> None:
-    """Measure everything."""
+def main() -> int:
+    """Measure everything; the exit code says whether all was reached."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--alone", required=True, help="the bin folder of an environment with noughts alone"
@@ -96,7 +101,8 @@ def main() -> None:
     )
     starts(python, noughts)
     fresh_clone()
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,10 +18,10 @@ def count_games(game: Game) -> int:
 
 
 def timed_walk() -> float:
-    """Return the seconds that the whole walk takes."""
-    start = time.perf_counter()
+    """Return the seconds that the whole walk takes, of this process's own time."""
+    start = time.process_time()
     games = count_games(replay(decide(None, CreateGame())))
-    took = time.perf_counter() - start
+    took = time.process_time() - start
     if games != 255_168:
         raise AssertionError(f"walked {games} games, and there are 255,168")
     return took

@@ -127,7 +127,9 @@ def test_links_between_pages_lead_somewhere() -> None:
     """Every file that a page links to is there."""
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            linked = page.parent / target
+            assert linked.exists(), f"{page.name} links to {target}"
+            assert linked.is_dir() or linked.stat().st_size > 100, f"{target} says nothing"
 
 
 def test_the_changelog_knows_this_version() -> None:
@@ -149,9 +151,8 @@ def test_every_note_is_dated() -> None:
 
 def test_every_make_target_is_explained() -> None:
     """`make help` lists what CONTRIBUTING tells."""
-    told = set(re.findall(r"`make ([a-z]+)`", (ROOT / "CONTRIBUTING.md").read_text()))
+    told = set(re.findall(r"^\| `make ([a-z]+)`", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
 
     listed = set(re.findall(r"^(\w+) - ", make("help").stdout, re.MULTILINE))
 
-    assert told <= listed
-    assert listed >= {"play", "test", "check", "bench", "mutants", "torture", "help"}
+    assert told == listed

@@ -333,7 +333,7 @@ Feature: 001 The events
   Scenario: A refusal is no part of a game's record
     Given the game 1425
     When X tries to place a token on cell 0
-    Then a record with that refusal in it cannot be read
+    Then it is left out of what is written, and a record with it in cannot be read
 
   @E6
   Scenario: After an illegal move the same player is asked again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -290,11 +291,14 @@ def as_they_were(record: Record) -> None:
     assert evolve(record.before, refusal) == record.before
 
 
-@then("a record with that refusal in it cannot be read")
+@then("it is left out of what is written, and a record with it in cannot be read")
 def refusal_not_recorded(record: Record) -> None:
     assert parse_record(format_record(record.history)) == record.history
+    assert parse_record(format_record(record.history + record.answer)) == record.history
+    (refusal,) = record.answer
+    written = format_record(record.history) + json.dumps(encode(refusal))
     with pytest.raises(errors.ImpossibleHistory, match="playerNotifyIllegalMove"):
-        parse_record(format_record(record.history + record.answer))
+        parse_record(written)
 
 
 def _told(line: str) -> list[Told]:

@@ -1,7 +1,7 @@
 """Sessions that mean harm: whatever is said or done to it, the command ends well.
 
-The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are sixty runs, and two
-thousand with NOUGHTS_TORTURE=1.
+The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are sixty runs in a
+terminal and a quarter as many between pipes; with NOUGHTS_TORTURE=1, two thousand and five hundred.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_te
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from pseudo_terminal import Session
+
+    Record: TypeAlias = Callable[[str, object], None]
 
 RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 60
 
@@ -116,9 +119,9 @@ SIZES = [(80, 24), (20, 5), (1, 1), (0, 0), (44, 10), (43, 9), (65535, 65535)]
 class Run:
     """One hostile session: what was done to the command, and which exit codes that allows."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, piped: bool) -> None:
         self._rng = Random(seed)
-        self._piped = self._chance(0.25)
+        self._piped = piped
         self._unanswered = 0
         self._may_be_over = False
         self._is_cut = False
@@ -342,10 +345,19 @@ def _names_differ(arguments: list[bytes]) -> bool:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS))
-def test_a_hostile_session_ends_well(seed: int, record_property: Callable[[str, object], None]) -> None:
+def test_a_hostile_session_in_a_terminal_ends_well(seed: int, record_property: Record) -> None:
     """Whatever is said or done, there is no traceback, a fit exit code, and only clean text."""
-    run = Run(seed)
+    _check(Run(seed, piped=False), record_property)
 
+
+@pytest.mark.torture
+@pytest.mark.parametrize("seed", range(RUNS // 4))
+def test_a_hostile_session_between_pipes_ends_well(seed: int, record_property: Record) -> None:
+    """The same where no terminal cuts long lines or keeps keys to itself."""
+    _check(Run(seed, piped=True), record_property)
+
+
+def _check(run: Run, record_property: Record) -> None:
     try:
         run.play_out()
     finally:

@@ -169,25 +169,25 @@ def test_sigterm_ends_a_long_pause() -> None:
 
 def test_sigterm_ends_a_command_that_nobody_reads() -> None:
     """SIGTERM ends the command even while it waits for a reader who has stopped reading."""
+    reading, writing = os.pipe()
+    size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen(
-        [*COMMAND, "watch", "--games", "100000", "--interval", "0"],
-        stdout=subprocess.PIPE,
-        env=environment(PYTHONUNBUFFERED=""),
+        [*COMMAND, "watch", "--games", "100000", "--interval", "0"], stdout=writing, env=environment()
     ) as process:
-        assert process.stdout
         try:
-            _wait_until_stuck(process, process.stdout.fileno())
+            _wait_until_stuck(process, reading, size)
 
             process.send_signal(signal.SIGTERM)
 
             assert process.wait(DEADLINE / 4) == 143
         finally:
             process.kill()
+            os.close(reading)
+            os.close(writing)
 
 
-def _wait_until_stuck(process: subprocess.Popen[bytes], pipe: int) -> None:
+def _wait_until_stuck(process: subprocess.Popen[bytes], pipe: int, size: int) -> None:
     """Wait until the pipe has no room for one more board, and the command rests on it."""
-    size = fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
     status = Path(f"/proc/{process.pid}/stat")
     deadline = time.monotonic() + DEADLINE
     while _held(pipe) < size - 64 or status.read_text().rpartition(")")[2].split()[0] != "S":
@@ -456,7 +456,9 @@ def test_a_line_that_names_no_cell_is_answered(line: str) -> None:
     invalid, sentence = _played_on(line.encode())
 
     assert invalid == "Position is Invalid!"
-    assert sentence.endswith("names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3.")
+    assert sentence.endswith(
+        "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
+    )
 
 
 @hostile

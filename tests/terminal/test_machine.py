@@ -251,7 +251,7 @@ class Keyboard(RuleBasedStateMachine):
         free = ", ".join(map(str, self.model.free()))
         assert self.answer(notation[cell - 1]) == [
             self.model.telling.invalid,
-            f"That cell is taken: free are {free}.",
+            f"That cell is taken: the free cells are {free}.",
             self.model.question(),
         ]
 

@@ -236,6 +236,35 @@ def test_a_roomy_terminal_shows_the_board_of_the_wording() -> None:
     assert SGR.sub("", told).startswith("1|2|3\r\n-+-+-\r\n4|5|6\r\n-+-+-\r\n7|8|9\r\n")
 
 
+@pytest.mark.parametrize(
+    ("size", "question"),
+    [((44, 10), "1 to 9: "), ((43, 10), "X 1-9: "), ((44, 9), "X 1-9: "), ((80, 24), "1 to 9: ")],
+)
+def test_the_small_board_is_for_small_terminals(size: tuple[int, int], question: str) -> None:
+    """From 44 columns and 10 rows on there is room for the board of the wording."""
+    with in_terminal("play", size=size) as session:
+        session.expect(question)
+
+
+@pytest.mark.parametrize("typed", ["bad", "5", "\u202e", "undo", "help"], ids=ascii)
+def test_board_and_question_stand_on_ten_rows_after_a_refusal(typed: str) -> None:
+    """The smallest terminal with room for the large board keeps it in sight."""
+    with in_terminal("play", size=(44, 10), echo=True) as session:
+        for line in ("5", typed):
+            session.expect("1 to 9: ")
+            session.type(f"{line}\n")
+        session.expect("1 to 9: ")
+
+        screen = seen(session, (44, 10))
+
+    board = ["1|2|3", "-+-+-", "4|5|6" if typed == "undo" else "4|X|6", "-+-+-", "7|8|9"]
+    rows = [row.rstrip() for row in screen.rows]
+    at = rows.index("1|2|3")
+    assert rows[at : at + 5] == board
+    assert rows[at + 5] == ""
+    assert rows[at + 6].endswith("enter a position from 1 to 9:")
+
+
 @pytest.mark.parametrize("size", [(1, 1), (0, 0), (65535, 65535), (20, 5), (19, 4)])
 def test_any_size_will_do(size: tuple[int, int]) -> None:
     """A terminal of any size, or one that does not know its size, can be played on to the end."""

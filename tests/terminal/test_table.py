@@ -105,7 +105,7 @@ def test_undo_takes_back_the_last_token_and_one_more_each_time() -> None:
 
     questions = [line.split(",")[0] for line in lines if "enter a position" in line]
     assert questions == ["Player X", "Player O", "Player X", "Player O", "Player X", "Player X"]
-    assert lines[-3] == "There is no token of O's to take back."
+    assert lines[-3] == "There is no token to take back."
     assert lines[-9:-4] == ["1|2|3", "-+-+-", "4|5|6", "-+-+-", "7|8|9"]
 
 
@@ -139,9 +139,9 @@ def test_help_is_shown_and_the_question_asked_again() -> None:
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("0", "'0' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3."),
-        ("", "'' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3."),
-        ("5", "That cell is taken: free are 1, 2, 3, 4, 6, 7, 8, 9."),
+        ("0", "'0' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("", "'' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("5", "That cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
         ("\x07", "That is no plain text: it has characters that cannot be shown."),
         ("5" * 1001, "A line has at most 1000 bytes, and this one has more."),
     ],

@@ -124,11 +124,13 @@ def _players(options: argparse.Namespace) -> tuple[Player, ...]:
 
     named = (Mark.X, options.x), (Mark.O, options.o)
     game = new_game(Mark.X, (Player(name, mark) for mark, name in named if name is not None))
+    wording = WORDINGS[options.wording]
     for player in game.players:
-        nameless = WORDINGS[options.wording].player.format(mark=player.mark.other)
-        if player.name == nameless and not game.player(player.mark.other):
+        other = player.mark.other
+        calls = [words.format(mark=other) for words in (wording.player, wording.winner)]
+        if player.name in calls and not game.player(other):
             raise InvalidName(
-                f"the players need different names, and {quoted(nameless)} is {player.mark.other}"
+                f"the players need different names, and {quoted(player.name)} means {other}"
             )
     return game.players
 
@@ -155,7 +157,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> _Parser:
     parser = _Parser(prog="noughts", description="Tic-tac-toe with exact rules.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"noughts {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="play | watch | show", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="play|watch|show", required=True)
 
     play = commands.add_parser("play", help="two people at one keyboard", allow_abbrev=False)
     _add_seats(play)
@@ -197,7 +199,9 @@ def _add_telling(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--wording", choices=list(WORDINGS), default=default, help=f"how the game is told ({default})"
     )
-    parser.add_argument("--describe", action="store_true", help="tell positions in sentences, undrawn")
+    parser.add_argument(
+        "--describe", action="store_true", help="tell positions in sentences, for listening"
+    )
     parser.add_argument(
         "--color", choices=["auto", "always", "never"], default="auto", help="colour the marks (auto)"
     )

@@ -22,7 +22,7 @@ _COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart
 _FREE = "\x1b[2m"
 _WON = "\x1b[7m"  # the winning line is reversed, so that it is seen without colours too
 
-_ROOMY = 44, 10  # below these columns or rows a board of five lines and its question do not fit
+_ROOMY = 44, 10  # columns and rows: a refusal of up to three, a board of five, a gap and the question
 
 
 class Screen(Value):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noughts.core.errors import ImpossibleBoard, NotationError
+from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard
 from noughts.core.game import Game
 from noughts.core.notation import parse_board, parse_moves
 from noughts.terminal.table import new_game
@@ -34,6 +34,10 @@ def _board(written: str, first: Mark) -> Board:
     """Read the board, and if it is one that the other mark must have started, say so."""
     try:
         return parse_board(written, first)
+    except UnreadableBoard as error:
+        if set("XO") & set(written):
+            raise
+        raise UnreadableBoard(f"{error} (a game is its digits, such as 51937)") from None
     except ImpossibleBoard as error:
         try:
             parse_board(written, first.other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, NotationError
+from noughts.core.errors import CommandRefused, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
@@ -78,12 +78,14 @@ class Table:
                 return self._say_and_show(game, SHORT_HELP if self._screen.compact else HELP)
             command = _understand(words, mark)
             events = decide(game, command)
-        except (NotationError, UnreadableLine) as refusal:
+        except UnreadableCell as refusal:
+            return self._refuse(game, f"{refusal}, or help")
+        except UnreadableLine as refusal:
             return self._refuse(game, str(refusal))
         except CommandRefused as refusal:
             return self._say_and_show(game, _sentence(str(refusal)))
         if isinstance(events[0], PlayerNotifyIllegalMove):
-            return self._refuse(game, f"that cell is taken: free are {_free(game)}")
+            return self._refuse(game, f"that cell is taken: the free cells are {_free(game)}")
         after = fold(events, game)
         if after.resigned:
             self._screen.say(self._screen.wording.resigned.format(player=self._screen.name(game, mark)))
@@ -97,9 +99,9 @@ class Table:
         )
 
     def _say_and_show(self, game: Game, words: str) -> Game:
-        """Say something in between; where that takes the board from sight, show it once more."""
+        """Say something in between, and show the board again where that took it from sight."""
         self._screen.say(words)
-        if self._screen.compact:
+        if self._screen.compact or (self._screen.interactive and not self._screen.spoken):
             self._screen.show(game)
         return game
 
@@ -115,7 +117,9 @@ class Table:
 
     def _tell_score(self, game: Game) -> None:
         self._score[game.winner] += 1
-        self._say_and_show(game, f"Score: {self._screen.points(game, self._score)}")
+        self._screen.say(f"Score: {self._screen.points(game, self._score)}")
+        if self._screen.compact:  # five rows hold the result, the board and the next question
+            self._screen.show(game)
 
     def _play_again(self) -> bool:
         while True:
