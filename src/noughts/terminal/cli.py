@@ -4,79 +4,39 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from random import Random
-from select import POLLOUT, poll
 
 from noughts import __version__
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidName, NoughtsError, quoted
+from noughts.core.errors import InvalidName, quoted
 from noughts.core.player import Player
+from noughts.terminal.leaving import BAD_USAGE, leave_well
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
+from noughts.terminal.waiting import Waiting
 from noughts.words.wording import WORDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
-    from typing import Never, TextIO
-
-DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+    from typing import Never
 
 LONGEST_INTERVAL = 86_400
 """A day, in seconds: some systems cannot sleep for much longer than that."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Obey the command line and return the exit code; no error leaves as a traceback."""
-    signal.signal(signal.SIGTERM, _terminate)
-    try:
-        code = _obey(arguments)
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
-        _last_words("\nGoodbye!", sys.stdout)
-        code = INTERRUPTED
-    except BrokenPipeError:
-        _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
-        code = DONE
-    except NoughtsError as error:
-        _last_words(f"noughts: {error}", sys.stderr)
-        code = BAD_USAGE
-    except OSError as error:
-        _give_up(sys.stdout)
-        _last_words(f"noughts: cannot go on: {error.strerror}", sys.stderr)
-        code = FAILED
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
-    _last_words("", sys.stderr)
-    return code
+    """Obey the command line, and return the exit code."""
+    return leave_well(lambda: _obey(arguments))
 
 
-def _obey(arguments: Sequence[str]) -> int:
-    try:
-        code = _parse_and_do(arguments)
-        if sys.stdout:
-            sys.stdout.flush()
-    except _Terminated:
-        _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
-        return TERMINATED
-    return code
-
-
-def _parse_and_do(arguments: Sequence[str]) -> int:
-    try:
-        options = _parser().parse_args(arguments)
-    except _Terminated:
-        raise
-    except SystemExit as leaving:  # help was shown, or the usage was bad
-        return leaving.code if isinstance(leaving.code, int) else DONE
+def _obey(arguments: Sequence[str]) -> None:
+    options = _parser().parse_args(arguments)
     options.command(options)
-    return DONE
 
 
 def _play(options: argparse.Namespace) -> None:
     from noughts.terminal.table import Table  # noqa: PLC0415 - what a command does not need is not loaded
-    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
 
     screen, players = _screen(options), _players(options)
     first = _first(options, screen, players, Random())  # noqa: S311 - a game, no secret
@@ -84,7 +44,6 @@ def _play(options: argparse.Namespace) -> None:
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Pause, watch  # noqa: PLC0415 - the same
 
     screen, players = _screen(options), _players(options)
@@ -96,7 +55,6 @@ def _watch(options: argparse.Namespace) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     from noughts.terminal.show import show  # noqa: PLC0415 - the same
-    from noughts.terminal.waiting import Waiting  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Pause  # noqa: PLC0415 - the same
 
     pause = Pause(options.interval, Waiting().sleep)
@@ -227,32 +185,3 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
     return number
-
-
-class _Terminated(SystemExit):
-    """SIGTERM came; wherever that is, Python leaves with this code and without a word."""
-
-
-def _terminate(_number: int, _frame: FrameType | None) -> Never:
-    raise _Terminated(TERMINATED)
-
-
-def _last_words(words: str, stream: TextIO | None) -> None:
-    """Say something if somebody is there to hear it: neither a full disk nor a full pipe holds us up."""
-    if stream is None:
-        return
-    polling = poll()
-    polling.register(stream, POLLOUT)
-    try:
-        if polling.poll(0):
-            print(words, end="\n" if words else "", file=stream, flush=True)
-        else:
-            _give_up(stream)
-    except OSError:
-        _give_up(stream)
-
-
-def _give_up(stream: TextIO | None) -> None:
-    """Send what is still to be written nowhere, so that Python does not fail on it once more at exit."""
-    if stream:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,89 @@
+"""How the command leaves: its exit codes, and its last words if somebody is there to hear them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from select import POLLOUT, poll
+
+from noughts.core.errors import NoughtsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Never, TextIO
+
+DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+def leave_well(work: Callable[[], None]) -> int:
+    """Do the work and return the exit code; whatever happens, no traceback is shown."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        code = _finish(work)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
+        _last_words("\nGoodbye!\n", sys.stdout)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
+        code = DONE
+    except NoughtsError as error:
+        _last_words(f"noughts: {error}\n", sys.stderr)
+        code = BAD_USAGE
+    except OSError as error:
+        _give_up(sys.stdout)
+        _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
+        code = FAILED
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
+    _last_words("", sys.stderr)  # what the parser said may wait there still
+    return code
+
+
+def _finish(work: Callable[[], None]) -> int:
+    """Do the work, and see to it that all it said is written."""
+    try:
+        try:
+            work()
+            code = DONE
+        except _Terminated:
+            raise
+        except SystemExit as leaving:  # the parser has shown its help, or refused the usage
+            code = leaving.code if isinstance(leaving.code, int) else DONE
+        if sys.stdout:
+            sys.stdout.flush()
+    except _Terminated:
+        _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
+        return TERMINATED
+    return code
+
+
+class _Terminated(SystemExit):
+    """SIGTERM came; wherever that is, Python leaves with this code and without a word."""
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> Never:
+    raise _Terminated(TERMINATED)
+
+
+def _last_words(words: str, stream: TextIO | None) -> None:
+    """Say something if it can be said at once: neither a full disk nor a full pipe holds us up."""
+    if stream is None:
+        return
+    polling = poll()
+    polling.register(stream, POLLOUT)
+    try:
+        if polling.poll(0):
+            print(words, end="", file=stream, flush=True)
+        else:
+            _give_up(stream)
+    except OSError:
+        _give_up(stream)
+
+
+def _give_up(stream: TextIO | None) -> None:
+    """Send what is still to be written nowhere, so that Python does not fail on it once more at exit."""
+    if stream:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
