@@ -93,7 +93,7 @@ def test_every_way_to_write_a_board_reads_back(board: Board, data: st.DataObject
         ("X_O_X___", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X___'"),
         ("X_O_X_____", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X_____'"),
         ("X_O/_X_", "a board is 9 cells or 3 rows of 3, unlike 'X_O/_X_'"),
-        ("X_O_/X___", "a board is 9 cells or 3 rows of 3, unlike 'X_O_/X___'"),
+        ("X_O_X____/", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X____/'"),
         ("///////", "a board is 9 cells or 3 rows of 3, unlike '///////'"),
         ("X_O/_X/___", "a row has 3 cells, unlike row 2, '_X'"),
         ("X_O/_X_/____", "a row has 3 cells, unlike row 3, '____'"),
@@ -149,8 +149,10 @@ def test_cells_are_counted_from_the_top_left() -> None:
 @pytest.mark.parametrize("cell", [9, -1, 4.5, "4"])
 def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell: object) -> None:
     """It would be read back as another, or not at all."""
-    with pytest.raises(errors.NoSuchCell):
+    with pytest.raises(errors.NoSuchCell) as raised:
         write(cell)
+
+    assert str(raised.value) == f"{cell!r} is no cell: they are 0 to 8, row by row"
 
 
 @pytest.mark.parametrize("text", [" 5 ", "5\t", "1, 1", " 1 , 1 ", "B2", "b 2"])

@@ -177,11 +177,12 @@ class Board:
         >>> Board().place(5).cell(x=2, y=1)
         X
         """
-        if _index(x, 3) is None or _index(y, 3) is None:
+        column, row = _index(x, 3), _index(y, 3)
+        if column is None or row is None:
             raise NoSuchCell(
                 f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
             )
-        return self.cells[3 * y + x]
+        return self.cells[3 * row + column]
 
     def place(self, cell: Cell, mark: Mark | None = None) -> Board:
         """Return the board with one more token; a mark that is named must be the one to move."""
