@@ -249,7 +249,7 @@ class Run:
         if kind == "noise":
             line = self._rng.randbytes(self._rng.randint(1, 60)).replace(b"\n", b"")
         if kind == "huge" and self._piped:  # a terminal takes no line of more than 4,095 bytes
-            line *= self._rng.choice([10**5, 10**7]) // len(line)
+            line = (line or b"9") * (self._rng.choice([10**5, 10**7]) // max(1, len(line)))
         return line if self._piped else self._keys(line)
 
     def _keys(self, line: bytes) -> bytes:
