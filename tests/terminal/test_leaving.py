@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,6 +176,30 @@ def test_sigterm_ends_a_command_that_nobody_reads() -> None:
     ) as process:
         try:
             _wait_until_stuck(process, reading, size)
+
+            process.send_signal(signal.SIGTERM)
+
+            assert process.wait(DEADLINE / 4) == 143
+        finally:
+            process.kill()
+            os.close(reading)
+            os.close(writing)
+
+
+def test_sigterm_ends_help_that_nobody_reads() -> None:
+    """The same when all there is to say waits for a pipe that was full before."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writing, bytes(4096))
+    os.set_blocking(writing, True)
+    with subprocess.Popen([*COMMAND, "--help"], stdout=writing, env=environment()) as process:
+        try:
+            place = Path(f"/proc/{process.pid}/wchan")
+            deadline = time.monotonic() + DEADLINE
+            while "pipe_write" not in place.read_text():
+                assert time.monotonic() < deadline, "the command never had to wait"
 
             process.send_signal(signal.SIGTERM)
 
@@ -496,6 +520,8 @@ def test_the_same_name_twice_is_refused() -> None:
 def test_a_name_may_not_be_what_the_other_player_is_called() -> None:
     """One named player cannot pass for the other, who has no name."""
     assert "different names" in refused("play", "--x", "Player O")
+    assert "different names" in refused("watch", "--o", "PLAYER X")
+    assert noughts("play", "--x", "Player O", "--o", "Player X").returncode == 0
 
 
 @hostile
@@ -545,14 +571,15 @@ long_number = pytest.param("9" * 5000, id="5000 digits")
 
 
 @pytest.mark.parametrize(
-    "seconds", ["nan", "inf", "-inf", "-1", "-0.1", "1e400", "86401", "two", "", "\x1b[31m", long_number]
+    "seconds",
+    ["nan", "inf", "-inf", "-1", "-0.1", "1e400", "86401", "1_0", "two", "", "\x1b[31m", long_number],
 )
 def test_a_bad_interval_is_refused(seconds: str) -> None:
     """An interval is a number of seconds, from none to a day."""
     assert "is not a number of seconds from 0 to 86400" in refused("watch", f"--interval={seconds}")
 
 
-@pytest.mark.parametrize("games", ["0", "-1", "many", "1.5", "", "\x1b[31m", long_number])
+@pytest.mark.parametrize("games", ["0", "-1", "1_0", "many", "1.5", "", "\x1b[31m", long_number])
 def test_a_bad_number_of_games_is_refused(games: str) -> None:
     """The number of games is a whole one from 1 on."""
     assert "is not a whole number from 1 on" in refused("watch", f"--games={games}")

@@ -43,7 +43,7 @@ class Table:
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
     def play(self, first: Mark) -> None:
-        """Play until the players have had enough: the loser starts the next game, or who did not last."""
+        """Play until the players have had enough; the loser starts the next, after a draw the other."""
         try:
             while True:
                 game = self._play_one(first)
