@@ -1,12 +1,44 @@
-"""Settings that all tests share."""
+"""Settings that all tests share, and what they tell beyond passed and failed."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from hypothesis import settings
+
+from figures import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pytest
 
 # The same examples on every run, and none is failed for a slow machine; the long runs look further.
 settings.register_profile("short", deadline=None, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile("long" if os.environ.get("NOUGHTS_TORTURE") else "short")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what the hostile tests came to, whichever process ran them."""
+    properties = [
+        report.user_properties
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.stats.get(outcome, ())
+        if report.when == "call"
+    ]
+    for line in (*_hostile_runs(properties), *lines(one for own in properties for one in own)):
+        terminalreporter.write_line(line)
+
+
+def _hostile_runs(properties: Iterable[list[tuple[str, object]]]) -> list[str]:
+    """Return how the hostile runs of the command ended."""
+    runs = [run for own in properties if "exit code" in (run := dict(own))]
+    if not runs:
+        return []
+    codes = Counter(run["exit code"] for run in runs)
+    tracebacks = sum(bool(run.get("traceback")) for run in runs)
+    ends = ", ".join(f"{code}: {count}" for code, count in sorted(codes.items(), key=str))
+    return [f"{len(runs)} hostile runs: {tracebacks} tracebacks, exit codes {{{ends}}}"]

@@ -29,6 +29,9 @@ from noughts.core.notation import (
 )
 from noughts.core.player import Player
 from noughts.players.chance import next_move
+from noughts.service import Answer, Service
+from noughts.store.base import EventStore, Listed, Recorded, Wanted, Watch
+from noughts.store.opening import open_store
 from noughts.words.describe import describe, standing
 from noughts.words.wording import GEM, KATA, NARRATIVE, WORDINGS, Wording
 
@@ -38,21 +41,28 @@ __all__ = [
     "NARRATIVE",
     "SYMMETRIES",
     "WORDINGS",
+    "Answer",
     "Board",
     "Cell",
     "Command",
     "CreateGame",
     "Event",
+    "EventStore",
     "Game",
     "IllegalMove",
     "JoinGame",
+    "Listed",
     "Mark",
     "NoughtsError",
     "O",
     "PlaceToken",
     "Player",
+    "Recorded",
     "Resign",
+    "Service",
     "TakeBack",
+    "Wanted",
+    "Watch",
     "Wording",
     "X",
     "decide",
@@ -71,6 +81,7 @@ __all__ = [
     "format_square",
     "game_over",
     "next_move",
+    "open_store",
     "parse_board",
     "parse_cell",
     "parse_moves",

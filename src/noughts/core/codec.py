@@ -77,13 +77,17 @@ def dumps(event: Event) -> str:
 
 def loads(line: str) -> Event:
     """Read an event from one line of JSON."""
+    return decode(read_json(line))
+
+
+def read_json(line: str) -> object:
+    """Read one line of JSON, strictly: no field twice, and no number that JSON does not know."""
     try:
-        written = json.loads(line, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        return json.loads(line, object_pairs_hook=_once_each, parse_constant=_no_constant)
     except RecordError:
         raise
     except (ValueError, RecursionError):
         raise MalformedRecord(f"{quoted(line)} is not JSON") from None
-    return decode(written)
 
 
 def format_record(events: Iterable[Event]) -> str:

@@ -21,10 +21,21 @@ NoughtsError
 │   │   └── MoveAfterEnd
 │   ├── UnreadableCell
 │   └── UnreadableMoves
-└── RecordError             a written event or record that cannot be taken
-    ├── MalformedRecord
-    ├── UnknownEvent
-    └── ImpossibleHistory
+├── RecordError             a written event or record that cannot be taken
+│   ├── MalformedRecord
+│   ├── UnknownEvent
+│   ├── ImpossibleHistory
+│   └── BrokenChain         well written, but not what was recorded there
+├── StaleVersion            somebody else has recorded something first
+├── KeyReused               a key that stands for another command already
+├── InvalidId               no name for a game or a command
+├── NoSuchGame
+└── StoreError              games cannot be kept or read
+    ├── UnknownStore        a URL that names no store
+    ├── StoreMissing        there is nothing where it should be
+    ├── StoreUnavailable    not now: a full disk, a lock, a server that is down
+    ├── NotAStore           something else, or made by a newer noughts; left untouched
+    └── CorruptStore        what was recorded has changed since
 """
 
 from __future__ import annotations
@@ -156,6 +167,50 @@ class UnknownEvent(RecordError):
 
 class ImpossibleHistory(RecordError):
     """Events that no game can have produced in that order."""
+
+
+class BrokenChain(RecordError):
+    """A record whose hash does not follow from what stands before it."""
+
+
+class StaleVersion(NoughtsError):
+    """The game has another version than the one that was expected: nothing was recorded."""
+
+
+class KeyReused(NoughtsError):
+    """One key stands for one command, and this is another one."""
+
+
+class InvalidId(NoughtsError):
+    """An id has 1 to 64 letters, digits, hyphens and underscores."""
+
+
+class NoSuchGame(NoughtsError):
+    """The store has no such game, or more than one of which that could be the beginning."""
+
+
+class StoreError(NoughtsError):
+    """Games cannot be kept or read."""
+
+
+class UnknownStore(StoreError):
+    """A URL that names no store."""
+
+
+class StoreMissing(StoreError):
+    """There is no store there, and none was to be made."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened, read or written now."""
+
+
+class NotAStore(StoreError):
+    """Not a store of this program, or one made by a newer version; it was left untouched."""
+
+
+class CorruptStore(StoreError):
+    """What was recorded has changed since: the message names the first bad record."""
 
 
 def quoted(value: object) -> str:

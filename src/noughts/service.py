@@ -1,0 +1,148 @@
+"""Where a command meets a store: load, decide, append.
+
+A command carries a key. If nobody knows what became of a command, because a line broke or a process
+died, it is sent again with the same key, and gets the answer that it got the first time.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from base64 import b32encode
+
+from noughts.core.errors import KeyReused, NoSuchGame, NotCreated, NoughtsError, StaleVersion, quoted
+from noughts.core.events import PlayerPlacedToken, PlayerTookBack, facts
+from noughts.core.game import CreateGame, PlaceToken, TakeBack, decide, fold
+from noughts.core.value import Value
+from noughts.store.base import Wanted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noughts.core.events import Event
+    from noughts.core.game import Command, Game
+    from noughts.store.base import EventStore, Recorded
+
+
+class Answer(Value):
+    """What a command led to, and the game with it."""
+
+    events: tuple[Event, ...]
+    """All that is to be told, and also what is told to one player alone."""
+    version: int
+    game: Game
+
+
+def wall_clock() -> int:
+    """Return the time, in milliseconds since 1970; no clock is further back than that."""
+    return max(0, time.time_ns() // 1_000_000)
+
+
+def random_id() -> str:
+    """Return an id that nobody has had or can guess: 128 bits, in 26 letters and digits."""
+    return b32encode(os.urandom(16)).decode().rstrip("=").lower()
+
+
+class Service:
+    """The games of a store, and what can be done with them."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        clock: Callable[[], int] = wall_clock,
+        new_id: Callable[[], str] = random_id,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self.new_id = new_id
+
+    def handle(
+        self, game: str, command: Command, *, version: int | None = None, key: str | None = None
+    ) -> Answer:
+        """Answer a command that was given by somebody who saw the game at that version.
+
+        If the game has gone on since, the command counts only if it is still meant: a token that was
+        meant for another position is refused with `StaleVersion`, and never placed as a second move.
+        Whoever names no version has seen the game as it is when the command comes.
+        """
+        key = key or self.new_id()
+        while True:
+            history = self._store.read(game)
+            if any(record.key == key for record in history):
+                return _first_answer(history, key, command)
+            now = _standing(history)
+            if now is None and not isinstance(command, CreateGame):
+                raise NoSuchGame(f"there is no game {quoted(game)}")
+            if version is None:
+                version = len(history)
+            _check_meant(command, history, version)
+            events = decide(now, command)
+            recorded = facts(events)
+            after = _after(now, recorded)
+            if not recorded:
+                return Answer(events, len(history), after)
+            try:
+                reached = self._store.append(
+                    game, recorded, expected=len(history), key=key, at=self._clock()
+                )
+            except StaleVersion:
+                continue  # somebody was faster: judge again whether it is still meant, and right
+            return Answer(events, reached, after)
+
+    def look(self, game: str) -> Answer:
+        """Return a game as it stands, with all its events."""
+        history = self._store.read(game)
+        now = _standing(history)
+        if now is None:
+            raise NoSuchGame(f"there is no game {quoted(game)}")
+        return Answer(tuple(record.event for record in history), len(history), now)
+
+    def find(self, beginning: str) -> str:
+        """Return the id of the one game whose id begins like that."""
+        if beginning:
+            found = [listed.game for listed in self._store.catalogue(Wanted(beginning=beginning), 2)]
+            if len(found) == 1 or self._store.read(beginning):
+                return beginning if len(found) > 1 else found[0]
+            if found:
+                raise NoSuchGame(
+                    f"more than one game begins with {quoted(beginning)}: give more of its id"
+                )
+        raise NoSuchGame(f"no game begins with {quoted(beginning)}")
+
+
+def _standing(history: tuple[Recorded, ...]) -> Game | None:
+    return fold(record.event for record in history)
+
+
+def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
+    after = fold(events, game)
+    if after is None:
+        raise NotCreated("there is no game yet: create it first")
+    return after
+
+
+def _check_meant(command: Command, history: tuple[Recorded, ...], version: int) -> None:
+    """Refuse a token, or taking one back, that was meant for another position than the one now."""
+    if not 0 <= version <= len(history):
+        raise StaleVersion(f"the game is at version {len(history)}, and never was at {quoted(version)}")
+    since = (record.event for record in history[version:])
+    if isinstance(command, PlaceToken | TakeBack) and any(
+        isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in since
+    ):
+        raise StaleVersion(f"the game has gone on since version {version}: it is at {len(history)}")
+
+
+def _first_answer(history: tuple[Recorded, ...], key: str, command: Command) -> Answer:
+    """Return what the command with that key led to, if it was this one."""
+    versions = [record.version for record in history if record.key == key]
+    first, last = versions[0], versions[-1]
+    before = _standing(history[: first - 1])
+    events = tuple(record.event for record in history[first - 1 : last])
+    try:
+        is_same = facts(decide(before, command)) == events
+    except NoughtsError:
+        is_same = False
+    if not is_same:
+        raise KeyReused(f"the key {quoted(key)} stands for another command already")
+    return Answer(events, last, _after(before, events))

@@ -1,0 +1,1 @@
+"""Where games are kept: one contract, and an engine a file."""

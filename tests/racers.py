@@ -1,0 +1,85 @@
+"""Threads that append at the same version of the same game, all at once.
+
+As a program it reads races from its input, one a line: a game and a version. For each it tells how its
+racers fared: `won`, `stale`, or whatever else went wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import Barrier, Thread
+from typing import TYPE_CHECKING
+
+from noughts import CreateGame, Mark, PlaceToken, decide, fold
+from noughts.core.errors import StaleVersion
+from noughts.store.opening import open_store
+
+if TYPE_CHECKING:
+    from noughts import Event
+    from noughts.store.base import EventStore
+
+WON, STALE = "won", "stale"
+START = decide(None, CreateGame())
+
+
+def wanted(racer: int, version: int) -> tuple[Event, ...]:
+    """Return what a racer wants to append: the start of a game, or a first move of its own."""
+    return START if version == 0 else decide(fold(START), PlaceToken(Mark.X, racer))
+
+
+class Racers:
+    """Some threads that share a store; each has a number."""
+
+    def __init__(self, store: EventStore, numbers: range) -> None:
+        self._store = store
+        self._race: tuple[str, int] | None = None
+        self._outcomes = dict.fromkeys(numbers, "")
+        self._line = Barrier(len(numbers) + 1)
+        for number in numbers:
+            Thread(target=self._run, args=(number,), daemon=True).start()
+
+    def race(self, game: str, version: int) -> dict[int, str]:
+        """Let all append at that version, and tell how each fared."""
+        self._race = game, version
+        self._line.wait()  # they are off
+        self._line.wait()  # and here
+        return dict(self._outcomes)
+
+    def stop(self) -> None:
+        """Send them home."""
+        self._race = None
+        self._line.wait()
+
+    def _run(self, number: int) -> None:
+        while True:
+            self._line.wait()
+            if self._race is None:
+                return
+            self._outcomes[number] = self._outcome(number, *self._race)
+            self._line.wait()
+
+    def _outcome(self, number: int, game: str, version: int) -> str:
+        try:
+            self._store.append(
+                game, wanted(number, version), expected=version, key=f"racer-{number}", at=number
+            )
+        except StaleVersion:
+            return STALE
+        except Exception as error:  # noqa: BLE001 - it is told, and fails the test
+            return f"{type(error).__name__}: {error}"
+        return WON
+
+
+def main(url: str, first: int, last: int) -> None:
+    """Race as often as somebody says so."""
+    with open_store(url) as store:
+        racers = Racers(store, range(first, last))
+        for line in sys.stdin:
+            game, version = line.split()
+            outcomes = racers.race(game, int(version))
+            print(*outcomes.values(), sep="\t", flush=True)
+        racers.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

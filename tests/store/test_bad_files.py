@@ -1,0 +1,465 @@
+"""Files that are no stores, and places where none can be: refused in a sentence, and left as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    StaleVersion,
+    StoreMissing,
+    StoreUnavailable,
+)
+from noughts.store.sqlite import SQLiteStore
+from noughts.store.verifying import verify
+from store_games import everything, row_of, turns
+from visiting import visitor
+from visitor import RECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from store_games import Turn
+
+DAY = 86_400_000
+ROUNDS = 50
+
+
+def played(seed: int = 0, games: int = 3) -> list[Turn]:
+    """Return some games, turn by turn."""
+    return [turn for game in range(games) for turn in turns(f"game-{seed}-{game}", Random(seed + game))]
+
+
+def make_store(path: Path, games: int = 3) -> list[Turn]:
+    """Make a store with some games, and return what is in it."""
+    recorded = played(games=games)
+    with SQLiteStore(str(path)) as store:
+        for turn in recorded:
+            turn.append_to(store)
+    return recorded
+
+
+def assert_good(path: Path, recorded: list[Turn]) -> None:
+    """Make sure that the store holds just that, and takes more."""
+    with SQLiteStore(str(path), create=False) as store:
+        found = [row_of(record) for record in everything(store)]
+        assert found == [row for turn in recorded for row in turn.rows]
+        for turn in played(seed=1000, games=1):
+            turn.append_to(store)
+        verify(store)
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Return everything in a folder, byte by byte; None for what is no file."""
+    return {
+        str(place.relative_to(folder)): place.read_bytes() if place.is_file() else None
+        for place in folder.rglob("*")
+    }
+
+
+def foreign(path: Path) -> None:
+    """Put somebody else's database there."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE recipes (cake TEXT)")
+        connection.execute("INSERT INTO recipes VALUES ('carrot')")
+        connection.commit()
+
+
+def foreign_with_a_log(path: Path) -> None:
+    """Put somebody else's database there that keeps a write-ahead log, by which it could be changed."""
+    foreign(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute("INSERT INTO recipes VALUES ('lemon')")
+        connection.commit()
+        left = path.with_name(f"{path.name}-wal").read_bytes()
+    path.with_name(f"{path.name}-wal").write_bytes(left)  # as after a crash
+
+
+def newer(path: Path) -> None:
+    """Put a store there that a noughts of the future has made."""
+    make_store(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def text(path: Path) -> None:
+    """Put a text there."""
+    path.write_text("dear diary\n" * 100)
+
+
+def short_text(path: Path) -> None:
+    """Put something there that is shorter than what SQLite begins a file with."""
+    path.write_text("x")
+
+
+def noise(path: Path) -> None:
+    """Put fifty random bytes there."""
+    path.write_bytes(Random(0).randbytes(50))
+
+
+def beginning(path: Path) -> None:
+    """Put the first bytes of a store there, and no more."""
+    make_store(path)
+    path.write_bytes(path.read_bytes()[:60])
+
+
+def nothing_but_zeros(path: Path) -> None:
+    """Put a file of zeros there that is too long for a store nobody has written into."""
+    path.write_bytes(bytes(5000))
+
+
+def zeros_before_a_text(path: Path) -> None:
+    """Put a text there that begins with zeros."""
+    path.write_bytes(bytes(200) + b"dear diary")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (foreign, "is no store of games: the database belongs to another program"),
+        (foreign_with_a_log, "is no store of games: the database belongs to another program"),
+        (newer, "was made by a newer noughts: its schema is 999, and this one reads [0-9]+"),
+        (text, "is no store of games: it is not a database of SQLite's"),
+        (short_text, "is no store of games: it is not a database of SQLite's"),
+        (noise, "is no store of games: it is not a database of SQLite's"),
+        (beginning, "is no store of games: it is not a database of SQLite's"),
+    ],
+)
+def test_what_is_no_store_is_refused_and_left_as_it_is(
+    make: Callable[[Path], None], sentence: str, tmp_path: Path
+) -> None:
+    """Not a byte of it changes, nothing is put beside it, and the sentence says what it is."""
+    path = tmp_path / "games.db"
+    make(path)
+    before = contents(tmp_path)
+    for create in (True, False):
+        with pytest.raises(NotAStore) as refusal:
+            SQLiteStore(str(path), create=create)
+        assert re.fullmatch(f"{re.escape(str(path))} {sentence}", str(refusal.value))
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("make", [nothing_but_zeros, zeros_before_a_text])
+def test_zeros_that_are_no_store_are_refused_and_left_as_they_are(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """A store that nobody has written into looks much the same, so SQLite has the last word."""
+    path = tmp_path / "games.db"
+    make(path)
+    before = contents(tmp_path)
+    with pytest.raises((NotAStore, CorruptStore), match="not a database"):
+        SQLiteStore(str(path))
+    assert contents(tmp_path) == before
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    """It may be one whose making was interrupted, and there is nothing in it to lose."""
+    path = tmp_path / "games.db"
+    path.touch()
+    assert_good(path, make_store(path))
+
+
+def test_a_store_that_was_cut_short_is_found_out(tmp_path: Path) -> None:
+    """Wherever the rest of the file is missing, no event is taken for what it is not."""
+    path = tmp_path / "games.db"
+    make_store(path, games=20)
+    whole = path.read_bytes()
+    for length in (100, 4096, 5000, len(whole) // 2, len(whole) - 4096, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(CorruptStore), SQLiteStore(str(path), create=False) as store:
+            verify(store)
+        assert contents(tmp_path) == {"games.db": whole[:length]}
+    path.write_bytes(whole)
+    assert_good(path, played(games=20))
+
+
+def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    """A path that leads to a folder is refused, and nothing is put into it or beside it."""
+    (tmp_path / "games.db").mkdir()
+    with pytest.raises(NotAStore, match=r"games\.db is no store of games: it is not a file"):
+        SQLiteStore(str(tmp_path / "games.db"))
+    assert contents(tmp_path) == {"games.db": None}
+
+
+def test_a_pipe_is_no_store(tmp_path: Path) -> None:
+    """A path that leads to a pipe is refused, and nothing is taken out of the pipe, nor waited for."""
+    path = tmp_path / "games.db"
+    os.mkfifo(path)
+    letter = b"dear diary\n" * 10
+    pipe = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        os.write(pipe, letter)
+        with pytest.raises((NotAStore, StoreUnavailable)):
+            SQLiteStore(str(path))
+        assert os.read(pipe, 2 * len(letter)) == letter
+    finally:
+        os.close(pipe)
+    assert contents(tmp_path) == {"games.db": None}
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("/proc/noughts/games.db", "the folder /proc/noughts cannot be made: No such file or directory"),
+        ("{file}/games.db", "the store {file}/games.db cannot be read: Not a directory"),
+        ("{file}/folder/games.db", "the store {file}/folder/games.db cannot be read: Not a directory"),
+        (
+            "{folder}/" + "a" * 256,
+            "the store {folder}/" + "a" * 256 + " cannot be read: File name too long",
+        ),
+    ],
+)
+def test_a_place_that_cannot_be_made_is_refused(place: str, sentence: str, tmp_path: Path) -> None:
+    """The sentence names the place, and says what is wrong with it."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(StoreUnavailable) as refusal:
+        SQLiteStore(place.format(file=file, folder=tmp_path))
+    assert str(refusal.value) == sentence.format(file=file, folder=tmp_path)
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+@pytest.mark.parametrize("place", ["{file}/games.db", "{folder}/" + "a" * 256], ids=["file", "name"])
+def test_a_place_that_cannot_be_looked_at_is_refused(place: str, tmp_path: Path) -> None:
+    """That is so for a store that is not to be made, too."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(StoreUnavailable, match=r"the store \S+ cannot be read: "):
+        SQLiteStore(place.format(file=file, folder=tmp_path), create=False)
+    assert contents(tmp_path) == {"file": b"mine"}
+
+
+def test_a_store_that_is_not_to_be_made_is_not_made(tmp_path: Path) -> None:
+    """Nor is its folder."""
+    with pytest.raises(StoreMissing, match=r"there is no store at .*games\.db"):
+        SQLiteStore(str(tmp_path / "folder" / "games.db"), create=False)
+    assert contents(tmp_path) == {}
+
+
+def test_a_locked_store_takes_nothing_until_it_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program that keeps the lock is waited for, but not for ever; reading goes on meanwhile."""
+    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    path = tmp_path / "games.db"
+    recorded = make_store(path)
+    (turn, *_) = played(seed=7)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, SQLiteStore(str(path)) as store:
+        other.execute("BEGIN EXCLUSIVE")
+        for _ in range(2):
+            with pytest.raises(
+                StoreUnavailable, match=r"another program has kept it locked .*SQLITE_BUSY"
+            ):
+                turn.append_to(store)
+        assert len(everything(store)) == sum(len(turn.events) for turn in recorded)
+        other.execute("ROLLBACK")
+        turn.append_to(store)
+    assert_good(path, [*recorded, turn])
+
+
+def test_a_store_that_another_program_keeps_to_itself_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever opens it is told so, and can open it afterwards."""
+    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    path = tmp_path / "games.db"
+    recorded = make_store(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable, match="another program has kept it locked"):
+            SQLiteStore(str(path))
+        other.execute("COMMIT")
+    assert_good(path, recorded)
+
+
+def test_a_file_that_is_locked_before_it_is_a_store_becomes_one_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Making a store waits for a lock like everything else, and leaves nothing half made."""
+    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    path = tmp_path / "games.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreUnavailable, match="another program has kept it locked"):
+            SQLiteStore(str(path))
+        other.execute("ROLLBACK")
+    assert contents(tmp_path) == {"games.db": b""}
+    assert_good(path, make_store(path))
+
+
+def delete(path: Path) -> None:
+    """Delete the file."""
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    """Put another store in the place of the file."""
+    make_store(path.with_name("other.db"), games=1)
+    path.with_name("other.db").replace(path)
+
+
+def move(path: Path) -> None:
+    """Give the file another name."""
+    path.rename(path.with_name("elsewhere.db"))
+
+
+@pytest.mark.parametrize("lose", [delete, replace, move])
+def test_nothing_is_recorded_in_a_file_that_is_not_there_any_more(
+    lose: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """What is appended to a file that nobody finds again would be lost, so it is refused."""
+    path = tmp_path / "games.db"
+    first, second, *_ = played()
+    with SQLiteStore(str(path)) as store:
+        first.append_to(store)
+        lose(path)
+        before = contents(tmp_path)
+        with pytest.raises(StoreUnavailable, match="was moved, deleted or replaced"):
+            second.append_to(store)
+        assert contents(tmp_path) == before
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Lend a folder that everybody can look into."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    for place in (folder, *folder.rglob("*")):
+        place.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_a_folder_that_cannot_be_written_holds_no_new_store(open_folder: Path) -> None:
+    """Whoever may not write there is told so, and nothing is left behind."""
+    open_folder.chmod(0o555)
+    with visitor("guest", "nobody") as guest:
+        guest.send(f"sqlite:{open_folder / 'games.db'}")
+        assert guest.heard() == (
+            f"StoreUnavailable: the store {open_folder / 'games.db'} is unavailable: "
+            "it cannot be opened (SQLITE_CANTOPEN)"
+        )
+        guest.send(f"sqlite:{open_folder / 'folder' / 'games.db'}")
+        assert guest.heard() == (
+            f"StoreUnavailable: the folder {open_folder / 'folder'} cannot be made: Permission denied"
+        )
+    assert contents(open_folder) == {}
+
+
+def test_a_store_in_a_folder_that_cannot_be_written_is_refused(open_folder: Path) -> None:
+    """SQLite needs room beside the file; without it there is a sentence, and the file stays as it is."""
+    path = open_folder / "games.db"
+    recorded = make_store(path)
+    before = contents(open_folder)
+    path.chmod(0o666)
+    open_folder.chmod(0o555)
+    with visitor("guest", "nobody") as guest:
+        guest.send(f"sqlite:{path}")
+        assert re.match(
+            r"StoreUnavailable: the store \S+ is unavailable: it cannot be (opened|written) ",
+            guest.heard(),
+        )
+    open_folder.chmod(0o755)
+    assert contents(open_folder) == before
+    assert_good(path, recorded)
+
+
+def test_a_store_that_may_not_be_written_is_refused(open_folder: Path) -> None:
+    """A file that is only to be read stays as it is, whoever owns the folder."""
+    path = open_folder / "games.db"
+    recorded = make_store(path)
+    before = path.read_bytes()
+    path.chmod(0o444)
+    open_folder.chmod(0o777)
+    with visitor("guest", "nobody") as guest:
+        guest.send(f"sqlite:{path}")
+        assert re.match(
+            r"StoreUnavailable: the store \S+ is unavailable: it cannot be (opened|written) ",
+            guest.heard(),
+        )
+    assert path.read_bytes() == before
+    path.chmod(0o644)
+    assert_good(path, recorded)
+
+
+def test_a_store_that_may_not_be_read_is_refused(open_folder: Path) -> None:
+    """The sentence says that it is a matter of permission."""
+    path = open_folder / "games.db"
+    recorded = make_store(path)
+    before = contents(open_folder)
+    path.chmod(0)
+    with visitor("guest", "nobody") as guest:
+        guest.send(f"sqlite:{path}")
+        assert guest.heard() == f"StoreUnavailable: the store {path} cannot be read: Permission denied"
+    path.chmod(0o644)
+    assert contents(open_folder) == before
+    assert_good(path, recorded)
+
+
+def test_two_processes_that_make_the_same_store_both_get_it(tmp_path: Path) -> None:
+    """Whoever comes second finds the store of the first, and both record what they have to."""
+    with visitor("ann") as ann, visitor("bob") as bob:
+        for number in range(ROUNDS):
+            path = tmp_path / f"folder-{number}" / "games.db"
+            for each in (ann, bob):
+                each.send(f"sqlite:{path}")
+            assert [each.heard() for each in (ann, bob)] == [RECORDED, RECORDED]
+            with SQLiteStore(str(path), create=False) as store:
+                assert {record.game for record in everything(store)} == {f"ann-{number}", f"bob-{number}"}
+                verify(store)
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_store_that_is_made_while_it_is_looked_at_is_found(moment: int, tmp_path: Path) -> None:
+    """Between any two looks at a new file somebody else may make a store of it: then it is a store."""
+    path = tmp_path / "games.db"
+    statements = 0
+
+    class Watched(sqlite3.Connection):
+        """A connection that is not alone for long."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as in Python
+            """Let somebody else make the store at that moment, if nobody keeps them from it."""
+            nonlocal statements
+            if statements == moment and not self.in_transaction:
+                SQLiteStore(str(path)).close()
+            statements += 1
+            return super().execute(statement, *values)
+
+    def open_file(place: Path) -> sqlite3.Connection:
+        return sqlite3.connect(place, isolation_level=None, check_same_thread=False, factory=Watched)
+
+    recorded = played()
+    with SQLiteStore(str(path), open_file=open_file) as store:
+        for turn in recorded:
+            turn.append_to(store)
+    assert statements > moment
+    assert_good(path, recorded)
+
+
+def test_a_clock_that_goes_back_a_day_changes_nothing(tmp_path: Path) -> None:
+    """The order of events is that of their recording, whatever the clock says."""
+    path = tmp_path / "games.db"
+    recorded = []
+    with SQLiteStore(str(path)) as store:
+        for number, turn in enumerate(played(games=5)):
+            recorded.append(turn._replace(at=20_000 * DAY - number * DAY))
+            recorded[-1].append_to(store)
+        with pytest.raises(StaleVersion):
+            recorded[0]._replace(key="again").append_to(store)
+    assert_good(path, recorded)
