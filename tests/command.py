@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "noughts")
 
@@ -25,13 +26,16 @@ _UNSET = (
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return an environment that is the same on every machine."""
+    """Return an environment that is the same on every machine, and in which no game is saved."""
     kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
-    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **changes}
+    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "NOUGHTS_STORE": "memory:", **changes}
 
 
 def noughts(
-    *arguments: str, typed: str | bytes = "", env: Mapping[str, str] | None = None
+    *arguments: str,
+    typed: str | bytes = "",
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command with what is typed on its standard input, and return all it said."""
     ran = subprocess.run(
@@ -39,6 +43,7 @@ def noughts(
         input=typed.encode() if isinstance(typed, str) else typed,
         capture_output=True,
         env=env or environment(),
+        cwd=cwd,
         timeout=60,
         check=False,
     )

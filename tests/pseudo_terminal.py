@@ -52,6 +52,7 @@ class Session:
         self._heard = 0
         self.output = b""
         """All that the command, and a terminal that echoes, have written so far."""
+        self._settings: list[object] = []
         for descriptor in {reading, writing}:
             os.set_blocking(descriptor, False)
 
@@ -105,6 +106,17 @@ class Session:
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the command, if it still runs."""
         self._process.send_signal(number)
+
+    @property
+    def process(self) -> int:
+        """The number of the command's process."""
+        return self._process.pid
+
+    def settings(self) -> list[object]:
+        """Return the settings of the terminal as they are, or as the command left them at its end."""
+        if self._reading is not None:
+            self._settings = list(termios.tcgetattr(self._reading))
+        return self._settings
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal; the kernel tells the command so (SIGWINCH)."""
@@ -166,6 +178,8 @@ class Session:
             more = b""
         self.output += more
         if not more:
+            if os.isatty(self._reading):
+                self.settings()
             self.close()
 
     def _write(self, typed: memoryview) -> int:

@@ -89,16 +89,19 @@ def test_make_test_runs_these_tests() -> None:
     assert ran.stdout.rstrip().endswith("-m pytest")
 
 
-@pytest.mark.parametrize("line", commands("noughts"))
-def test_a_command_of_the_readme_works(line: str) -> None:
-    """Piped, with nobody at the keyboard and no pause between moves."""
-    arguments = shlex.split(line, comments=True)[1:]
-    hurry = ["--interval", "0"] if arguments[0] != "play" else []
+def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
+    """One after the other, in an empty folder: piped, one token placed, and no pause between moves."""
+    home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
+    lines = commands("noughts")
 
-    ran = run_noughts(*arguments, *hurry)
+    for line in lines:
+        arguments = shlex.split(line, comments=True)[1:]
+        hurry = ["--interval", "0"] if arguments[0] in ("watch", "show") else []
+        ran = run_noughts(*arguments, *hurry, typed="5\n", env=home, cwd=tmp_path)
+        assert (ran.returncode, ran.stderr) == (0, ""), line
+        assert ran.stdout, line
 
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout
+    assert len(lines) > 5
 
 
 @pytest.mark.parametrize("block", blocks("console"))

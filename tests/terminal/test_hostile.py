@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from command import environment
+from noughts import open_store
+from noughts.store.archive import export_all
+from noughts.store.verifying import verify
 from pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
+from saved_games import DRAW, file, save, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import TypeAlias
 
     from pseudo_terminal import Session
@@ -30,6 +35,7 @@ RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 60
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
 MOVED = r":\r?\n"
+PLACE = r"\d/\d (?:\(.*\) )?"
 COLOURS = re.compile(r"\x1b\[(?:0|1;94|1;33|2|7)m")
 
 GOOD_NAMES = [
@@ -84,8 +90,38 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
         [b"", b"55", b"XXX/OOO/___", b"0", b"9" * 5000, "\u0665".encode(), b"\x1b[31m", b"\xff"],
     ),
     "describe": ([b""], []),
+    "game": ([b"left", b"left-behind"], [b"", b"over-1", b"l e", b"none", b"\x1b[31m", b"\xff", b"%"]),
+    "saved": (
+        [b"left", b"over", b"left-behind"],
+        [b"", b"none", b"ov er", b"../over", b"a" * 5000, b"\x1b[31m", b"\xff", b"%"],
+    ),
+    "player": (GOOD_NAMES, BAD_NAMES),
+    "limit": ([b"1", b"2", b"300"], [b"", b"0", b"-1", b"1.5", b"9" * 5000, b"\x1b[31m", b"\xff"]),
+    "unfinished": ([b""], []),
+    "task": (
+        [b"verify", b"export", b"import /dev/null"],
+        [b"", b"mend", b"verify verify", b"import /", b"import none", b"import", b"\x1b[31m", b"\xff"],
+    ),
 }
 """For each option, values that are good and values that are bad."""
+
+FLAGS = {"describe", "unfinished"}
+WORDS_ALONE = {"position", "game", "saved", "task"}
+
+OPTIONS = {
+    "play": ([], ["x", "o", "first", "wording", "color", "describe"]),
+    "watch": (["interval"], ["x", "o", "first", "wording", "color", "describe", "seed", "games"]),
+    "show": (["interval", "position"], ["wording", "color", "describe"]),
+    "resume": (["game"], ["wording", "color", "describe"]),
+    "replay": (["saved"], ["interval", "wording", "color", "describe"]),
+    "games": ([], ["player", "limit", "unfinished"]),
+    "export": (["saved"], []),
+    "store": (["task"], []),
+}
+"""For each command, what it needs and what it takes."""
+
+PLAYED = {b"play", b"resume"}
+TOLD = {b"watch", b"show", b"replay"}
 
 CELLS: list[bytes] = [cell.encode() for cell in (*"123456789", "0,0", "1,2", "2,1", "a1", "B2", " c3 ")]
 WORDS = [b"undo", b"resign", b"help", b"y", b"n", b"yes", b"no", b"quit", b"QUIT", b"un do", b"Y"]
@@ -119,7 +155,8 @@ SIZES = [(80, 24), (20, 5), (1, 1), (0, 0), (44, 10), (43, 9), (65535, 65535)]
 class Run:
     """One hostile session: what was done to the command, and which exit codes that allows."""
 
-    def __init__(self, seed: int, *, piped: bool) -> None:
+    def __init__(self, seed: int, store: str, *, piped: bool) -> None:
+        self._store = store
         self._rng = Random(seed)
         self._piped = piped
         self._unanswered = 0
@@ -137,9 +174,11 @@ class Run:
     def play_out(self) -> None:
         """Start the command, and do harm to it until it ends."""
         with self._start() as session:
-            if self.allowed == {0} and self.arguments[0] == b"play":
+            if self.allowed == {0} and self.arguments[0] in PLAYED:
                 self._play(session)
-            elif self.allowed == {0}:
+            elif self.allowed == {0} and self._is_stepped():
+                self._step(session)
+            elif self.allowed == {0} and self.arguments[0] in TOLD:
                 self._look_on(session)
             try:
                 self.code = session.end()
@@ -171,11 +210,11 @@ class Run:
 
     def _command_line(self) -> tuple[list[bytes], bool]:
         """Return arguments, and whether they are good ones."""
-        command = self._rng.choices(["play", "watch", "show", ""], [76, 12, 8, 4])[0]
+        command = self._rng.choices([*OPTIONS, ""], [50, 10, 6, 12, 10, 3, 2, 3, 4])[0]
         if not command:
             return [self._rng.choice([b"-", b"--", b"bogus", b"--\x1b[31m", *BAD_NAMES])], False
         options = [self._option(name) for name in self._option_names(command)]
-        arguments = [command.encode(), *(argument for argument, _ in options)]
+        arguments = [command.encode(), *(word for words, _ in options for word in words)]
         if self._chance(0.02):
             return [*arguments, self._rng.choice([b"--\x1b[31m", b"--\xff", b"\x1b]0;title\x07"])], False
         if self._chance(0.02):
@@ -183,20 +222,19 @@ class Run:
         return arguments, all(fine for _, fine in options) and _names_differ(arguments)
 
     def _option_names(self, command: str) -> list[str]:
-        needed = {"play": [], "watch": ["interval"], "show": ["interval", "position"]}
-        seats = [] if command == "show" else ["x", "o", "first"]
-        draws = ["seed", "games"] if command == "watch" else []
-        optional = [*seats, "wording", "color", "describe", *draws]
-        return [*needed[command], *(name for name in optional if self._chance(0.3))]
+        needed, optional = OPTIONS[command]
+        return [*needed, *(name for name in optional if self._chance(0.3))]
 
-    def _option(self, name: str) -> tuple[bytes, bool]:
-        """Return an option with a value, and whether it is a good one."""
+    def _option(self, name: str) -> tuple[list[bytes], bool]:
+        """Return the words of an option with a value, and whether it is a good one."""
         good, bad = VALUES[name]
         fine = not bad or self._chance(0.95)
         value = self._rng.choice(good if fine else bad)
-        if name == "position":
-            return value, fine
-        return f"--{name}".encode() + (b"" if name == "describe" else b"=" + value), fine
+        if name == "task":
+            return value.split(b" "), fine
+        if name in WORDS_ALONE:
+            return [value], fine
+        return [f"--{name}".encode() + (b"" if name in FLAGS else b"=" + value)], fine
 
     def _environment(self) -> dict[str, str]:
         changes = {
@@ -207,7 +245,7 @@ class Run:
             "COLUMNS": ["0", "1", "-5", "wide"],
         }
         chosen = {name: self._rng.choice(values) for name, values in changes.items() if self._chance(0.1)}
-        return environment(PYTHONUNBUFFERED="", **chosen)
+        return environment(PYTHONUNBUFFERED="", NOUGHTS_STORE=self._store, **chosen)
 
     # What is done to a game
 
@@ -266,8 +304,8 @@ class Run:
     # What is done to games that are looked on at
 
     def _look_on(self, session: Session) -> None:
-        """Wait for a move, and go away or wait for the end."""
-        if not session.wait_for(MOVED):
+        """Wait for a move, or for the empty board that is told before it, and go away or wait on."""
+        if not session.wait_for(r"\n" if self.arguments[0] == b"replay" else MOVED):
             return
         endless = not {b"--interval=60", b"--interval=86400"}.isdisjoint(self.arguments)
         self._may_be_over = not endless or b"5" in self.arguments
@@ -281,6 +319,28 @@ class Run:
             self._leave(session, [way for way in self._brutal_ways() if way != self._stop_reading])
         elif self._chance(0.7):
             self._leave(session, self._brutal_ways())
+
+    # What is done to games that are told again, key by key
+
+    def _is_stepped(self) -> bool:
+        has_interval = any(argument.startswith(b"--interval") for argument in self.arguments)
+        return self.arguments[0] == b"replay" and not has_interval and not self._piped
+
+    def _step(self, session: Session) -> None:
+        """Press keys, some of which mean something, until one of them or something else ends it."""
+        if not session.wait_for(PLACE):
+            return
+        self._may_be_over = True  # among noise there is often a key that leaves
+        for _ in range(self._rng.randint(0, 20)):
+            keys = self._rng.choice([b" ", b"b", b"\x1b[C", b"\x1b[D" * 40, b"nnnn", *CELLS, *HARM])
+            keys = keys.translate(None, CTRL_C + CTRL_Z)
+            self.steps.append(f"pressed {keys[:80]!r}, {len(keys)} bytes")
+            session.type(keys)
+            self._resize(session)
+        self._leave(session, [self._end_input, self._press_q, *self._brutal_ways()])
+
+    def _press_q(self, session: Session) -> None:
+        session.type(b"q")
 
     # How it is left
 
@@ -343,21 +403,39 @@ def _names_differ(arguments: list[bytes]) -> bool:
     return len({unicodedata.normalize("NFC", name).strip() for name in names}) == len(names)
 
 
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a store of a game that is over and two that were left."""
+    folder = tmp_path_factory.mktemp("saved")
+    save(folder, "over", *DRAW, x="Ann", o="Zo\u00eb")
+    save(folder, "left-behind", "5", "1", "undo", x="Bob")
+    save(folder, "left", "1", "5", "2")
+    return file(folder).read_bytes()
+
+
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS))
-def test_a_hostile_session_in_a_terminal_ends_well(seed: int, record_property: Record) -> None:
-    """Whatever is said or done, there is no traceback, a fit exit code, and only clean text."""
-    _check(Run(seed, piped=False), record_property)
+def test_a_hostile_session_in_a_terminal_ends_well(
+    seed: int, saved: bytes, tmp_path: Path, record_property: Record
+) -> None:
+    """Whatever is said or done, there is no traceback, a fit exit code, clean text and a good store."""
+    _check(seed, saved, tmp_path, record_property, piped=False)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS // 4))
-def test_a_hostile_session_between_pipes_ends_well(seed: int, record_property: Record) -> None:
+def test_a_hostile_session_between_pipes_ends_well(
+    seed: int, saved: bytes, tmp_path: Path, record_property: Record
+) -> None:
     """The same where no terminal cuts long lines or keeps keys to itself."""
-    _check(Run(seed, piped=True), record_property)
+    _check(seed, saved, tmp_path, record_property, piped=True)
 
 
-def _check(run: Run, record_property: Record) -> None:
+def _check(seed: int, saved: bytes, folder: Path, record_property: Record, *, piped: bool) -> None:
+    file(folder).parent.mkdir()
+    file(folder).write_bytes(saved)
+    before = _lines(folder)
+    run = Run(seed, url(folder), piped=piped)
     try:
         run.play_out()
     finally:
@@ -367,3 +445,11 @@ def _check(run: Run, record_property: Record) -> None:
     assert b"Traceback" not in run.output, str(run)
     assert run.code in run.allowed, f"not in {run.allowed}: {run}"
     assert run.unclean_lines() == [], str(run)
+    assert before <= _lines(folder), f"something is lost: {run}"
+
+
+def _lines(folder: Path) -> set[str]:
+    """Return all that the store holds, after a look at every record."""
+    with open_store(url(folder), create=False) as store:
+        verify(store)
+        return set(export_all(store))

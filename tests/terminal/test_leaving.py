@@ -598,10 +598,14 @@ def test_an_option_is_not_guessed_from_its_start() -> None:
 
 
 def test_no_command_at_all_is_refused() -> None:
-    """Without a command, the commands are told."""
-    words = refused()
+    """It is told that one is wanted, and where they are told; there they all are."""
+    assert refused() == (
+        "noughts: the following arguments are required: COMMAND\nTry 'noughts --help'.\n"
+    )
 
-    assert all(command in words for command in ("play", "watch", "show"))
+    told = noughts("--help").stdout
+    commands = ("play", "watch", "show", "games", "resume", "replay", "export", "store")
+    assert all(f"\n    {command} " in told for command in commands)
 
 
 # Letters that a terminal does not have
@@ -622,6 +626,18 @@ def test_a_name_that_output_cannot_encode_is_escaped() -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "Zo\\xeb, enter a position from 1 to 9:\n" in ran.stdout
     assert "4|X|6" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "play", "watch", "show", "games", "resume", "replay", "export", "store", "store verify"],
+)
+def test_help_is_shown_where_there_are_few_letters(command: str) -> None:
+    """Help is for everybody, and output that has only the plainest letters is no reason to refuse it."""
+    ran = noughts(*command.split(), "--help", env=environment(PYTHONIOENCODING="ascii"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith(f"usage: noughts {command}".rstrip())
 
 
 def test_a_line_that_output_cannot_encode_is_escaped() -> None:

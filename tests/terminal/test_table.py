@@ -7,6 +7,9 @@ from io import BytesIO, StringIO
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, Mark, O, Player, Wording, X
+from noughts.service import Service
+from noughts.store.memory import MemoryStore
+from noughts.terminal.saving import Notebook
 from noughts.terminal.screen import Screen
 from noughts.terminal.table import HELP, SHORT_HELP, Table
 
@@ -22,7 +25,9 @@ def played(
     """Return the lines that were said when these lines were typed."""
     out = StringIO()
     screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken)
-    Table(screen, BytesIO("".join(line + "\n" for line in typed).encode()), players).play(first)
+    notebook = Notebook(Service(MemoryStore()), lasts=False)
+    keyboard = BytesIO("".join(line + "\n" for line in typed).encode())
+    Table(screen, keyboard, notebook, players).play(first)
     return out.getvalue().splitlines()
 
 
@@ -177,6 +182,6 @@ def test_no_keyboard_is_the_end_of_input() -> None:
     """The first board, the question, and goodbye."""
     out = StringIO()
 
-    Table(Screen(out, KATA), None).play(X)
+    Table(Screen(out, KATA), None, Notebook(Service(MemoryStore()), lasts=False)).play(X)
 
     assert out.getvalue().splitlines()[-2:] == ["Player X, enter a position from 1 to 9:", "Goodbye!"]

@@ -7,7 +7,7 @@ import signal
 import sys
 from select import POLLOUT, poll
 
-from noughts.core.errors import NoughtsError
+from noughts.core.errors import NoughtsError, StoreError, UnknownStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
         code = DONE
     except NoughtsError as error:
-        _last_words(f"noughts: {error}\n", sys.stderr)
-        code = BAD_USAGE
+        _last_words(f"noughts: {printable(str(error))}\n", sys.stderr)
+        is_usage = isinstance(error, UnknownStore) or not isinstance(error, StoreError)
+        code = BAD_USAGE if is_usage else FAILED
     except OSError as error:
         _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
@@ -40,6 +41,11 @@ def leave_well(work: Callable[[], None]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey instead of showing it."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def _finish(work: Callable[[], None]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, UnreadableCell
+from noughts.core.errors import CommandRefused, StaleVersion, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
+    from noughts.terminal.saving import Notebook
     from noughts.terminal.screen import Screen
 
 HELP = """\
@@ -36,17 +37,33 @@ class _Left(Exception):
 class Table:
     """One screen, one keyboard, and the score between those who sit there."""
 
-    def __init__(self, screen: Screen, keyboard: BinaryIO | None, players: Iterable[Player] = ()) -> None:
+    def __init__(
+        self,
+        screen: Screen,
+        keyboard: BinaryIO | None,
+        notebook: Notebook,
+        players: Iterable[Player] = (),
+    ) -> None:
         self._screen = screen
         self._keyboard = keyboard
+        self._notebook = notebook
         self._players = tuple(players)
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
     def play(self, first: Mark) -> None:
         """Play until the players have had enough; the loser starts the next, after a draw the other."""
+        self._play_from(self._notebook.begin(first, self._players))
+
+    def resume(self, game: str) -> None:
+        """Play on where a game was left, and then as many more as the players like."""
+        left = self._notebook.open(game)
+        self._players = left.players
+        self._play_from(left)
+
+    def _play_from(self, game: Game) -> None:
         try:
             while True:
-                game = self._play_one(first)
+                game = self._play_one(game)
                 self._tell_score(game)
                 if not self._play_again():
                     break
@@ -54,16 +71,21 @@ class Table:
                 self._screen.say(
                     self._screen.wording.starts.format(player=self._screen.name(game, first))
                 )
+                game = self._notebook.begin(first, self._players)
         except _Left:
-            self._screen.end_line()
+            pass
         self._screen.say("Goodbye!")
 
-    def _play_one(self, first: Mark) -> Game:
-        game = new_game(first, self._players)
+    def _play_one(self, game: Game) -> Game:
         self._screen.show(game)
-        while game.active:
-            self._ask_for_move(game, game.active)
-            game = self._answer(game, game.active)
+        try:
+            while game.active:
+                self._ask_for_move(game, game.active)
+                game = self._answer(game, game.active)
+        except _Left:
+            if bookmark := self._notebook.bookmark:
+                self._screen.say(f"The game is saved: noughts resume {bookmark}")
+            raise
         return game
 
     def _ask_for_move(self, game: Game, mark: Mark) -> None:
@@ -86,9 +108,16 @@ class Table:
             return self._say_and_show(game, _sentence(str(refusal)))
         if isinstance(events[0], PlayerNotifyIllegalMove):
             return self._refuse(game, f"that cell is taken: the free cells are {_free(game)}")
-        after = fold(events, game)
+        try:
+            after = self._notebook.write(command)
+        except (StaleVersion, CommandRefused):  # it was right when this player saw the game last
+            after = self._notebook.look_again()
+            self._screen.say("Somebody has played on elsewhere.")
+            self._screen.show(after)
+            return after
         if after.resigned:
-            self._screen.say(self._screen.wording.resigned.format(player=self._screen.name(game, mark)))
+            who = self._screen.name(after, after.resigned)
+            self._screen.say(self._screen.wording.resigned.format(player=who))
         self._screen.show(after)
         return after
 
@@ -108,10 +137,9 @@ class Table:
     def _hear(self) -> str:
         """Return what was typed, small letters and single spaces only; `quit` is heard everywhere."""
         line = read_line(self._keyboard)
-        if line is None:
-            raise _Left
-        words = " ".join(line.lower().split())
+        words = "quit" if line is None else " ".join(line.lower().split())
         if words == "quit":
+            self._screen.end_line()
             raise _Left
         return words
 

@@ -51,6 +51,7 @@ class Wording(Value):
     drawn_by_lot: str = "{player} has randomly been selected as the first player"
     starts: str = "{player} starts."
     resigned: str = "{player} resigned."
+    took_back: str = "{player} took back."
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` may dress the sign of each cell in colour."""

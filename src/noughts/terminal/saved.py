@@ -1,0 +1,163 @@
+"""The commands for saved games, and for the store that they are in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing
+from noughts.core.player import clean_name
+from noughts.service import Service
+from noughts.store.base import Wanted
+from noughts.store.opening import open_store
+from noughts.terminal.games import NONE, last_left, list_games
+from noughts.terminal.leaving import printable
+from noughts.terminal.saving import MEMORY, Notebook, store_url
+from noughts.words.describe import standing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+    from typing import BinaryIO, TextIO
+
+    from noughts.store.base import EventStore
+    from noughts.terminal.screen import Screen
+    from noughts.terminal.waiting import Waiting
+
+
+def open_to_save(options: Namespace) -> tuple[EventStore, Notebook]:
+    """Open the store for a new game, and a notebook in it."""
+    url = MEMORY if options.no_save else store_url(options.store, os.environ)
+    try:
+        store = open_store(url)
+    except StoreError as error:
+        raise type(error)(f"{error} (--no-save plays without saving)") from error
+    return store, Notebook(Service(store), lasts=url != MEMORY)
+
+
+def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None) -> None:
+    """Play on where a game was left."""
+    from noughts.terminal.table import Table  # noqa: PLC0415 - only what is asked for is loaded
+
+    with _opened(options) as store:
+        service = Service(store)
+        game = service.find(options.game) if options.game is not None else last_left(store)
+        standing_now = service.look(game).game
+        if standing_now.is_over:
+            raise AlreadyOver(
+                f"the game is over, {standing(standing_now)}: noughts replay tells it again"
+            )
+        Table(screen, keyboard, Notebook(service, lasts=True)).resume(game)
+
+
+def games(options: Namespace, out: TextIO) -> None:
+    """List saved games."""
+    player = None if options.player is None else clean_name(options.player)
+    try:
+        store = _opened(options)
+    except StoreMissing:
+        out.write(f"{NONE}\n")
+        return
+    with store:
+        list_games(store, Wanted(player=player, is_over=options.is_over), options.limit, out)
+
+
+def replay(options: Namespace, screen: Screen, waiting: Waiting) -> None:
+    """Tell a saved game again: step by step on a terminal, or by itself."""
+    from noughts.terminal.replaying import step_through, steps, tell  # noqa: PLC0415 - the same
+    from noughts.terminal.watch import Pause  # noqa: PLC0415 - the same
+
+    with _opened(options) as store:
+        service = Service(store)
+        told = steps(service.look(service.find(options.game)).events, screen)
+    if options.interval is None and screen.interactive:
+        from noughts.terminal.keys import Keys  # noqa: PLC0415 - the same
+
+        with Keys(sys.stdin.fileno(), waiting) as keys:
+            step_through(screen, told, keys)
+    else:
+        tell(screen, told, Pause(options.interval or 0, waiting.sleep))
+
+
+def export(options: Namespace, out: BinaryIO) -> None:
+    """Write a saved game as JSON lines."""
+    from noughts.store.archive import export_game  # noqa: PLC0415 - the same
+
+    with _opened(options) as store:
+        out.writelines(line.encode() for line in export_game(store, Service(store).find(options.game)))
+
+
+def look_after(options: Namespace, out: TextIO) -> None:
+    """Do what is to be done with the store as a whole."""
+    tasks: dict[str, Callable[[Namespace, TextIO], None]] = {
+        "verify": _verify,
+        "backup": _backup,
+        "import": _import,
+    }
+    tasks[options.task](options, out)
+
+
+def _verify(options: Namespace, out: TextIO) -> None:
+    from noughts.store.verifying import verify  # noqa: PLC0415 - the same
+
+    with _opened(options) as store:
+        verified = verify(store)
+    counts = f"{_count(verified.games, 'game')}, {_count(verified.events, 'event')}"
+    out.write(f"{counts}: all as they were recorded.\n")
+
+
+def _backup(options: Namespace, out: TextIO) -> None:
+    from noughts.store.archive import backup  # noqa: PLC0415 - the same
+
+    with _opened(options) as store:
+        copied = backup(store, options.file)
+    out.write(f"{_count(copied, 'event')} copied into {printable(options.file)}.\n")
+
+
+def export_everything(options: Namespace, out: BinaryIO) -> None:
+    """Write all saved games as JSON lines."""
+    from noughts.store.archive import export_all  # noqa: PLC0415 - the same
+
+    with _opened(options) as store:
+        out.writelines(line.encode() for line in export_all(store))
+
+
+def _import(options: Namespace, out: TextIO) -> None:
+    from noughts.store.archive import import_lines  # noqa: PLC0415 - the same
+
+    with (
+        _readable_twice(options.file) as source,
+        open_store(store_url(options.store, os.environ)) as store,
+    ):
+        done = import_lines(store, source)
+    counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
+    out.write(f"{counts}, {done.known} known before.\n")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _opened(options: Namespace) -> EventStore:
+    return open_store(store_url(options.store, os.environ), create=False)
+
+
+def _readable_twice(file: str) -> BinaryIO:
+    """Open a file, or keep what comes from a pipe, so that it can be looked through before it is used."""
+    import shutil  # noqa: PLC0415 - the same
+    import tempfile  # noqa: PLC0415 - the same
+
+    try:
+        if file == "-" and not sys.stdin:
+            raise RecordError("- cannot be read: there is no standard input")
+        source = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 - the caller's
+        if source.seekable():
+            return source
+        kept = tempfile.TemporaryFile()  # noqa: SIM115 - the same
+        shutil.copyfileobj(source, kept)
+        kept.seek(0)
+    except OSError as error:
+        raise RecordError(f"{file} cannot be read: {error.strerror}") from error
+    return kept

@@ -1,0 +1,921 @@
+"""The store as a whole, by the real command: looked through, copied, written out and brought in.
+
+And all that can go wrong with it: a sentence, the right exit code, nothing half-written, and the store
+is good afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import COMMAND, noughts
+from noughts import open_store
+from noughts.core.codec import dumps
+from noughts.core.errors import Reason
+from noughts.core.events import GameCreated, GameReady, PlayerActive, PlayerNotifyIllegalMove
+from noughts.store.archive import export_all
+from noughts.store.chain import seal
+from noughts.store.verifying import verify
+from pseudo_terminal import DEADLINE, in_terminal
+from saved_games import DRAW, X_WINS, asked, digits, drawn, file, play, save, saving, url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noughts import Event
+
+LIMITED = (
+    "import os, resource, sys\n"
+    "limit = int(sys.argv[1])\n"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))\n"
+    "os.execv(sys.argv[2], sys.argv[2:])\n"
+)
+"""Starts a command that can write no file of more than so many bytes: a disk that is full by then."""
+
+Ran = subprocess.CompletedProcess[str]
+
+EVENTS = 66
+"""How many the three good games have together."""
+
+HOSTILE = "\x1b[2J\x1b[31m\u202e"
+
+
+def with_limit(limit: int, env: dict[str, str], *arguments: str, typed: str = "") -> Ran:
+    """Run the command on a disk that is full after so many bytes."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", LIMITED, str(limit), *COMMAND, *arguments],
+        input=typed,
+        encoding="utf-8",
+        capture_output=True,
+        env=env,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+def check_refused(ran: Ran, code: int, sentence: str) -> None:
+    """See that the command ended with one clean sentence that holds this one, and with that code."""
+    assert "Traceback" not in ran.stderr
+    assert sentence in ran.stderr
+    assert ran.stderr.startswith("noughts")
+    assert all(line.isprintable() for line in ran.stderr.splitlines())
+    assert len(ran.stderr) < 1000
+    assert ran.returncode == code
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files in a folder."""
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def lines_of(folder: Path) -> list[str]:
+    """Return the whole store as lines, after a look at every record."""
+    with open_store(url(folder), create=False) as store:
+        verify(store)
+        return list(export_all(store))
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """Return a data folder with three games in it: drawn, won, and going on."""
+    with_games(tmp_path / "good")
+    return tmp_path / "good"
+
+
+def with_games(folder: Path) -> None:
+    """Save three games."""
+    save(folder, "aaaaaaaa", *DRAW, x="Ann", o="Zo\u00eb")
+    save(folder, "bbbbbbbb", *X_WINS)
+    save(folder, "cccccccc", "5", "1", "undo", x="Ann")
+
+
+# When all is well
+
+
+def test_a_good_store_is_called_good(good: Path) -> None:
+    """With how much there was to look at; nothing is changed, and nothing left beside it."""
+    before = contents(good)
+
+    ran = noughts("store", "verify", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == f"3 games, {EVENTS} events: all as they were recorded.\n"
+    assert contents(good) == before
+
+
+def test_a_backup_is_the_same_store(good: Path, tmp_path: Path) -> None:
+    """In one file, which can be verified, listed and resumed as the store can."""
+    copy = tmp_path / "copy.sqlite"
+
+    ran = noughts("store", "backup", str(copy), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == f"{EVENTS} events copied into {copy}.\n"
+    with open_store(url(good)) as store, open_store(f"sqlite:{copy}", create=False) as copied:
+        assert list(export_all(copied)) == list(export_all(store))
+        assert copied.feed() == store.feed()
+    told = [
+        noughts("games", "--store", place, env=saving(good)).stdout
+        for place in (url(good), f"sqlite:{copy}")
+    ]
+    assert told[0] == told[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.sqlite", "good"]
+
+
+def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
+    """It holds all that was on the board, and the game goes on."""
+    with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
+        session.expect(asked(""))
+        session.type("5\n")
+        session.expect(asked("5"))
+
+        ran = noughts("store", "backup", str(tmp_path / "copy"), env=saving(tmp_path))
+
+        session.type("1\n")
+        session.expect(drawn("51", end="\r\n"))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == f"6 events copied into {tmp_path / 'copy'}.\n"
+    assert noughts(
+        "resume", env=saving(tmp_path, NOUGHTS_STORE=f"sqlite:{tmp_path / 'copy'}")
+    ).stdout.startswith(drawn("5"))
+    assert digits(tmp_path) == ["51"]
+
+
+@pytest.mark.parametrize("source", ["file", "stdin", "pipe"])
+def test_an_export_is_brought_in_whole(good: Path, tmp_path: Path, source: str) -> None:
+    """From a file, or from standard input, be it a file or a pipe; a second time there is nothing new."""
+    exported = tmp_path / "games.jsonl"
+    exported.write_text(noughts("store", "export", env=saving(good)).stdout)
+    assert exported.read_text() == "".join(lines_of(good))
+    script = {
+        "file": '"$@" "$FILE"',
+        "stdin": '"$@" - < "$FILE"',
+        "pipe": 'cat "$FILE" | "$@" -',
+    }[source]
+
+    def bring_in() -> Ran:
+        return subprocess.run(
+            ["/bin/sh", "-c", script, "sh", *COMMAND, "store", "import"],
+            env=saving(tmp_path / "there", FILE=str(exported)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=DEADLINE,
+            check=False,
+        )
+
+    first, second = bring_in(), bring_in()
+
+    assert [(ran.returncode, ran.stderr) for ran in (first, second)] == 2 * [(0, "")]
+    assert first.stdout == f"3 games: {EVENTS} events recorded, 0 known before.\n"
+    assert second.stdout == f"3 games: 0 events recorded, {EVENTS} known before.\n"
+    assert lines_of(tmp_path / "there") == lines_of(good)
+
+
+def test_an_import_brings_a_game_further(tmp_path: Path) -> None:
+    """What the store knows of it already is passed over."""
+    save(tmp_path / "here", "aaaaaaaa", "5", "1")
+    exported = "".join(lines_of(tmp_path / "here"))
+    noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
+    save(tmp_path / "here", "aaaaaaaa", "9")
+
+    ran = noughts(
+        "store", "import", "-", typed="".join(lines_of(tmp_path / "here")), env=saving(tmp_path / "there")
+    )
+
+    assert ran.stdout == "1 game: 3 events recorded, 9 known before.\n"
+    assert digits(tmp_path / "there") == ["519"]
+
+
+@pytest.mark.parametrize("empty", ["/dev/null", "-"])
+def test_nothing_can_be_brought_in(tmp_path: Path, empty: str) -> None:
+    """An empty file is a file of no games."""
+    ran = noughts("store", "import", empty, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "0 games: 0 events recorded, 0 known before.\n"
+
+
+def test_lines_may_end_as_elsewhere(good: Path, tmp_path: Path) -> None:
+    """With a carriage return, and the last without an end."""
+    exported = "".join(lines_of(good)).replace("\n", "\r\n").removesuffix("\r\n")
+
+    ran = noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert lines_of(tmp_path / "there") == lines_of(good)
+
+
+def test_two_processes_may_bring_in_the_same(good: Path, tmp_path: Path) -> None:
+    """At the same time, into a store that was not there: everything is recorded once."""
+    exported = tmp_path / "games.jsonl"
+    exported.write_text("".join(lines_of(good)))
+    running = [
+        subprocess.Popen(
+            [*COMMAND, "store", "import", str(exported)],
+            env=saving(tmp_path / "there"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    ended = [process.communicate(timeout=DEADLINE) for process in running]
+
+    assert [process.returncode for process in running] == 4 * [0], ended
+    assert sorted(lines_of(tmp_path / "there")) == sorted(lines_of(good))
+
+
+def test_two_processes_may_play_in_a_store_that_was_not_there(tmp_path: Path) -> None:
+    """Each finds it made, by itself or by the other, and both games are saved."""
+    env = saving(tmp_path)
+    with (
+        in_terminal("play", "--color=never", env=env) as one,
+        in_terminal("play", "--color=never", env=env) as other,
+    ):
+        for number, cell in enumerate(DRAW, start=1):
+            for session in (one, other):
+                session.expect(asked(DRAW[: number - 1]))
+                session.type(f"{cell}\n")
+        for session in (one, other):
+            session.expect("Game is Draw!")
+
+    assert digits(tmp_path) == [DRAW, DRAW]
+
+
+# Bad usage
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["store"], ["store", "bogus"], ["store", "backup"], ["store", "import"], ["store", "verify", "x"]],
+    ids=" ".join,
+)
+def test_a_task_that_is_none_is_refused(tmp_path: Path, arguments: list[str]) -> None:
+    """With what there is, and nothing is made."""
+    ran = noughts(*arguments, env=saving(tmp_path))
+
+    check_refused(ran, 2, "Try 'noughts ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "nonsense",
+        "sqlite:",
+        "memory:x",
+        "sqllite:x",
+        "http://x",
+        ":",
+        "/games",
+        HOSTILE,
+        "\udcff",
+        "MEMORY:",
+    ],
+)
+def test_a_place_that_is_none_is_refused(tmp_path: Path, place: str) -> None:
+    """By option or by environment; the kinds of places are told."""
+    by_option = noughts("play", "--store", place, env=saving(tmp_path))
+    by_environment = noughts("store", "verify", env=saving(tmp_path, NOUGHTS_STORE=place))
+
+    for ran in (by_option, by_environment):
+        check_refused(ran, 2, "names no store: a store is memory:, sqlite:PATH or postgresql://")
+        assert ran.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_password_in_a_place_that_is_none_is_not_shown(tmp_path: Path) -> None:
+    """Whatever the mistake is."""
+    for place in ("postgre://ann:secret@host/db", "postgresql://ann:sec ret@host:port/db?secret=1"):
+        ran = noughts("games", "--store", place, env=saving(tmp_path))
+        check_refused(ran, 2, "postgresql://USER@HOST/DATABASE")
+        assert "secret" not in ran.stderr
+        assert "sec ret" not in ran.stderr
+
+
+# Stores that are not there, or not to be had
+
+ALL = {
+    "play": ["play"],
+    "games": ["games"],
+    "resume": ["resume"],
+    "replay": ["replay", "a"],
+    "export": ["export", "a"],
+    "verify": ["store", "verify"],
+    "backup": ["store", "backup", "copy"],
+    "export all": ["store", "export"],
+    "import": ["store", "import", "/dev/null"],
+}
+SOME = ["play", "games", "verify", "import"]
+
+
+@pytest.mark.parametrize("task", ["verify", "backup", "export all"])
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, task: str) -> None:
+    """To look through, to copy or to write out nothing makes no sense."""
+    env = saving(tmp_path / "data")
+
+    ran = subprocess.run(
+        [*COMMAND, *ALL[task]], env=env, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+
+    check_refused(ran, 1, f"there is no store at {file(tmp_path / 'data')}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("task", ["play", "import"])
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, task: str) -> None:
+    """With what can be done about it where somebody just wants to play."""
+    (tmp_path / "taken").write_text("mine")
+
+    nowhere = noughts(*ALL[task], "--store", "sqlite:/proc/nothing/games", env=saving(tmp_path))
+    in_file = noughts(*ALL[task], env=saving(tmp_path / "taken"))
+
+    check_refused(nowhere, 1, "the folder /proc/nothing cannot be made")
+    check_refused(in_file, 1, "Not a directory")
+    for ran in (nowhere, in_file):
+        assert ran.stdout == ""
+        assert ran.stderr.endswith("(--no-save plays without saving)\n") == (task == "play")
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["/", "/proc/version", "/dev/full"])
+@pytest.mark.parametrize("task", SOME)
+def test_what_can_be_no_file_of_games_is_told(tmp_path: Path, place: str, task: str) -> None:
+    """A folder, a file of the system's, a device."""
+    check_refused(noughts(*ALL[task], "--store", f"sqlite:{place}", env=saving(tmp_path)), 1, place)
+
+
+@pytest.mark.parametrize("task", ALL)
+def test_a_server_that_is_down_is_told(tmp_path: Path, task: str) -> None:
+    """In a sentence, without the password; nobody answers at port 1."""
+    place = "postgresql://ann:secret@127.0.0.1:1/games?password=secret"
+
+    ran = subprocess.run(
+        [*COMMAND, *ALL[task]],
+        env=saving(tmp_path, NOUGHTS_STORE=place),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    check_refused(ran, 1, "the store on PostgreSQL is unavailable")
+    assert "Connection refused" in ran.stderr
+    assert "secret" not in ran.stdout + ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_another_program_keeps_locked_is_told(good: Path) -> None:
+    """After some patience; then the move was not made, and the store is as it was."""
+    before = lines_of(good)
+    with closing(sqlite3.connect(file(good), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+
+        listed = noughts("games", env=saving(good))
+        ran = noughts("play", typed="5\n", env=saving(good))
+
+        other.execute("ROLLBACK")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    check_refused(ran, 1, "another program has kept it locked for 5 seconds")
+    assert drawn("5") not in ran.stdout
+    assert lines_of(good) == before
+
+
+def test_a_store_that_is_deleted_in_mid_game_is_told(tmp_path: Path) -> None:
+    """A move into a file that nobody would find again is no move."""
+    with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
+        session.expect(asked(""))
+        for path in file(tmp_path).parent.iterdir():
+            path.unlink()
+
+        session.type("5\n")
+
+        assert session.end() == 1
+        assert session.output.endswith(b"was moved, deleted or replaced\r\n")
+        assert b"Traceback" not in session.output
+
+
+# Full disks
+
+
+@pytest.mark.parametrize("limit", [0, 100, 5000, 20_000])
+def test_a_disk_that_is_full_at_the_start_is_told(tmp_path: Path, limit: int) -> None:
+    """Before a board is drawn; once there is room, the same command plays."""
+    ran = with_limit(limit, saving(tmp_path), "play", typed="5\n")
+
+    check_refused(ran, 1, "(--no-save plays without saving)\n")
+    assert ran.stdout == ""
+    again = noughts("play", typed="5\n", env=saving(tmp_path))
+    assert (again.returncode, again.stderr) == (0, "")
+    assert digits(tmp_path) == ["5"]
+
+
+def test_a_disk_that_is_full_in_mid_game_loses_no_move_that_was_shown(tmp_path: Path) -> None:
+    """The move that could not be saved is not shown either; the others are there when there is room."""
+    with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
+        session.expect(asked(""))
+        session.type("5\n")
+        session.expect(asked("5"))
+        _, most = resource.prlimit(session.process, resource.RLIMIT_FSIZE)
+        resource.prlimit(session.process, resource.RLIMIT_FSIZE, (0, most))
+
+        session.type("1\n")
+
+        assert session.end() == 1
+        assert b"is unavailable: the disk " in session.output
+        assert b"Traceback" not in session.output
+        assert session.output.decode().count(drawn("51", end="\r\n")) == 0
+    assert noughts("resume", env=saving(tmp_path)).stdout.startswith(drawn("5"))
+    assert digits(tmp_path) == ["5"]
+
+
+def test_a_backup_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+    """No half of it, under whatever name."""
+    bring_in_many(tmp_path / "data")
+    copy = tmp_path / "copies" / "copy"
+    copy.parent.mkdir()
+
+    for limit in (33_000, 50_000, 100_000):
+        ran = with_limit(limit, saving(tmp_path / "data"), "store", "backup", str(copy))
+        check_refused(ran, 1, f"{copy}.partial is unavailable: the disk ")
+        assert list(copy.parent.iterdir()) == []
+
+    assert len(digits(tmp_path / "data")) == MANY
+
+
+def test_an_import_that_does_not_fit_leaves_a_good_store(tmp_path: Path) -> None:
+    """Run again where there is room, it does the rest."""
+    save(tmp_path, "aaaaaaaa", "5")
+
+    ran = bring_in_many(tmp_path, limit=100_000)
+
+    check_refused(ran, 1, "is unavailable: the disk ")
+    assert ran.stdout == ""
+    assert digits(tmp_path)[-1] == "5"
+    again = bring_in_many(tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert digits(tmp_path) == [*MANY * [DRAW], "5"]
+
+
+def test_an_import_that_does_not_fit_records_nothing(tmp_path: Path) -> None:
+    """All games or none, as the help says."""
+    save(tmp_path, "aaaaaaaa", "5")
+
+    bring_in_many(tmp_path, limit=100_000)
+
+    assert digits(tmp_path) == ["5"]
+
+
+def test_an_export_that_does_not_fit_is_told(tmp_path: Path) -> None:
+    """What is in the file is not all, and the exit code says so."""
+    bring_in_many(tmp_path)
+    with (tmp_path / "games.jsonl").open("w") as out:
+        ran = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", LIMITED, "50000", *COMMAND, "store", "export"],
+            env=saving(tmp_path),
+            stdout=out,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=DEADLINE,
+            check=False,
+        )
+
+    check_refused(ran, 1, "cannot go on: File too large")
+
+
+MANY = 40
+
+
+def bring_in_many(folder: Path, limit: int = 1 << 30) -> Ran:
+    """Import many games into a store, on a disk that is full after so many bytes to a file."""
+    with open_store("memory:") as store:
+        play(store, "game", *DRAW)
+        events = [record.event for record in store.read("game")]
+    source = folder.with_suffix(".many")
+    source.write_bytes(b"".join(sealed(*events, game=f"game-{number}") for number in range(MANY)))
+    return with_limit(limit, saving(folder), "store", "import", str(source))
+
+
+# Files that are something else
+
+
+def foreign(path: Path) -> None:
+    """Write another program's database."""
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE events (position INTEGER PRIMARY KEY)")
+        other.execute("INSERT INTO events VALUES (1)")
+        other.commit()
+
+
+def claimed(path: Path) -> None:
+    """Write a database that another program has put its name on, and nothing else into."""
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA application_id = 12345")
+
+
+def newer(path: Path) -> None:
+    """Write a store of a noughts that is still to come."""
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("PRAGMA user_version = 99")
+
+
+def no_database(path: Path) -> None:
+    """Write a text."""
+    path.write_text("Dear diary, today I lost at noughts again.\n" * 100)
+
+
+def cut_short(path: Path) -> None:
+    """Leave the first fifty bytes of a store."""
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def garbled(path: Path) -> None:
+    """Leave a store's first page, and noise."""
+    path.write_bytes(path.read_bytes()[:4096] + b"noise" * 5000)
+
+
+BAD_FILES: dict[Callable[[Path], None], str] = {
+    foreign: "is no store of games: the database belongs to another program",
+    claimed: "is no store of games: the database belongs to another program",
+    newer: "was made by a newer noughts: its schema is 99, and this one reads",
+    no_database: "is no store of games: it is not a database of SQLite's",
+    cut_short: "is no store of games: it is not a database of SQLite's",
+}
+
+
+@pytest.mark.parametrize("spoil", BAD_FILES)
+@pytest.mark.parametrize("task", SOME)
+def test_a_file_that_is_something_else_is_left_as_it_is(
+    good: Path, task: str, spoil: Callable[[Path], None]
+) -> None:
+    """To the byte, with nothing beside it; and it is told what it is."""
+    if spoil in (foreign, claimed):
+        file(good).unlink()
+    spoil(file(good))
+    before = contents(good)
+
+    ran = noughts(*ALL[task], typed="5\n", env=saving(good))
+
+    check_refused(ran, 1, f"{file(good)} {BAD_FILES[spoil]}")
+    assert ran.stdout == ""
+    assert contents(good) == before
+
+
+@pytest.mark.parametrize("task", ["resume", "replay", "export", "verify", "backup", "export all"])
+def test_a_garbled_store_is_called_damaged(good: Path, tmp_path: Path, task: str) -> None:
+    """And is left as it is, to the byte."""
+    garbled(file(good))
+    before = contents(good)
+
+    ran = subprocess.run(
+        [*COMMAND, *ALL[task]],
+        env=saving(good),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    check_refused(ran, 1, "damaged")
+    assert contents(good) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+# Records that have changed
+
+
+def change(folder: Path, statement: str) -> None:
+    """Change something behind the store's back."""
+    with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
+        assert behind.execute(statement).rowcount > 0
+
+
+CHANGES = {
+    "UPDATE events SET event = replace(event, 'Ann', 'Eve') WHERE position = 4": "record 4 has changed",
+    "UPDATE events SET at = at + 1 WHERE position = 7": "record 7 has changed",
+    "UPDATE events SET hash = x'00' WHERE position = 10": "record 10 has changed",
+    "DELETE FROM events WHERE position = 5": "record 6 has changed",
+    "UPDATE games SET result = 'X' WHERE id = 'cccccccc'": "is wrong about game 3, 'cccccccc'",
+    "UPDATE games SET x = 'Eve' WHERE id = 'aaaaaaaa'": "is wrong about game 1, 'aaaaaaaa'",
+    "DELETE FROM games WHERE id = 'bbbbbbbb'": "",
+    "UPDATE events SET event = 'x' WHERE position = 2": "record 2 has changed",
+    "UPDATE events SET version = 99 WHERE position = 66": "record 66 has changed",
+    "UPDATE events SET position = 70 WHERE position = 66": "record 66 is missing",
+}
+
+
+@pytest.mark.parametrize(("statement", "sentence"), CHANGES.items())
+def test_whatever_was_changed_is_found(good: Path, statement: str, sentence: str) -> None:
+    """The first bad record is named, and nothing is mended behind anybody's back."""
+    change(good, statement)
+    before = contents(good)
+
+    ran = noughts("store", "verify", env=saving(good))
+
+    check_refused(ran, 1, sentence)
+    assert ran.stdout == ""
+    assert contents(good) == before
+
+
+def test_a_damaged_game_spoils_no_other(good: Path) -> None:
+    """It is called damaged in the list, and refused by itself; the others are played on."""
+    change(good, "UPDATE events SET event = replace(event, 'Ann', 'Eve') WHERE position = 4")
+
+    listed = noughts("games", env=saving(good))
+    resumed = noughts("resume", "c", typed="1\n", env=saving(good))
+    damaged = [noughts(*ALL[task], env=saving(good)) for task in ("replay", "export", "export all")]
+
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [line[26:] for line in listed.stdout.splitlines()] == [
+        "  5          Ann against O: O to move",
+        "  14253      X against O: X won with 1, 2 and 3",
+        "  damaged: noughts store verify tells more",
+    ]
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    for ran in damaged:
+        check_refused(ran, 1, "record 4 has changed since it was recorded")
+
+
+def test_a_damaged_store_is_not_copied(good: Path, tmp_path: Path) -> None:
+    """A backup that cannot be trusted is none."""
+    change(good, "UPDATE events SET at = at + 1 WHERE position = 7")
+
+    ran = noughts("store", "backup", str(tmp_path / "copy"), env=saving(good))
+
+    check_refused(ran, 1, "record 7 has changed")
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+# Backups that cannot be made
+
+
+def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
+    """Neither a file, nor a folder, nor the store itself, nor what another backup has begun."""
+    (tmp_path / "taken").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "begun.partial").write_text("mine")
+    before = contents(tmp_path)
+
+    for target in (tmp_path / "taken", tmp_path / "folder", file(good), tmp_path / "begun"):
+        ran = noughts("store", "backup", str(target), env=saving(good))
+        check_refused(ran, 1, "is there already, and a backup replaces nothing")
+        assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["copy", "*", "[a-z]opy", "copy?", "**"])
+def test_a_backup_leaves_its_neighbours_alone(good: Path, tmp_path: Path, name: str) -> None:
+    """Whatever they are called, and whatever it is called."""
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for neighbour in ("copy.partial.txt", "copyx.partial", "other.partial", "copy.partial~"):
+        (folder / neighbour).write_text("mine")
+    before = contents(folder)
+
+    ran = noughts("store", "backup", str(folder / name), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    after = contents(folder)
+    assert after.pop(str(folder / name)).startswith(b"SQLite format 3\0")
+    assert after == before
+
+
+def test_a_backup_that_cannot_be_written_is_told(good: Path, tmp_path: Path) -> None:
+    """With the place that it was to have."""
+    (tmp_path / "taken").write_text("mine")
+
+    for target in ("/proc/nothing/copy", str(tmp_path / "taken" / "copy"), "/dev/full/copy"):
+        check_refused(noughts("store", "backup", target, env=saving(good)), 1, str(Path(target).parent))
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> None:
+    """Wherever it is told: no terminal obeys it."""
+    name = str(tmp_path / HOSTILE)
+
+    ran = [
+        noughts("store", "import", name, env=saving(good)),
+        noughts("store", "verify", "--store", f"sqlite:{name}", env=saving(good)),
+        noughts("store", "backup", name, env=saving(good)),
+        noughts("store", "backup", name, env=saving(good)),
+        noughts("play", "--store", f"sqlite:{name}/x", env=saving(good)),
+    ]
+
+    assert [each.returncode for each in ran] == [2, 1, 0, 1, 1]
+    for each in ran:
+        assert all(line.isprintable() for line in (each.stdout + each.stderr).splitlines())
+
+
+# Imports that mean harm
+
+
+def sealed(*events: Event | str, game: str = "hhhhhhhh", key: str = "key", at: int = 0) -> bytes:
+    """Return lines whose hashes are right, whatever they tell."""
+    previous, lines = b"", []
+    for version, event in enumerate(events, start=1):
+        text = event if isinstance(event, str) else dumps(event)
+        previous = seal(previous, game, version, at, key, text)
+        head = {"game": game, "version": version, "at": at, "key": key}
+        line = {**head, "event": json.loads(text), "hash": previous.hex()}
+        lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+    return "".join(lines).encode()
+
+
+def changed(number: int, old: str, new: str) -> bytes:
+    """Return a good game in which one line was changed, which must have had what is to be changed."""
+    lines = _game().splitlines(keepends=True)
+    assert old.encode() in lines[number - 1]
+    lines[number - 1] = lines[number - 1].replace(old.encode(), new.encode("utf-8", "surrogateescape"), 1)
+    return b"".join(lines)
+
+
+def _game() -> bytes:
+    with open_store("memory:") as store:
+        play(store, "gggggggg", "5", "1", "9", x="Ann")
+        return "".join(export_all(store)).encode()
+
+
+LINES = _game().splitlines(keepends=True)
+MARK = GameCreated().first
+CREATED = (GameCreated(), GameReady(), PlayerActive(MARK))
+
+HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
+    "a line of 10 MB": (_game() + b"x" * 10_000_000 + b"\n", "line 14: a line has at most 10000 bytes"),
+    "10 MB without a line": (b"[" * 10_000_000, "line 1: a line has at most 10000 bytes"),
+    "a name of 10 MB": (changed(4, "Ann", "A" * 10_000_000), "line 4: a line has at most 10000 bytes"),
+    "brackets without end": (b"[" * 9000 + b"\n", "line 1: "),
+    "an unknown event": (
+        changed(5, "playerPlacedToken", "gameHacked"),
+        "line 5: no event is called 'gameHacked'",
+    ),
+    "an unknown schema": (changed(5, '"schema":1', '"schema":2'), "line 5: schema 2 is not known here"),
+    "a wrong hash": (changed(5, '"hash":"', '"hash":"' + 64 * "0" + '","x":"'), "line 5: "),
+    "another hash": (
+        LINES[0] + sealed(*CREATED, game="gggggggg").splitlines()[1],
+        "line 2: the hash does not follow",
+    ),
+    "a changed name": (changed(4, "Ann", "Eve"), "line 4: the hash does not follow"),
+    "a changed time": (changed(4, '"at":', '"at":1'), "line 4: the hash does not follow"),
+    "a hash in capitals": (
+        re.sub(rb'"hash":"\w+"', lambda found: found[0].upper().replace(b"HASH", b"hash"), LINES[0]),
+        "line 1: hash is 64",
+    ),
+    "a version left out": (
+        b"".join(LINES[:4] + LINES[5:]),
+        "line 5: version 5 of game gggggggg belongs here, not 6",
+    ),
+    "a version twice": (
+        b"".join(LINES[:4] + LINES[3:]),
+        "line 5: version 5 of game gggggggg belongs here, not 4",
+    ),
+    "versions out of order": (
+        b"".join([*LINES[:4], LINES[5], LINES[4], *LINES[6:]]),
+        "line 5: version 5",
+    ),
+    "no beginning": (b"".join(LINES[1:]), "line 1: version 1 of game gggggggg belongs here, not 2"),
+    "a version that is no number": (
+        changed(1, '"version":1', '"version":true'),
+        "line 1: version is a whole number",
+    ),
+    "a version beyond all": (changed(1, '"version":1', '"version":' + "9" * 5000), "line 1: "),
+    "a time before all": (changed(1, '"at":', '"at":-'), "line 1: at is a whole number"),
+    "a time that is none": (changed(1, '"at":1700000000000', '"at":NaN'), "line 1: NaN is not JSON"),
+    "half a command": (b"".join(LINES[:2]), "game gggggggg: the history stops after event 2"),
+    "half a line": (_game()[:-40], "line 13: "),
+    "an impossible history": (sealed(*CREATED, PlayerActive(MARK)), "game hhhhhhhh: event 4"),
+    "what is no part of a record": (
+        sealed(*CREATED, PlayerNotifyIllegalMove(MARK, Reason.CELL_TAKEN)),
+        "playerNotifyIllegalMove is no part of a game's record",
+    ),
+    "a game in two places": (
+        b"".join([*LINES[:3], sealed(*CREATED), LINES[3]]),
+        "line 7: game gggggggg has lines further up already",
+    ),
+    "a hostile id": (sealed(*CREATED, game="\x1b[2J"), "line 1: the id of a game has 1 to 64"),
+    "a path for an id": (sealed(*CREATED, game="../../x"), "line 1: the id of a game has 1 to 64"),
+    "a hostile key": (sealed(*CREATED, key="a b"), "line 1: the id of a command has 1 to 64"),
+    "half a surrogate": (changed(4, "Ann", "\\ud800"), "line 4: "),
+    "an escape in a name": (changed(4, "Ann", "\\u001b[2J"), "line 4: "),
+    "a field twice": (changed(1, '"at":', '"at":1,"at":'), "line 1: a field is given twice"),
+    "a field too many": (
+        changed(1, '"at":', '"extra":1,"at":'),
+        "line 1: a line is an object of game, version",
+    ),
+    "a field too few": (changed(1, '"version":1,', ""), "line 1: a line is an object of game, version"),
+    "a list": (b"[1, 2, 3]\n", "line 1: a line is an object of game, version"),
+    "a number": (b"1\n", "line 1: a line is an object of game, version"),
+    "an empty line": (LINES[0] + b"\n", "line 2: '' is not JSON"),
+    "text": (b"Dear diary\n", "line 1: 'Dear diary' is not JSON"),
+    "control characters": (b"\x1b[2J\x07\n", "line 1: '\\x1b[2J\\x07' is not JSON"),
+    "no text": (b"\xff\xfe\x00\n", "line 1: that is no text: it is not UTF-8"),
+    "noughts": (bytes(5000), "line 1: "),
+    "a byte order mark": (b"\xef\xbb\xbf" + _game(), "line 1: "),
+}
+
+
+@pytest.mark.parametrize("harm", HOSTILE_FILES)
+def test_a_hostile_import_is_refused_whole(good: Path, tmp_path: Path, harm: str) -> None:
+    """The line at fault is named; of the good game before it, too, nothing is recorded."""
+    hostile, sentence = HOSTILE_FILES[harm]
+    first = sealed(*CREATED, game="first")
+    if sentence.startswith("line "):
+        number, rest = sentence.removeprefix("line ").split(":", 1)
+        sentence = f"line {int(number) + 3}:{rest}"
+    (tmp_path / "harm").write_bytes(first + hostile)
+    before = lines_of(good)
+
+    ran = noughts("store", "import", str(tmp_path / "harm"), env=saving(good))
+
+    check_refused(ran, 2, sentence)
+    assert ran.stdout == ""
+    assert lines_of(good) == before
+
+
+def test_a_game_that_went_another_way_is_refused(good: Path, tmp_path: Path) -> None:
+    """The store's own is not changed, and of the rest nothing is recorded."""
+    save(tmp_path / "there", "dddddddd", "1")
+    save(tmp_path / "there", "aaaaaaaa", "1", x="Ann", o="Zo\u00eb", at=5)
+    before = lines_of(good)
+
+    ran = noughts("store", "import", "-", typed="".join(lines_of(tmp_path / "there")), env=saving(good))
+
+    check_refused(ran, 2, "game aaaaaaaa went another way in the store, from event 1 on")
+    assert lines_of(good) == before
+
+
+@pytest.mark.parametrize("source", ["missing", "folder", "", "good/noughts/games.sqlite"])
+def test_what_is_no_file_of_games_is_refused(good: Path, tmp_path: Path, source: str) -> None:
+    """A file that is not there, a folder, a store itself."""
+    (tmp_path / "folder").mkdir()
+    before = lines_of(good)
+
+    ran = subprocess.run(
+        [*COMMAND, "store", "import", source],
+        env=saving(good),
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    check_refused(ran, 2, "")
+    assert lines_of(good) == before
+
+
+@pytest.mark.parametrize(
+    ("shut", "code", "sentence"),
+    [("<&-", 2, "cannot be read"), ("0> /dev/null", 1, "cannot go on: Bad file descriptor")],
+)
+def test_an_input_that_cannot_be_read_is_told(good: Path, shut: str, code: int, sentence: str) -> None:
+    """It is shut, or open for writing only."""
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {shut}', "sh", *COMMAND, "store", "import", "-"],
+        env=saving(good),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    check_refused(ran, code, sentence)
+    assert len(lines_of(good)) == EVENTS
+
+
+def test_an_import_that_fails_leaves_no_games_where_there_were_none(tmp_path: Path) -> None:
+    """Nor a store that is not good."""
+    ran = noughts("store", "import", "-", typed="harm\n", env=saving(tmp_path))
+
+    check_refused(ran, 2, "line 1: 'harm' is not JSON")
+    assert noughts("games", env=saving(tmp_path)).stdout == "No games are saved yet.\n"
+
+
+def test_an_import_that_is_killed_leaves_the_store_good(good: Path) -> None:
+    """Before the last line has come, nothing is recorded."""
+    before = lines_of(good)
+    with subprocess.Popen(
+        [*COMMAND, "store", "import", "-"],
+        env=saving(good),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        os.write(process.stdin.fileno(), _game())
+        process.kill()
+
+    assert lines_of(good) == before
