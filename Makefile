@@ -35,9 +35,11 @@ smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/smoke .
 	$(PYTHON) -m venv build/smoke/alone
 	build/smoke/alone/bin/pip install --quiet --no-index --no-deps build/smoke/noughts-*.whl
-	printf '5\n1\n9\n3\n2\n4\n8\nn\n' | build/smoke/alone/bin/noughts play > build/smoke/told
+	printf '5\n1\n9\n3\n2\n4\n8\nn\n' | \
+		NOUGHTS_STORE=sqlite:build/smoke/games build/smoke/alone/bin/noughts play > build/smoke/told
 	tail -n 4 build/smoke/told
 	grep -qx 'Player X Won!' build/smoke/told
+	build/smoke/alone/bin/noughts store verify --store sqlite:build/smoke/games
 
 bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
 	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python
@@ -47,7 +49,7 @@ mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 
 torture: $(VENV)/made ## Run the long versions of the hostile tests
 	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest tests/core
-	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture tests tests/terminal # named, so that it tells its figure
+	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture tests
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) $(VENV)-peers build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis

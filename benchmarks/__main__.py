@@ -6,10 +6,22 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
-from benchmarks.clock import in_turns, pin_to_one_core, seconds_until
+from benchmarks.clock import in_turns, pin_to_one_core, seconds_until, unpin
+from benchmarks.stores import (
+    SIZES,
+    appends_a_second,
+    compare,
+    fill,
+    growth,
+    postgres,
+    seconds_a_load,
+    seconds_a_select,
+)
 from benchmarks.walk import timed_walk
+from noughts import open_store
 
 HERE = Path(__file__).parent
 BOARD_LINES = 6  # "Player X:" and the five lines of a board
@@ -79,6 +91,79 @@ def fresh_clone() -> None:
     )
 
 
+def durable_appends(python: str, peers: str) -> None:
+    """Compare durable appends with the eventsourcing library's, and with nothing but sqlite3."""
+    with tempfile.TemporaryDirectory() as folder:
+        ours, bare, peer = (f"sqlite:{folder}/{name}" for name in ("ours", "bare", "peer"))
+        ratio, rates = compare(
+            5,
+            ours=lambda: appends_a_second(python, "appends_noughts", ours, 1),
+            bare=lambda: appends_a_second(python, "appends_bare", bare, 1),
+        )
+        report(
+            "durable appends on SQLite, one writer, against bare `sqlite3` insert and commit",
+            f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['bare']:,.0f} a second)",
+            "≥ 0.7 ×",
+            reached=ratio >= 0.7,
+        )
+        against_peer(python, peers, "SQLite", (ours, peer), 6)
+    with postgres() as database:
+        against_peer(sys.executable, peers, "PostgreSQL", (database("ours"), database("peer")), 10)
+
+
+def against_peer(python: str, peers: str, engine: str, urls: tuple[str, str], limit: float) -> None:
+    """Compare durable appends of 64 writers with those of the peer's recorders."""
+    for kind in ("application", "aggregate"):
+        what = f"durable appends on {engine}, 64 writers, against `eventsourcing`, {kind} recorder"
+        if subprocess.run(
+            [peers, "-c", "import eventsourcing"], capture_output=True, check=False
+        ).returncode:
+            report(what, "peer absent", f"≥ {limit} ×", reached=None)
+            continue
+        ratio, rates = compare(
+            5,
+            ours=lambda: appends_a_second(python, "appends_noughts", urls[0], 64),
+            peer=partial(appends_a_second, peers, "appends_eventsourcing", urls[1], 64, kind),
+        )
+        figure = f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['peer']:,.0f} a second)"
+        # The aggregate recorder keeps no order of all events, so that it does less than a store must.
+        held = kind == "application"
+        report(what, figure, f"≥ {limit} ×" if held else "-", reached=ratio >= limit if held else None)
+
+
+def loads() -> None:
+    """Compare loading and folding a finished game with selecting its rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/games.sqlite"
+        with open_store(f"sqlite:{path}") as store:
+            games = fill(store, 100_000)
+            ratio, times = compare(
+                9,
+                ours=lambda: seconds_a_load(store, games),
+                bare=lambda: seconds_a_select(path, games),
+            )
+    figure = f"{ratio:.2f} × ({times['ours'] * 1e6:.0f} against {times['bare'] * 1e6:.0f} µs)"
+    report(
+        "load and fold of a finished game, against the bare SELECT", figure, "≤ 5 ×", reached=ratio <= 5
+    )
+
+
+def grown_stores() -> None:
+    """Tell how the cost of an append and of a load grows with what is in the store."""
+    with tempfile.TemporaryDirectory() as folder:
+        _tell_growth("SQLite", {size: f"sqlite:{folder}/{size}" for size in SIZES})
+    with postgres() as database:
+        _tell_growth("PostgreSQL", {size: database(f"noughts_{size}") for size in SIZES})
+
+
+def _tell_growth(engine: str, urls: dict[int, str]) -> None:
+    for what, times in growth(urls).items():
+        worst = max(times) / min(times)
+        figure = f"{worst:.2f} × ({' / '.join(f'{one * 1e6:.0f}' for one in times)} µs)"
+        title = f"{what} on {engine} with 1 k / 100 k / 2 M events in the store"
+        report(title, figure, "≤ 1.5 ×", reached=worst <= 1.5)
+
+
 def main() -> int:
     """Measure everything; the exit code says whether all was reached."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -89,7 +174,7 @@ def main() -> int:
     options = parser.parse_args()
     python, noughts = (str(Path(options.alone) / name) for name in ("python", "noughts"))
 
-    pin_to_one_core()
+    everywhere = pin_to_one_core()
     print(f"Python {sys.version.split()[0]}\n\n| what | figure | reach | |\n| --- | --- | --- | --- |")
     for batch in (1, 1_000):  # looking at the clock takes time too, and the faster loop feels it more
         random_games(python, options.peers, batch)
@@ -102,6 +187,10 @@ def main() -> int:
     )
     starts(python, noughts)
     fresh_clone()
+    loads()
+    unpin(everywhere)  # from here on, processes and threads work side by side
+    durable_appends(python, options.peers)
+    grown_stores()
     return 1 if missed else 0
 
 

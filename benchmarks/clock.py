@@ -12,10 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def pin_to_one_core() -> None:
-    """Keep this process and its children on one core, where the system lets us."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+def pin_to_one_core() -> set[int]:
+    """Keep this process and its children on one core, where the system lets us; return all there were."""
+    if not hasattr(os, "sched_setaffinity"):
+        return set()
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(everywhere)})
+    return everywhere
+
+
+def unpin(everywhere: set[int]) -> None:
+    """Let this process and its children run where they could before."""
+    if everywhere:
+        os.sched_setaffinity(0, everywhere)
 
 
 def seconds_until(
