@@ -25,7 +25,7 @@ STATE = b'{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}
 
 
 def recorder(url: str, kind: str) -> Any:  # noqa: ANN401 - the peer's recorders have no common class
-    """Open the peer's recorder on SQLite or on PostgreSQL, with the peer's own defaults."""
+    """Open the peer's recorder on SQLite or on PostgreSQL, with connections enough for the writers."""
     if url.startswith("sqlite:"):
         store = SQLiteDatastore(url.removeprefix("sqlite:"), pool_size=5, max_overflow=60)
         return {"application": SQLiteApplicationRecorder, "aggregate": SQLiteAggregateRecorder}[kind](

@@ -1,7 +1,8 @@
 """Where a command meets a store: load, decide, append.
 
 A command carries a key. If nobody knows what became of a command, because a line broke or a process
-died, it is sent again with the same key, and gets the answer that it got the first time.
+died, it is sent again with the same key, and gets the answer that it got the first time. (A move that
+was refused leaves no trace: sent again, it is judged again.)
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ import os
 import time
 from base64 import b32encode
 
-from noughts.core.errors import KeyReused, NoSuchGame, NotCreated, NoughtsError, StaleVersion, quoted
+from noughts.core.errors import (
+    CorruptStore,
+    KeyReused,
+    NoSuchGame,
+    NotCreated,
+    NoughtsError,
+    RecordError,
+    StaleVersion,
+    quoted,
+)
 from noughts.core.events import PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import CreateGame, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
@@ -23,6 +33,10 @@ if TYPE_CHECKING:
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.store.base import EventStore, Recorded
+
+
+SHORT_ID = 8
+"""How much of a game's id is shown, as a rule."""
 
 
 class Answer(Value):
@@ -98,6 +112,12 @@ class Service:
             raise NoSuchGame(f"there is no game {quoted(game)}")
         return Answer(tuple(record.event for record in history), len(history), now)
 
+    def short(self, game: str) -> str:
+        """Return enough of a game's id to find it by, and not much more."""
+        beginning = game[:SHORT_ID]
+        alike = self._store.catalogue(Wanted(beginning=beginning), 2)
+        return beginning if len(alike) < 2 else game
+
     def find(self, beginning: str) -> str:
         """Return the id of the one game whose id begins like that."""
         if beginning:
@@ -112,7 +132,10 @@ class Service:
 
 
 def _standing(history: tuple[Recorded, ...]) -> Game | None:
-    return fold(record.event for record in history)
+    try:
+        return fold(record.event for record in history)
+    except RecordError as error:
+        raise CorruptStore(f"the events of game {history[0].game} make no game: {error}") from error
 
 
 def _after(game: Game | None, events: tuple[Event, ...]) -> Game:

@@ -481,7 +481,7 @@ def test_a_backup_replaces_nothing(store: EventStore, tmp_path: Path, taken: str
     """Neither a file of that name, nor what another backup is about to become."""
     fill(store)
     (tmp_path / taken).write_bytes(b"precious")
-    with pytest.raises(StoreUnavailable, match="is there already, and a backup replaces nothing"):
+    with pytest.raises(StoreUnavailable, match=r"a backup (replaces nothing|that was ended halfway)"):
         backup(store, str(tmp_path / "copy.db"))
 
     assert (tmp_path / taken).read_bytes() == b"precious"

@@ -284,3 +284,17 @@ def test_closing_a_store_ends_its_watches(url: str) -> None:
 
     assert len(seen) == 6
     assert not waiting.is_alive(), "it hangs"
+
+
+def test_a_loop_that_is_left_can_be_entered_again(store: EventStore) -> None:
+    """What was not told yet is told then, and nothing twice."""
+    play(store, "game", game_of("51"))
+    watch = store.watch("game")
+
+    first = next(iter(watch))
+    second = next(iter(watch))
+    rest = watch.wait(0)
+
+    assert [record.version for record in (first, second, *rest)] == list(
+        range(1, len(store.read("game")) + 1)
+    )

@@ -673,7 +673,7 @@ def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
 
     for target in (tmp_path / "taken", tmp_path / "folder", file(good), tmp_path / "begun"):
         ran = noughts("store", "backup", str(target), env=saving(good))
-        check_refused(ran, 1, "is there already, and a backup replaces nothing")
+        check_refused(ran, 1, "halfway" if target.name == "begun" else "a backup replaces nothing")
         assert contents(tmp_path) == before
 
 

@@ -98,9 +98,10 @@ def backup(store: EventStore, target: str) -> int:
 
     path = Path(target).absolute()
     partial = path.with_name(f"{path.name}.partial")
-    for taken in (path, partial):
-        if taken.exists():
-            raise StoreUnavailable(f"{taken} is there already, and a backup replaces nothing")
+    if path.exists():
+        raise StoreUnavailable(f"{path} is there already, and a backup replaces nothing")
+    if partial.exists():
+        raise StoreUnavailable(f"{partial} is left of a backup that was ended halfway: remove it first")
     try:
         with SQLiteStore(str(partial)) as copy:
             copied = _copy(store, copy)

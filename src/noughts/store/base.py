@@ -56,13 +56,19 @@ class Listed(NamedTuple):
     number: int
     """Its place among all games, in the order in which they were created, from 1 on."""
     id: str
-    started: int
+    started: int = 0
     """When its first event was recorded, in milliseconds since 1970."""
-    version: int
-    game: Game | None
-    """What its events add up to; None if they have changed since they were recorded."""
-    position: int
+    version: int = 0
+    game: Game | None = None
+    """What its events add up to, if they make a game."""
+    position: int = 0
     """The position of its last event: games that were played at later have higher ones."""
+    fault: str | None = None
+    """Why there is no game, and nothing known of it."""
+
+
+DAMAGED = "damaged: noughts store verify tells more"
+LAWLESS = "recorded just so, and yet against the rules"
 
 
 class EventStore(ABC):
@@ -149,6 +155,7 @@ class EventStore(ABC):
         if not self._is_closed:
             self._is_closed = True
             self._bell.ring()
+            self._group.record((), alone=True)  # which is when the last commit under way is done
             self._close()
 
     def _check_open(self) -> None:
@@ -156,19 +163,22 @@ class EventStore(ABC):
             raise StoreUnavailable("the store is closed")
 
     def _record(self, batch: Sequence[Append]) -> None:
-        self._check_open()
-        self._commit(batch)
-        self._bell.ring()
+        if batch:
+            self._check_open()
+            self._commit(batch)
+            self._bell.ring()
 
     def _listed(self, listing: Listing) -> Listed:
         rows = self._rows(listing.game, 1)
-        if not rows:
-            return Listed(listing.number, listing.game, 0, 0, None, 0)
         try:
             check_linked(rows, 0, GENESIS)
             game = fold(record.event for record in rows)
-        except (CorruptStore, RecordError):
-            game = None
+        except CorruptStore:
+            return Listed(listing.number, listing.game, fault=DAMAGED)
+        except RecordError:
+            return Listed(listing.number, listing.game, fault=LAWLESS)
+        if not rows:
+            return Listed(listing.number, listing.game, fault=DAMAGED)
         first, last = rows[0], rows[-1]
         return Listed(listing.number, listing.game, first.at, last.version, game, last.position)
 

@@ -41,7 +41,7 @@ class Recorded(NamedTuple):
     at: int
     """When it was recorded, in milliseconds since 1970, by the clock of whoever recorded it."""
     key: str
-    """What the command was called that led to it; no two commands on a game have the same key."""
+    """What the command was called that led to it; the service sees to it that it is called so alone."""
     text: str
     """The event as it was written down."""
     hash: bytes

@@ -3,14 +3,17 @@
 One writer writes at a time, and that is the first of those who wait, for all of them. A thread of its
 own would do the same, and cost each lone writer two changes of threads
 (docs/notes/2026-11-15-the-first-who-waits-writes.md).
+
+Ctrl-C may come at any moment, in the one thread that hears it. Whoever is interrupted leaves the queue
+and hands on what was theirs to do; those whose commit was interrupted are still in the queue, and what
+was committed of theirs already is found by its key.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import takewhile
 from threading import Lock
-
-from noughts.core.errors import StoreUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,99 +21,120 @@ if TYPE_CHECKING:
 
     from noughts.store.ledger import Append
 
+A_WHILE = 0.1
+"""How long to wait before looking for oneself, in seconds: who was interrupted may not have called."""
+
 
 class Group:
     """The queue before a store's one door for writing."""
 
     def __init__(self, commit: Callable[[Sequence[Append]], None]) -> None:
         self._commit = commit
-        self._waiting: list[_Ticket] = []
-        self._writing = False
         self._lock = Lock()
+        self._waiting: list[_Ticket] = []
+        self._leader: _Ticket | None = None
 
     def record(self, appends: Sequence[Append], *, alone: bool = False) -> None:
         """Return when the appends are judged, and durable where they were taken; raise if that failed.
 
         What is to be recorded alone shares its commit with nobody.
         """
-        ticket = None
-        with self._lock:
-            if self._writing:
-                ticket = _Ticket(appends, alone)
-                self._waiting.append(ticket)
-            self._writing = True
-        if ticket is None:
-            try:
-                self._commit(appends)
-            finally:
-                self._hand_over()
-            return
+        ticket = _Ticket(appends, alone)
         try:
-            ticket.turn.acquire()
-        except BaseException:  # Ctrl-C, while waiting
-            self._leave(ticket)
-            raise
-        if not ticket.is_settled:
-            self._lead()
+            self._enter(ticket)
+            while not ticket.is_settled:
+                if self._leader is ticket:
+                    self._lead()
+                elif ticket.turn:
+                    ticket.turn.acquire(timeout=A_WHILE)
+        finally:
+            # It stands here and not in a function of its own: a call is where an interrupt comes in.
+            interrupted = None
+            while True:
+                try:
+                    self._leave(ticket)
+                    break
+                except BaseException as error:  # noqa: BLE001 - it is raised below
+                    interrupted = error
+            if interrupted:
+                raise interrupted
         if ticket.failure:
-            raise ticket.failure
+            raise _again(ticket.failure)
+
+    def _enter(self, ticket: _Ticket) -> None:
+        with self._lock:
+            if self._leader is None:
+                self._leader = ticket
+            else:
+                ticket.wait_for_turn()
+            self._waiting.append(ticket)
 
     def _lead(self) -> None:
-        """Write for all who wait, the first of whom is this thread, and tell the others."""
+        """Write for all who wait, and tell them; after an interrupt, those who are not told wait on."""
         with self._lock:
-            group = [self._waiting[0], *takewhile(lambda ticket: not ticket.alone, self._waiting[1:])]
-            if group[0].alone:
-                del group[1:]
-            del self._waiting[: len(group)]
-        failure: Exception | None = StoreUnavailable("the writer was interrupted: try again")
+            group = self._next_group()
+        failure = None
         try:
             self._commit([append for ticket in group for append in ticket.appends])
-            failure = None
         except Exception as error:  # noqa: BLE001 - it is raised by each of those it concerns
             failure = error
-        finally:
-            for ticket in group:
-                ticket.is_settled = True
-                ticket.failure = failure and _again(failure)
-                ticket.turn.release()
-            self._hand_over()
-
-    def _hand_over(self) -> None:
-        """Let the first of those who have come since write next."""
         with self._lock:
-            following = self._waiting[0] if self._waiting else None
-            self._writing = following is not None
-            if following:
-                following.leads = True
-        if following:
-            following.turn.release()
+            for ticket in group:
+                ticket.failure = failure
+                ticket.is_settled = True
+        for ticket in group:
+            ticket.call()
+
+    def _next_group(self) -> list[_Ticket]:
+        waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
+        if not waiting or waiting[0].alone:
+            return waiting[:1]
+        return list(takewhile(lambda ticket: not ticket.alone, waiting))
 
     def _leave(self, ticket: _Ticket) -> None:
-        """Leave the queue; whoever was to lead hands that over."""
+        """Leave the queue, however it went; if that was the leader, let the first who waits lead."""
         with self._lock:
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-        if ticket.leads:
-            self._hand_over()
+            leads = self._leader is ticket
+            if leads or not ticket.is_settled:
+                self._waiting = [one for one in self._waiting if one is not ticket and not one.is_settled]
+            if leads:
+                self._leader = self._waiting[0] if self._waiting else None
+            following = self._leader
+        if following and not following.was_called:
+            following.call()
 
 
 class _Ticket:
     """A place in the queue: its turn comes when it is settled, or when it is to lead."""
 
-    __slots__ = ("alone", "appends", "failure", "is_settled", "leads", "turn")
+    __slots__ = ("alone", "appends", "failure", "is_settled", "turn", "was_called")
 
     def __init__(self, appends: Sequence[Append], alone: bool) -> None:  # noqa: FBT001 - made in one place
         self.appends = appends
         self.alone = alone
         self.failure: Exception | None = None
         self.is_settled = False
-        self.leads = False
+        self.was_called = False
+        self.turn: Lock | None = None
+
+    def wait_for_turn(self) -> None:
+        """Make ready to be called."""
         self.turn = Lock()
         self.turn.acquire()
+
+    def call(self) -> None:
+        """Wake whoever holds the ticket."""
+        self.was_called = True
+        if self.turn:
+            with suppress(RuntimeError):  # it was called before
+                self.turn.release()
 
 
 def _again(failure: Exception) -> Exception:
     """Return an error of its own for each thread: raising one changes it."""
-    again = type(failure)(*failure.args)
+    try:
+        again = type(failure)(*failure.args)
+    except Exception:  # noqa: BLE001 - somebody else's error, that cannot be made again
+        return failure
     again.__cause__ = failure
     return again

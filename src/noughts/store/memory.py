@@ -6,11 +6,11 @@ from threading import Lock
 
 from noughts.store.base import EventStore
 from noughts.store.chain import GENESIS, Recorded
-from noughts.store.ledger import Ledger, Listing
+from noughts.store.ledger import Head, Ledger, Listing, catalogued
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from noughts.store.base import Wanted
     from noughts.store.ledger import Append
@@ -29,15 +29,36 @@ class MemoryStore(EventStore):
 
     def _commit(self, batch: Sequence[Append]) -> None:
         with self._lock:
-            verdict = self._ledger.judge(batch, self._stands)
-            self._list += verdict.games
-            for position, number, version, at, key, text, link in verdict.rows:
-                game = self._list[number - 1].game
-                record = Recorded(position, game, version, at, key, text, link)
-                self._all.append(record)
-                self._games.setdefault(game, []).append(record)
-            for column, value, number in verdict.changes:
-                self._list[number - 1] = self._list[number - 1].with_change(column, value)
+            before = len(self._all)
+            try:
+                verdict = self._ledger.judge(batch, self._stands)
+                for listing in verdict.games:
+                    self._list.append(listing)
+                for position, number, version, at, key, text, link in verdict.rows:
+                    game = self._list[number - 1].game
+                    self._keep(Recorded(position, game, version, at, key, text, link))
+            except BaseException:  # a refusal, or Ctrl-C
+                self._start_again(self._all[:before])
+                raise
+
+    def _keep(self, record: Recorded) -> None:
+        self._all.append(record)
+        self._games.setdefault(record.game, []).append(record)
+        if change := catalogued(record.event):
+            number = self._ledger.heads[record.game].number
+            self._list[number - 1] = self._list[number - 1].with_change(*change)
+
+    def _start_again(self, records: Iterable[Recorded]) -> None:
+        """Become what these records make, whatever was half done."""
+        self._ledger, self._all, self._games, self._list = Ledger(), [], {}, []
+        for record in records:
+            head = self._ledger.heads.get(record.game)
+            if head is None:
+                self._list.append(Listing(len(self._list) + 1, record.game))
+            number = head.number if head else len(self._list)
+            self._ledger.heads[record.game] = Head(number, record.version, record.hash)
+            self._ledger.position, self._ledger.number = record.position, len(self._list)
+            self._keep(record)
 
     def _stands(self, append: Append) -> bool:
         rows = self._games.get(append.game, [])[append.expected :]

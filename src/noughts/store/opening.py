@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from noughts.core.errors import UnknownStore, quoted
 
 TYPE_CHECKING = False
@@ -27,7 +29,7 @@ def open_store(url: str, *, create: bool = True) -> EventStore:
         case "sqlite" if rest and "\0" not in rest:
             from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - the same
 
-            return SQLiteStore(rest, create=create)
+            return SQLiteStore(os.path.expanduser(rest), create=create)  # noqa: PTH111 - it never raises
         case "postgresql" | "postgres":
             try:
                 from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - the same

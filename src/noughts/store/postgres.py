@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     Session: TypeAlias = Connection[tuple[Any, ...]]
     Answer = TypeVar("Answer")
 
+# What the pool has to say, our own errors say too, and not into somebody's terminal.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
 PATIENCE = 10.0
 """How long to try again while the server is away, in seconds."""
 
@@ -58,6 +61,15 @@ MOST_AT_ONCE = 5_000
 
 MOST_READERS = 8
 
+# A line that is dead without a word is given up, too.
+_CONNECTING: dict[str, Any] = {
+    "autocommit": True,
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
 _LOCK = int.from_bytes(b"noughts", "big")
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
@@ -127,11 +139,9 @@ class PostgresStore(EventStore):
         with _translated(self._url):
             with self._connect() as store:
                 _bring_up_to_date(store, create=create)
-            # What the pool has to say, our own errors say too, and not into somebody's terminal.
-            logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
             self._pool = ConnectionPool(
                 url,
-                kwargs={"autocommit": True, "connect_timeout": 5},
+                kwargs=_CONNECTING,
                 configure=_configure,
                 min_size=1,
                 max_size=MOST_READERS,
@@ -149,7 +159,7 @@ class PostgresStore(EventStore):
     def _commit(self, batch: Sequence[Append]) -> None:
         try:
             with _translated(self._url):
-                _patiently(lambda: self._try(batch))
+                self._patiently(lambda: self._try(batch))
         except BaseException:
             self._forget_writer()
             raise
@@ -158,9 +168,12 @@ class PostgresStore(EventStore):
         try:
             if self._writer is None:
                 self._writer = self._connect()
-            if not self._append(self._writer, batch):
-                while not self._take_stock(self._writer, batch):
-                    pass  # somebody else has written, so there is progress
+            if not (
+                self._append(self._writer, batch)
+                or self._take_stock(self._writer, batch)
+                or self._take_stock(self._writer, batch, keeping_others_out=True)
+            ):
+                raise CorruptStore("the store on PostgreSQL is damaged: it has no end to write at")
         except _BROKEN:
             self._forget_writer()
             raise
@@ -180,17 +193,25 @@ class PostgresStore(EventStore):
         self._ledger = ledger
         return True
 
-    def _take_stock(self, writer: Session, batch: Sequence[Append]) -> bool:
+    def _take_stock(
+        self, writer: Session, batch: Sequence[Append], *, keeping_others_out: bool = False
+    ) -> bool:
         """Look where the store ends, write there, and tell whether that was still the end."""
         try:
             with writer.transaction():
                 writer.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))  # one after the other
+                if keeping_others_out:  # for somebody is always faster than we are
+                    writer.execute("LOCK noughts_events IN SHARE ROW EXCLUSIVE MODE")
                 position, number = _one(writer.execute(_END))
                 ledger = Ledger(position, number)
                 for game, *head in writer.execute(_HEADS, (list(ledger.unknown(batch)),)):
                     ledger.heads[game] = Head(*head)
                 _write(writer, ledger.judge(batch, lambda append: _stands(writer, append)))
-        except errors.UniqueViolation:
+        except errors.UniqueViolation as error:
+            if error.diag.constraint_name != "noughts_events_pkey":
+                raise CorruptStore(
+                    "the store on PostgreSQL is damaged: games and events disagree"
+                ) from error
             return False
         self._ledger = ledger
         return True
@@ -264,10 +285,22 @@ class PostgresStore(EventStore):
                 return read(reader)
 
         with _translated(self._url):
-            return _patiently(read_once)
+            return self._patiently(read_once)
+
+    def _patiently(self, work: Callable[[], Answer]) -> Answer:
+        """Do something again, after longer and longer waits, while the server is away."""
+        end, delay = time.monotonic() + PATIENCE, 0.02
+        while True:
+            try:
+                return work()
+            except _BROKEN:
+                if self._is_closed or time.monotonic() + delay > end:
+                    raise
+                time.sleep(delay)
+                delay = min(2 * delay, 1)
 
     def _connect(self) -> Session:
-        store = psycopg.connect(self._url, autocommit=True, connect_timeout=5)
+        store = psycopg.connect(self._url, **_CONNECTING)
         _configure(store)
         return store
 
@@ -276,6 +309,9 @@ def _configure(store: Session) -> None:
     """Ask for what durability and order rest on, whatever the server's defaults are."""
     store.execute("SET default_transaction_isolation TO 'read committed'")
     store.execute("SET client_encoding TO 'UTF8'")
+    # Nobody who has stopped in the middle keeps the others waiting for ever.
+    store.execute(f"SET lock_timeout TO {PATIENCE * 1000:.0f}")
+    store.execute(f"SET idle_in_transaction_session_timeout TO {PATIENCE * 1000:.0f}")
     store.execute(
         "SELECT set_config('synchronous_commit', 'on', false)"
         " WHERE current_setting('synchronous_commit') = 'off'"
@@ -289,7 +325,7 @@ def _bring_up_to_date(store: Session, *, create: bool) -> None:
         (there,) = _one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
         if not there and not create:
             raise StoreMissing("there is no store in that database")
-        (version,) = _one(store.execute("SELECT max(version) FROM noughts_schema")) if there else (0,)
+        version = _version(store) if there else 0
         if version > len(MIGRATIONS):
             raise NotAStore(
                 f"the store in that database was made by a newer noughts: its schema is {version}, "
@@ -300,6 +336,16 @@ def _bring_up_to_date(store: Session, *, create: bool) -> None:
         for number, migrate in enumerate(MIGRATIONS[version:], start=version + 1):
             migrate(store)
             store.execute("INSERT INTO noughts_schema VALUES (%s)", (number,))
+
+
+def _version(store: Session) -> int:
+    try:
+        (version,) = _one(store.execute("SELECT max(version) FROM noughts_schema"))
+    except (errors.UndefinedColumn, errors.UndefinedFunction, errors.WrongObjectType):
+        version = None
+    if not isinstance(version, int):
+        raise NotAStore("the table noughts_schema in that database is no store's: it tells no version")
+    return version
 
 
 def _write(writer: Session, verdict: Verdict) -> None:
@@ -349,19 +395,6 @@ def _one(rows: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
     return row
 
 
-def _patiently(work: Callable[[], Answer]) -> Answer:
-    """Do something again, after longer and longer waits, while the server is away."""
-    end, delay = time.monotonic() + PATIENCE, 0.02
-    while True:
-        try:
-            return work()
-        except _BROKEN:
-            if time.monotonic() + delay > end:
-                raise
-            time.sleep(delay)
-            delay = min(2 * delay, 1)
-
-
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
     """Say in our own words what PostgreSQL complains of; nothing of psycopg's gets past."""
@@ -387,4 +420,4 @@ def _secrets(url: str) -> list[str]:
     """Return what may be a password in a URL, or a piece of one: an @ in it must be written %40."""
     before_host = url.rpartition("@")[0].partition("://")[2]
     password = before_host.partition(":")[2]
-    return [piece for piece in (*re.split("[@:/?#]", password), unquote(password)) if piece]
+    return [piece for piece in (*re.split("[@:/?#]", password), unquote(password)) if len(piece) > 2]

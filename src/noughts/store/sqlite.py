@@ -83,7 +83,6 @@ class SQLiteStore(EventStore):
         with opening:
             prepare(self._path, self._open_file, create=create)
             self._file = identity(self._path)
-            in_use[self._file] += 1
         self._writer: sqlite3.Connection | None = None
         self._ledger: Ledger | None = None
         self._readers: list[sqlite3.Connection] = []
@@ -158,7 +157,7 @@ class SQLiteStore(EventStore):
         except sqlite3.Error:  # then the outcome stays unknown, which is what was said anyway
             pass
         finally:
-            writer.close()
+            self._shut(writer)
 
     def _rows(self, game: str, first: int) -> list[Recorded]:
         with self._reading() as reader:
@@ -189,14 +188,10 @@ class SQLiteStore(EventStore):
         with self._lock:
             readers, self._readers = self._readers, []
         writer, self._writer, self._ledger = self._writer, None, None
-        try:
-            with translated(self._path):
-                for connection in (*readers, writer):
-                    if connection:
-                        connection.close()
-        finally:
-            with opening:
-                in_use[self._file] -= 1
+        with translated(self._path):
+            for connection in (*readers, writer):
+                if connection:
+                    self._shut(connection)
 
     def _listen(self) -> None:
         with self._lock:
@@ -218,13 +213,20 @@ class SQLiteStore(EventStore):
                 seen = now
                 self._bell.ring()
         if connection:
-            connection.close()
+            self._shut(connection)
 
     def _open(self) -> sqlite3.Connection:
         self._check_place()
-        connection = self._open_file(self._path)
+        with opening:
+            connection = self._open_file(self._path)
+            in_use[self._file] += 1
         connection.execute("PRAGMA synchronous = EXTRA")
         return connection
+
+    def _shut(self, connection: sqlite3.Connection) -> None:
+        with opening:
+            connection.close()
+            in_use[self._file] -= 1
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -237,9 +239,12 @@ class SQLiteStore(EventStore):
             try:
                 yield reader
             except BaseException:
-                reader.close()
+                self._shut(reader)
                 raise
-            self._readers.append(reader)
+            if self._is_closed:
+                self._shut(reader)
+            else:
+                self._readers.append(reader)
 
     def _check_place(self) -> None:
         """Refuse to write into a file that nobody would find again."""

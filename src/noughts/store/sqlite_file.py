@@ -29,7 +29,7 @@ PATIENCE = 5.0
 
 opening = RLock()
 in_use: Counter[tuple[int, int] | None] = Counter()
-"""The files that this process has open as stores, to be changed while `opening` is held.
+"""How often this process has each file open; to be changed while `opening` is held.
 
 Whoever closes a file gives away all locks that the process has on it, however they were come by
 (https://sqlite.org/howtocorrupt.html). So a file that SQLite has open here is not opened beside it.
@@ -84,21 +84,39 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open a file that cannot change, and beside which nothing can be written."""
+    """Open a file that can only be read: as it changes, or, where SQLite cannot follow, as it is now."""
+    store = _connect_by(path, "mode=ro")
+    try:
+        store.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        store.close()
+        return _connect_by(path, "immutable=1")
+    return store
+
+
+def _connect_by(path: Path, way: str) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.as_uri()}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        f"{path.as_uri()}?{way}",
+        uri=True,
+        timeout=PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
     )
 
 
 def is_fixed(path: Path) -> bool:
     """Tell whether a file can only be read, and has nothing beside it that must be read with it."""
     try:
-        log = path.with_name(f"{path.name}-wal")
+        log = _beside(path, "-wal")
         if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
             return False
         return not log.exists() or log.stat().st_size == 0
     except (OSError, ValueError):  # there is no such file, and there cannot be one
         return False
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -116,7 +134,7 @@ def prepare(path: Path, open_file: Callable[[Path], sqlite3.Connection], *, crea
         check_header(path)
     if create:
         _make_room(path.parent)
-    elif not path.exists():
+    elif not path.exists() or path.stat().st_size == 0:
         raise StoreMissing(f"there is no store at {path}")
     with translated(path):
         store = open_file(path)
@@ -140,8 +158,8 @@ def check_header(path: Path) -> None:
         return
     except OSError as error:
         raise StoreUnavailable(f"the store {path} cannot be read: {error.strerror}") from error
-    if not header.strip(b"\0"):
-        return  # nothing was written yet, by us or by anybody
+    if not header or (not header.strip(b"\0") and _beside(path, "-journal").exists()):
+        return  # nothing was written yet, or not to the end: SQLite will see to that
     if not header.startswith(_MAGIC) or len(header) < _HEADER:
         raise NotAStore(f"{path} is no store of games: it is not a database of SQLite's")
     version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))

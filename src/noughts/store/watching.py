@@ -7,6 +7,7 @@ nothing is missed if the bell was not heard, and nothing is told twice if it rin
 from __future__ import annotations
 
 import time
+from collections import deque
 from threading import Condition
 
 TYPE_CHECKING = False
@@ -65,23 +66,30 @@ class Watch:
         self._place = place
         self._after = after
         self._bell = bell
+        self._unread: deque[Recorded] = deque()
         self._is_closed = False
 
     def wait(self, timeout: float | None = None) -> tuple[Recorded, ...]:
         """Return what is new as soon as there is something; nothing once the time is over."""
+        self._read_on(timeout)
+        found = tuple(self._unread)
+        if found:
+            self._after = self._place(found[-1])
+            self._unread.clear()
+        return found
+
+    def _read_on(self, timeout: float | None) -> None:
+        """Read what is new, unless something is left from the last time."""
         end = None if timeout is None else time.monotonic() + timeout
-        while True:
+        while not self._unread:
             rung = self._bell.rung  # before anything is looked at: what comes after it will ring again
             if self._is_closed:
-                break
-            if found := self._read(self._after):
-                self._after = self._place(found[-1])
-                return found
+                return
+            self._unread.extend(self._read(self._after))
             left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                break
+            if self._unread or (left is not None and left <= 0):
+                return
             self._bell.wait(rung, left)
-        return ()
 
     def close(self) -> None:
         """End the watch; whoever waits is told at once that there is no more."""
@@ -89,8 +97,13 @@ class Watch:
         self._bell.ring()
 
     def __iter__(self) -> Iterator[Recorded]:
-        while found := self.wait():
-            yield from found
+        while True:
+            self._read_on(None)
+            if not self._unread:
+                return
+            record = self._unread.popleft()
+            self._after = self._place(record)
+            yield record
 
     def __enter__(self) -> Self:
         return self

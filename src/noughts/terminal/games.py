@@ -9,6 +9,7 @@ from itertools import islice
 from noughts.core.board import Mark
 from noughts.core.errors import NoSuchGame
 from noughts.core.notation import format_moves
+from noughts.service import Service
 from noughts.store.base import ALL, Wanted
 from noughts.words.describe import standing
 
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
 
 NONE = "No games are saved yet."
 PAGE = 50
-SHORT_ID = 8
-"""How much of a game's id is shown: enough to tell it from all others."""
 
 
 def list_games(store: EventStore, wanted: Wanted, limit: int, out: TextIO) -> None:
     """List saved games, the newest first, a line each."""
     found = games(store, wanted)
-    lines = [_line(listed) for listed in islice(found, min(limit, sys.maxsize))]
+    service = Service(store)
+    lines = [_line(service.short(listed.id), listed) for listed in islice(found, min(limit, sys.maxsize))]
     out.writelines(f"{line}\n" for line in lines or [NONE if wanted == ALL else "No such game is saved."])
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} shows them.\n")
@@ -52,11 +52,11 @@ def last_left(store: EventStore) -> str:
     return left.id
 
 
-def _line(listed: Listed) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(listed.started // 1000))
-    head = f"{listed.id[:SHORT_ID]}  {when}"
+def _line(name: str, listed: Listed) -> str:
     if listed.game is None:
-        return f"{head}  damaged: noughts store verify tells more"
+        return f"{name}  {'':16}  {listed.fault}"
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(listed.started // 1000))
+    head = f"{name}  {when}"
     moves = format_moves(listed.game.moves) or "-"
     return f"{head}  {moves:<9}  {_players(listed.game)}: {standing(listed.game)}"
 

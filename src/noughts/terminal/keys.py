@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import termios
 import tty
 
@@ -11,13 +14,14 @@ if TYPE_CHECKING:
 
     from noughts.terminal.waiting import Waiting
 
-ARROW = "\x1b["
-"""What an arrow key sends, before the letter that says which one it is."""
-
 A_MOMENT = 0.05
 """In seconds: what an arrow sends comes together, while Escape stays alone."""
 
-_BEGUN = ARROW[:1], ARROW
+NO_KEY = "\0"
+"""What is heard when the terminal is ours again after a stop."""
+
+_KEY = re.compile("\x1b(?:\\[[0-9;]*[A-Za-z~]|O[A-Za-z])|.", re.DOTALL)
+_BEGUN = re.compile("\x1b(?:\\[[0-9;]*|O)?")
 
 
 class Keys:
@@ -30,21 +34,32 @@ class Keys:
         self._typed = ""
 
     def __enter__(self) -> Self:
-        tty.setcbreak(self._terminal)
+        self._prepare()
+        signal.signal(signal.SIGCONT, self._prepare)
         return self
 
     def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGCONT, signal.SIG_DFL)
         termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """Wait for a key, and return it; nothing once the terminal is gone."""
         if not self._typed:
+            if self._terminal not in self._waiting.wait(self._terminal):
+                return NO_KEY
             self._typed = self._hear()
-        while self._typed in _BEGUN and self._terminal in self._waiting.wait(self._terminal, A_MOMENT):
+        while _BEGUN.fullmatch(self._typed) and self._more_comes():
             self._typed += self._hear()
-        length = len(ARROW) + 1 if self._typed.startswith(ARROW) else 1
-        key, self._typed = self._typed[:length], self._typed[length:]
-        return key
+        key = _KEY.match(self._typed)
+        self._typed = self._typed[key.end() :] if key else ""
+        return key.group() if key else ""
+
+    def _prepare(self, *_: object) -> None:
+        """Hear keys at once; a shell that stopped us meanwhile has made the terminal its own."""
+        tty.setcbreak(self._terminal)
+
+    def _more_comes(self) -> bool:
+        return self._terminal in self._waiting.wait(self._terminal, A_MOMENT)
 
     def _hear(self) -> str:
-        return self._waiting.read(self._terminal, 64).decode("utf-8", "replace")
+        return os.read(self._terminal, 64).decode("utf-8", "replace")

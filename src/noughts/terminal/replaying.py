@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 KEYS = "space: on, b: back, q: leave"
 
-_ON = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B")
-_BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A")
+_ON = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB")
+_BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA")
 _LEAVE = ("q", "\x04", "\x1b", "")
 
 

@@ -128,7 +128,7 @@ def _import(options: Namespace, out: TextIO) -> None:
     from noughts.store.archive import import_lines  # noqa: PLC0415 - the same
 
     with (
-        _readable_twice(options.file) as source,
+        _source(options.file) as source,
         open_store(store_url(options.store, os.environ)) as store,
     ):
         done = import_lines(store, source)
@@ -144,20 +144,12 @@ def _opened(options: Namespace) -> EventStore:
     return open_store(store_url(options.store, os.environ), create=False)
 
 
-def _readable_twice(file: str) -> BinaryIO:
-    """Open a file, or keep what comes from a pipe, so that it can be looked through before it is used."""
-    import shutil  # noqa: PLC0415 - the same
-    import tempfile  # noqa: PLC0415 - the same
-
+def _source(file: str) -> BinaryIO:
     try:
-        if file == "-" and not sys.stdin:
-            raise RecordError("- cannot be read: there is no standard input")
-        source = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 - the caller's
-        if source.seekable():
-            return source
-        kept = tempfile.TemporaryFile()  # noqa: SIM115 - the same
-        shutil.copyfileobj(source, kept)
-        kept.seek(0)
+        if file != "-":
+            return Path(file).open("rb")
     except OSError as error:
         raise RecordError(f"{file} cannot be read: {error.strerror}") from error
-    return kept
+    if not sys.stdin:
+        raise RecordError("- cannot be read: there is no standard input")
+    return sys.stdin.buffer

@@ -54,7 +54,12 @@ class Notebook:
     @property
     def bookmark(self) -> str | None:
         """What to call the game by later, if it will be there later."""
-        return self._game[:8] if self._lasts and self._version else None
+        return self._service.short(self._game) if self._lasts and self._version else None
+
+    @property
+    def bookmark_of_what_was_seen(self) -> str | None:
+        """The same, without a look at a store that may not answer."""
+        return self._game if self._lasts and self._version else None
 
     def begin(self, first: Mark, players: Iterable[Player]) -> Game:
         """Start a new page."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, StaleVersion, UnreadableCell
+from noughts.core.errors import CommandRefused, StaleVersion, StoreError, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
@@ -110,6 +110,8 @@ class Table:
             return self._refuse(game, f"that cell is taken: the free cells are {_free(game)}")
         try:
             after = self._notebook.write(command)
+        except StoreError as error:
+            raise self._told_where_to_go_on(error) from error
         except (StaleVersion, CommandRefused):  # it was right when this player saw the game last
             after = self._notebook.look_again()
             self._screen.say("Somebody has played on elsewhere.")
@@ -120,6 +122,14 @@ class Table:
             self._screen.say(self._screen.wording.resigned.format(player=who))
         self._screen.show(after)
         return after
+
+    def _told_where_to_go_on(self, error: StoreError) -> StoreError:
+        bookmark = self._notebook.bookmark_of_what_was_seen
+        return (
+            type(error)(f"{error} (noughts resume {bookmark} goes on with the game)")
+            if bookmark
+            else error
+        )
 
     def _refuse(self, game: Game, why: str) -> Game:
         refusal = self._screen.wording.invalid

@@ -39,12 +39,6 @@ class Waiting:
         """Return the same input, read in such a way that a signal ends the wait for it."""
         return io.BufferedReader(_Input(source.fileno(), self))
 
-    def read(self, number: int, size: int) -> bytes:
-        """Read what there is, once there is something."""
-        while number not in self.wait(number):
-            pass
-        return os.read(number, size)
-
     def wait(self, number: int | None, seconds: float | None = None) -> list[int]:
         """Wait for input or a signal, and return what came; the handlers of signals have run by then."""
         polling = poll()  # and not select, which knows the first 1,024 files only
