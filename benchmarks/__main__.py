@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -91,22 +92,27 @@ def fresh_clone() -> None:
     )
 
 
-def durable_appends(python: str, peers: str) -> None:
-    """Compare durable appends with the eventsourcing library's, and with nothing but sqlite3."""
+def one_writer(python: str) -> None:
+    """Compare durable appends with nothing but sqlite3."""
     with tempfile.TemporaryDirectory() as folder:
-        ours, bare, peer = (f"sqlite:{folder}/{name}" for name in ("ours", "bare", "peer"))
+        ours, bare = (f"sqlite:{folder}/{name}" for name in ("ours", "bare"))
         ratio, rates = compare(
-            5,
+            7,
             ours=lambda: appends_a_second(python, "appends_noughts", ours, 1),
             bare=lambda: appends_a_second(python, "appends_bare", bare, 1),
         )
-        report(
-            "durable appends on SQLite, one writer, against bare `sqlite3` insert and commit",
-            f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['bare']:,.0f} a second)",
-            "≥ 0.7 ×",
-            reached=ratio >= 0.7,
-        )
-        against_peer(python, peers, "SQLite", (ours, peer), 6)
+    report(
+        "durable appends on SQLite, one writer, against bare `sqlite3` insert and commit",
+        f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['bare']:,.0f} a second)",
+        "≥ 0.7 ×",
+        reached=ratio >= 0.7,
+    )
+
+
+def durable_appends(python: str, peers: str) -> None:
+    """Compare durable appends with the eventsourcing library's."""
+    with tempfile.TemporaryDirectory() as folder:
+        against_peer(python, peers, "SQLite", (f"sqlite:{folder}/ours", f"sqlite:{folder}/peer"), 6)
     with postgres() as database:
         against_peer(sys.executable, peers, "PostgreSQL", (database("ours"), database("peer")), 10)
 
@@ -174,6 +180,8 @@ def main() -> int:
     options = parser.parse_args()
     python, noughts = (str(Path(options.alone) / name) for name in ("python", "noughts"))
 
+    home = tempfile.TemporaryDirectory()
+    os.environ["XDG_DATA_HOME"] = home.name  # the games that are started here are nobody's
     everywhere = pin_to_one_core()
     print(f"Python {sys.version.split()[0]}\n\n| what | figure | reach | |\n| --- | --- | --- | --- |")
     for batch in (1, 1_000):  # looking at the clock takes time too, and the faster loop feels it more
@@ -188,9 +196,11 @@ def main() -> int:
     starts(python, noughts)
     fresh_clone()
     loads()
+    one_writer(python)
     unpin(everywhere)  # from here on, processes and threads work side by side
     durable_appends(python, options.peers)
     grown_stores()
+    home.cleanup()
     return 1 if missed else 0
 
 

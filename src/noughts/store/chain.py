@@ -80,11 +80,19 @@ def changed(record: Recorded) -> str:
 
 def check_id(name: str, what: str = "game") -> str:
     """Return the id of a game or of a command, or refuse it."""
-    try:
-        if _MATCH_ID(name):
-            return name
-    except TypeError:
-        pass  # it is no text at all
+    if name.__class__ is str and _MATCH_ID(name):
+        return name
     raise InvalidId(
         f"the id of a {what} has 1 to {LONGEST_ID} letters, digits, - and _, unlike {quoted(name)}"
     )
+
+
+def check_game(name: str) -> str:
+    """Return the id of a game, or refuse it; the same few games come again and again."""
+    try:
+        return _known_game(name)
+    except TypeError:  # what cannot be remembered is no text
+        return check_id(name)
+
+
+_known_game = lru_cache(maxsize=4096)(check_id)

@@ -11,7 +11,6 @@ was committed of theirs already is found by its key.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import takewhile
 from threading import Lock
 
@@ -41,7 +40,9 @@ class Group:
         """
         ticket = _Ticket(appends, alone)
         try:
-            self._enter(ticket)
+            if self._is_alone(ticket):
+                self._commit(appends)
+                return
             while not ticket.is_settled:
                 if self._leader is ticket:
                     self._lead()
@@ -50,7 +51,7 @@ class Group:
         finally:
             # It stands here and not in a function of its own: a call is where an interrupt comes in.
             interrupted = None
-            while True:
+            while self._leader is ticket or not ticket.is_settled:
                 try:
                     self._leave(ticket)
                     break
@@ -61,13 +62,15 @@ class Group:
         if ticket.failure:
             raise _again(ticket.failure)
 
-    def _enter(self, ticket: _Ticket) -> None:
+    def _is_alone(self, ticket: _Ticket) -> bool:
+        """Take the lead where nobody is before us; otherwise wait in the queue."""
         with self._lock:
             if self._leader is None:
                 self._leader = ticket
-            else:
-                ticket.wait_for_turn()
+                return True
+            ticket.wait_for_turn()
             self._waiting.append(ticket)
+            return False
 
     def _lead(self) -> None:
         """Write for all who wait, and tell them; after an interrupt, those who are not told wait on."""
@@ -95,7 +98,7 @@ class Group:
         """Leave the queue, however it went; if that was the leader, let the first who waits lead."""
         with self._lock:
             leads = self._leader is ticket
-            if leads or not ticket.is_settled:
+            if self._waiting and (leads or not ticket.is_settled):
                 self._waiting = [one for one in self._waiting if one is not ticket and not one.is_settled]
             if leads:
                 self._leader = self._waiting[0] if self._waiting else None
@@ -126,8 +129,10 @@ class _Ticket:
         """Wake whoever holds the ticket."""
         self.was_called = True
         if self.turn:
-            with suppress(RuntimeError):  # it was called before
+            try:  # noqa: SIM105 - it is done for each who waits, while nothing else is, and suppress is slow
                 self.turn.release()
+            except RuntimeError:
+                pass  # it was called before
 
 
 def _again(failure: Exception) -> Exception:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from noughts.core.codec import dumps, loads
 from noughts.core.errors import ImpossibleHistory, MalformedRecord, StaleVersion, quoted
 from noughts.core.events import GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
-from noughts.store.chain import GENESIS, LATEST, check_id, seal
+from noughts.store.chain import GENESIS, LATEST, check_game, check_id, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Append:
             raise ValueError("an append has one event at least")
         if expected < 0:
             raise StaleVersion(f"no game is at version {quoted(expected)}: nothing was recorded")
-        self.game = check_id(game)
+        self.game = check_game(game)
         self.expected = expected
         self.entries = entries
         self.refusal: StaleVersion | None = None
@@ -99,9 +99,10 @@ class Ledger:
         verdict = Verdict()
         if batch[0].whole:
             self._check_all(batch, stands)
+        known = self.heads.get
         for append in batch:
             append.refusal = None  # it may have been judged before, at an end that was not the end
-            head = self.heads.get(append.game)
+            head = known(append.game)
             version = head.version if head else 0
             if append.expected == version:
                 self._take(append, head or self._new(append.game, verdict), verdict)
@@ -174,25 +175,29 @@ def entries(events: Iterable[Event], key: str, at: int) -> list[Entry]:
     check_id(key, "command")
     if type(at) is not int or not 0 <= at <= LATEST:
         raise ValueError(f"a time is 0 to {LATEST} milliseconds after 1970, not {quoted(at)}")
-    return [(at, key, *written_down(event)) for event in events]
+    ready: list[Entry] = []
+    for event in events:
+        text, change = written_down(event)
+        ready.append((at, key, text, change))
+    return ready
 
 
 def written_down(event: Event) -> tuple[str, Change | None]:
     """Write an event down, make sure that it can be read again, and look what the list needs of it."""
-    text, change, types = _written(event)
-    if types != [*map(type, vars(event).values())]:  # True is 1 for Python, and so is 1.0
+    written, types = _written(event)
+    if types != [*map(type, event.__dict__.values())]:  # True is 1 for Python, and so is 1.0
         raise _unreadable(event)
-    return text, change
+    return written
 
 
 @lru_cache(maxsize=4096)  # there are few different events, names apart, and they never change
-def _written(event: Event) -> tuple[str, Change | None, list[type]]:
+def _written(event: Event) -> tuple[tuple[str, Change | None], list[type]]:
     if isinstance(event, PlayerNotifyIllegalMove):
         raise ImpossibleHistory(f"{event.kind()} is no part of a game's record")
     text = dumps(event)
     if loads(text) != event:
         raise _unreadable(event)
-    return text, catalogued(event), [*map(type, vars(event).values())]
+    return (text, catalogued(event)), [*map(type, event.__dict__.values())]
 
 
 def _unreadable(event: Event) -> MalformedRecord:

@@ -7,6 +7,7 @@ A commit is on the disk before anybody is told of it: write-ahead log, `synchron
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 GLANCE = 0.02
 """How often to look whether another process has recorded something, in seconds."""
+
+TRUST = 0.05
+"""How long the file is taken to be where it was, in seconds: looking takes time."""
 
 MOST_HEADS = 10_000
 """How many ends of games are remembered from one commit to the next."""
@@ -85,6 +89,7 @@ class SQLiteStore(EventStore):
             self._file = identity(self._path)
         self._writer: sqlite3.Connection | None = None
         self._ledger: Ledger | None = None
+        self._look_again = 0.0
         self._readers: list[sqlite3.Connection] = []
         self._lock = Lock()
         self._closing = Event()
@@ -92,7 +97,10 @@ class SQLiteStore(EventStore):
 
     def _commit(self, batch: Sequence[Append]) -> None:
         try:
-            self._check_place()
+            now = time.monotonic()
+            if now > self._look_again:
+                self._check_place()
+                self._look_again = now + TRUST
             if self._writer is None:
                 self._writer = self._open()
             if not self._append(self._writer, batch):
