@@ -71,8 +71,9 @@ class Queue:
             assert not thread.is_alive(), "it hangs"
 
     def _is_waiting(self, game: str) -> bool:
-        waiting = list(self.group._waiting)  # noqa: SLF001 - there is no other way to see who waits
-        return any(append.game == game for ticket in waiting for append in ticket.appends)
+        group = self.group
+        there = [group._leader, *group._waiting]  # noqa: SLF001 - there is no other way to see who waits
+        return any(append.game == game for ticket in there if ticket for append in ticket.appends)
 
     def _record(self, game: str) -> None:
         try:
@@ -182,7 +183,7 @@ def record(game):
     group.record((Append(game, 0, entries([GameReady()], "key", 0)),))
 
 def interrupt():
-    while len(group._waiting) < 2:
+    while not group._waiting:
         pass
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -252,7 +253,7 @@ def others(group, count):
     return threads
 
 moment, hang = 0, []
-for crowd in (0, 3):
+for crowd in (0, 1, 3):
     moment = 0
     while True:
         moment += 1
@@ -280,7 +281,7 @@ for crowd in (0, 3):
                 hang.append((crowd, moment))
         if interrupt.left > 0:
             break
-    print(moment > 10, hang)
+    print(moment > 5, hang)
 """
 
 
@@ -290,4 +291,4 @@ def test_an_interrupt_at_any_moment_stops_nobody_else() -> None:
         [sys.executable, "-c", EVERYWHERE], capture_output=True, text=True, timeout=DEADLINE, check=False
     )
 
-    assert ran.stdout.splitlines() == ["True []", "True []"], ran.stderr
+    assert ran.stdout.splitlines() == ["True []"] * 3, ran.stderr
