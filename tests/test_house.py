@@ -42,8 +42,8 @@ IMPURE = {
 # Beside the standard library there is one module, and only type checkers know it.
 OUTSIDE = sys.stdlib_module_names | {"_typeshed"}
 
-# What an extra brings is imported in one file, and nowhere else.
-EXTRAS = {"store/postgres.py": {"psycopg", "psycopg_pool"}}
+# What an extra brings is imported where it is the engine, and nowhere else.
+EXTRAS = {"store/postgres.py": {"psycopg", "psycopg_pool"}, "store/postgres_tables.py": {"psycopg"}}
 
 # Which engine a store has is known in the store's own room only, and the service knows the contract.
 ENGINES = {"noughts.store.memory", "noughts.store.postgres", "noughts.store.sqlite"}

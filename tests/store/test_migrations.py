@@ -14,8 +14,7 @@ from psycopg.sql import SQL, Identifier
 
 from at_once import DEADLINE
 from noughts.core.errors import NotAStore
-from noughts.store import postgres as postgres_engine
-from noughts.store import sqlite_file
+from noughts.store import postgres_tables, sqlite_file
 from noughts.store.base import Wanted
 from noughts.store.memory import MemoryStore
 from noughts.store.opening import open_store
@@ -50,7 +49,7 @@ class Place:
         self.url = url
         self.is_sqlite = url.startswith("sqlite:")
         self.path = Path(url.removeprefix("sqlite:"))
-        self.engine = sqlite_file if self.is_sqlite else postgres_engine
+        self.engine = sqlite_file if self.is_sqlite else postgres_tables
 
     def put_oldest(self) -> None:
         """Put there what the first noughts with a store would have left."""

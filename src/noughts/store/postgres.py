@@ -18,30 +18,29 @@ from threading import Event, Lock, Thread
 from urllib.parse import unquote
 
 import psycopg
-from psycopg import Connection, errors, sql
+from psycopg import errors, sql
 from psycopg_pool import ConnectionPool
 
 from noughts.core.errors import (
     CorruptStore,
-    NotAStore,
     StoreError,
-    StoreMissing,
     StoreUnavailable,
     UnknownStore,
 )
 from noughts.store.base import EventStore
 from noughts.store.chain import Recorded
-from noughts.store.ledger import Head, Ledger, Listing, catalogued
+from noughts.store.ledger import Head, Ledger, Listing
+from noughts.store.postgres_tables import LOCK, bring_up_to_date, change, one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, LiteralString, TypeAlias, TypeVar
+    from typing import Any, LiteralString, TypeVar
 
     from noughts.store.base import Wanted
     from noughts.store.ledger import Append, Verdict
+    from noughts.store.postgres_tables import Session
 
-    Session: TypeAlias = Connection[tuple[Any, ...]]
     Answer = TypeVar("Answer")
 
 # What the pool has to say, our own errors say too, and not into somebody's terminal.
@@ -70,7 +69,6 @@ _CONNECTING: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-_LOCK = int.from_bytes(b"noughts", "big")
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
 _ROWS = (
@@ -103,33 +101,6 @@ _INSERT = (
 )
 
 
-def _create(store: Session) -> None:
-    """Version 1: games have numbers, in the order of their creation, and events have positions."""
-    store.execute("CREATE TABLE noughts_games (number bigint PRIMARY KEY, id text NOT NULL UNIQUE)")
-    store.execute(
-        "CREATE TABLE noughts_events (position bigint PRIMARY KEY, game bigint NOT NULL,"
-        " version int NOT NULL, at bigint NOT NULL, key text NOT NULL, event text NOT NULL,"
-        " hash bytea NOT NULL, UNIQUE (game, version))"
-    )
-
-
-def _add_catalogue(store: Session) -> None:
-    """Version 2: games can be found by who played, and by how they ended."""
-    store.execute(
-        "ALTER TABLE noughts_games ADD COLUMN x text, ADD COLUMN o text, ADD COLUMN result text"
-    )
-    for number, text in store.execute("SELECT game, event FROM noughts_events ORDER BY position"):
-        if change := catalogued(Recorded(0, "", 0, 0, "", text, b"").event):
-            _change(store, *change, number)
-    store.execute("CREATE INDEX noughts_games_by_x ON noughts_games (x, number) WHERE x IS NOT NULL")
-    store.execute("CREATE INDEX noughts_games_by_o ON noughts_games (o, number) WHERE o IS NOT NULL")
-    store.execute("CREATE INDEX noughts_games_going_on ON noughts_games (number) WHERE result IS NULL")
-
-
-MIGRATIONS: tuple[Callable[[Session], None], ...] = (_create, _add_catalogue)
-"""Each leads from one version of the schema to the next; a new store goes through all of them."""
-
-
 class PostgresStore(EventStore):
     """A store in the database that `url` names; its tables are made if they are not there."""
 
@@ -138,7 +109,7 @@ class PostgresStore(EventStore):
         self._url = url
         with _translated(self._url):
             with self._connect() as store:
-                _bring_up_to_date(store, create=create)
+                bring_up_to_date(store, create=create)
             self._pool = ConnectionPool(
                 url,
                 kwargs=_CONNECTING,
@@ -199,10 +170,10 @@ class PostgresStore(EventStore):
         """Look where the store ends, write there, and tell whether that was still the end."""
         try:
             with writer.transaction():
-                writer.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))  # one after the other
+                writer.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))  # one after the other
                 if keeping_others_out:  # for somebody is always faster than we are
                     writer.execute("LOCK noughts_events IN SHARE ROW EXCLUSIVE MODE")
-                position, number = _one(writer.execute(_END))
+                position, number = one(writer.execute(_END))
                 ledger = Ledger(position, number)
                 for game, *head in writer.execute(_HEADS, (list(ledger.unknown(batch)),)):
                     ledger.heads[game] = Head(*head)
@@ -318,36 +289,6 @@ def _configure(store: Session) -> None:
     )
 
 
-def _bring_up_to_date(store: Session, *, create: bool) -> None:
-    """Make the tables, or change older ones; those of a newer noughts are left untouched."""
-    with store.transaction():
-        store.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-        (there,) = _one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
-        if not there and not create:
-            raise StoreMissing("there is no store in that database")
-        version = _version(store) if there else 0
-        if version > len(MIGRATIONS):
-            raise NotAStore(
-                f"the store in that database was made by a newer noughts: its schema is {version}, "
-                f"and this one reads {len(MIGRATIONS)}"
-            )
-        if not there:
-            store.execute("CREATE TABLE noughts_schema (version int PRIMARY KEY)")
-        for number, migrate in enumerate(MIGRATIONS[version:], start=version + 1):
-            migrate(store)
-            store.execute("INSERT INTO noughts_schema VALUES (%s)", (number,))
-
-
-def _version(store: Session) -> int:
-    try:
-        (version,) = _one(store.execute("SELECT max(version) FROM noughts_schema"))
-    except (errors.UndefinedColumn, errors.UndefinedFunction, errors.WrongObjectType):
-        version = None
-    if not isinstance(version, int):
-        raise NotAStore("the table noughts_schema in that database is no store's: it tells no version")
-    return version
-
-
 def _write(writer: Session, verdict: Verdict) -> None:
     for listing in verdict.games:
         writer.execute("INSERT INTO noughts_games (number, id) VALUES (%s, %s)", listing[:2])
@@ -355,12 +296,7 @@ def _write(writer: Session, verdict: Verdict) -> None:
         rows = verdict.rows[start : start + MOST_AT_ONCE]
         writer.execute(_INSERT, [list(column) for column in zip(*rows, strict=True)], prepare=True)
     for column, value, number in verdict.changes:
-        _change(writer, column, value, number)
-
-
-def _change(writer: Session, column: str, value: str, number: int) -> None:
-    change = sql.SQL("UPDATE noughts_games SET {} = %s WHERE number = %s").format(sql.Identifier(column))
-    writer.execute(change, (value, number))
+        change(writer, column, value, number)
 
 
 def _stands(writer: Session, append: Append) -> bool:
@@ -386,13 +322,6 @@ def _conditions(wanted: Wanted, before: int | None) -> tuple[list[LiteralString]
         conditions.append("number < %s")
         values.append(before)
     return conditions, values
-
-
-def _one(rows: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
-    row = rows.fetchone()
-    if row is None:
-        raise CorruptStore("the server answers with nothing where there is always something")
-    return row
 
 
 @contextmanager
