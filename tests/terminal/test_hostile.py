@@ -190,7 +190,9 @@ class Run:
         written = self.output
         if self._is_cut:  # perhaps in the middle of a character
             written = written[: written.rfind(b"\n") + 1]
-        text = COLOURS.sub("", written.decode(self.env.get("PYTHONIOENCODING", "utf-8")))
+        is_data = b"export" in self.arguments
+        encoding = "utf-8" if is_data else self.env.get("PYTHONIOENCODING", "utf-8")
+        text = COLOURS.sub("", written.decode(encoding))
         return [line for line in text.split("\n" if self._piped else "\r\n") if not line.isprintable()]
 
     def __str__(self) -> str:

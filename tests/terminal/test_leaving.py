@@ -646,3 +646,15 @@ def test_a_line_that_output_cannot_encode_is_escaped() -> None:
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "zo\\xeb' names no cell" in ran.stdout
+
+
+def test_a_signal_that_comes_when_all_is_told_just_ends_the_process() -> None:
+    """Python still runs code of its own then, and would show a traceback of ours in it."""
+    script = (
+        "import signal; from noughts.terminal.leaving import leave_well; leave_well(lambda: None);"
+        "print(*(signal.getsignal(one) is signal.SIG_DFL for one in (signal.SIGINT, signal.SIGTERM)))"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "True True\n"

@@ -38,7 +38,8 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
         code = FAILED
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is told: a late Ctrl-C just ends the process
+    for late in (signal.SIGINT, signal.SIGTERM):  # all is told: then they just end the process
+        signal.signal(late, signal.SIG_DFL)
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
 
