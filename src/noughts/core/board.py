@@ -7,6 +7,7 @@ That makes a move one look in a list, and two boards equal exactly when they are
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from operator import index
 
 from noughts.core.errors import (
@@ -122,22 +123,7 @@ class Board:
         known = _BOARDS.get((x, o, first))
         if known is not None:
             return known
-        x, o = _check_reachable(x, o, first)
-        board = super().__new__(cls)
-        count = (x | o).bit_count()
-        winner = X if _has_line(x) else O if _has_line(o) else None
-        for name, value in (
-            ("x", x),
-            ("o", o),
-            ("first", first),
-            ("turn", first if count % 2 == 0 else first.other),
-            ("winner", winner),
-            ("is_over", winner is not None or x | o == FULL),
-            ("free_cells", _FREE_CELLS[x | o]),
-            ("_after", [None] * 9),  # the next boards, filled in as they are first reached
-        ):
-            object.__setattr__(board, name, value)
-        return _BOARDS.setdefault((x, o, first), board)
+        return _make(*_check_reachable(x, o, first), first)
 
     def __init_subclass__(cls) -> Never:
         raise TypeError("there is one board for each position, and so one kind of board")
@@ -217,11 +203,7 @@ class Board:
         """
         if symmetry not in SYMMETRIES:
             raise ValueError(f"{quoted(symmetry)} is none of the eight symmetries")
-        x = o = 0
-        for cell, to in enumerate(symmetry):
-            x |= (self.x >> cell & 1) << to
-            o |= (self.o >> cell & 1) << to
-        return Board(x, o, self.first)
+        return Board(_turned(self.x, symmetry), _turned(self.o, symmetry), self.first)
 
     @property
     def canonical(self) -> Board:
@@ -252,11 +234,31 @@ class Board:
             raise refusal
         token = 1 << index(cell)
         x, o = (self.x | token, self.o) if mark is X else (self.x, self.o | token)
-        after = self._after[cell] = Board(x, o, self.first)
+        after = _BOARDS.get((x, o, self.first)) or _make(x, o, self.first)
+        self._after[cell] = after
         return after
 
 
 _BOARDS: dict[tuple[int, int, Mark], Board] = {}
+
+
+def _make(x: int, o: int, first: Mark) -> Board:
+    """Make the one board with these marks, which a game leads to."""
+    board = object.__new__(Board)
+    held = x | o
+    winner = X if _has_line(x) else O if _has_line(o) else None
+    _set(board, "x", x)
+    _set(board, "o", o)
+    _set(board, "first", first)
+    _set(board, "turn", first.other if held.bit_count() % 2 else first)
+    _set(board, "winner", winner)
+    _set(board, "is_over", winner is not None or held == FULL)
+    _set(board, "free_cells", _FREE_CELLS[held])
+    _set(board, "_after", [None] * 9)  # the next boards, filled in as they are first reached
+    return _BOARDS.setdefault((x, o, first), board)
+
+
+_set = object.__setattr__
 
 
 def reachable(first: Mark = X) -> tuple[Board, ...]:
@@ -301,8 +303,14 @@ def _index(number: object, size: int) -> int | None:
     return whole if 0 <= whole < size else None
 
 
+@cache
 def _has_line(held: int) -> bool:
     return any(held & line == line for line in LINES)
+
+
+@cache
+def _turned(held: int, symmetry: Symmetry) -> int:
+    return sum(1 << to for cell, to in enumerate(symmetry) if held >> cell & 1)
 
 
 def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
