@@ -26,6 +26,11 @@ NoughtsError
 │   ├── UnknownEvent
 │   ├── ImpossibleHistory
 │   └── BrokenChain         well written, but not what was recorded there
+├── PolicyError             a bot that cannot play
+│   ├── UnknownPolicy       no bot has that name, or takes that parameter
+│   └── BadPolicy           what it gives is no chance for each free cell
+├── Forfeit                 a program that lost by what it did, or by what it did not
+├── NotAMachine             a file that holds no MENACE
 ├── StaleVersion            somebody else has recorded something first
 ├── KeyReused               a key that stands for another command already
 ├── InvalidId               no name for a game or a command
@@ -173,6 +178,26 @@ class BrokenChain(RecordError):
     """A record whose hash does not follow from what stands before it."""
 
 
+class PolicyError(NoughtsError):
+    """A bot that cannot play."""
+
+
+class UnknownPolicy(PolicyError):
+    """No bot has that name, or it takes no such parameter."""
+
+
+class BadPolicy(PolicyError):
+    """What a bot gives is no chance for each free cell, or it gives nothing."""
+
+
+class Forfeit(NoughtsError):
+    """A program crashed, kept silent, spoke garbage or moved illegally, and so lost."""
+
+
+class NotAMachine(NoughtsError):
+    """A file that cannot be read as a MENACE; it was left untouched."""
+
+
 class StaleVersion(NoughtsError):
     """The game has another version than the one that was expected: nothing was recorded."""
 
@@ -230,3 +255,16 @@ def quoted(value: object) -> str:
     except Exception:  # noqa: BLE001 - whatever a stranger's repr does, a sentence is owed
         return f"a {type(value).__name__}"
     return text if len(text) <= 34 and text.isprintable() else f"a {type(value).__name__}"
+
+
+def complaint(error: BaseException) -> str:
+    r"""Tell a stranger's error, on one line, short, and safe to print.
+
+    >>> complaint(ValueError("no\x1b[2J"))
+    'ValueError: no\\x1b[2J'
+    """
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the same
+        text = ""
+    return f"{type(error).__name__}: {repr(text[:200])[1:-1]}" if text else type(error).__name__
