@@ -1,0 +1,305 @@
+"""A second opinion on reasons: what each kind of reason means, told from nine signs alone.
+
+Nothing here is shared with the bots or with the coach; a line is found by placing a token and looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noughts import Board
+
+End: TypeAlias = tuple[int, int]
+"""How it ends for one side (1 won, 0 drawn, -1 lost), and after how many tokens."""
+Line: TypeAlias = tuple[int, int, int]
+Said: TypeAlias = Callable[[str, str, int], bool]
+"""Whether something is true of a move: nine signs, the mark that moves, and where."""
+
+LINES: tuple[Line, ...] = (
+    (0, 1, 2),
+    (3, 4, 5),
+    (6, 7, 8),
+    (0, 3, 6),
+    (1, 4, 7),
+    (2, 5, 8),
+    (0, 4, 8),
+    (2, 4, 6),
+)
+OTHER = {"X": "O", "O": "X"}
+NO_LINES: frozenset[Line] = frozenset()
+
+
+def seen(board: Board) -> tuple[str, str]:
+    """Return the nine signs of a board, and the mark to move."""
+    return str(board).replace("/", ""), str(board.turn)
+
+
+def free(signs: str) -> list[int]:
+    """Return the cells without a mark."""
+    return [cell for cell, sign in enumerate(signs) if sign == "_"]
+
+
+def put(signs: str, mark: str, cell: int) -> str:
+    """Return the signs with one more mark."""
+    assert signs[cell] == "_"
+    return signs[:cell] + mark + signs[cell + 1 :]
+
+
+@cache
+def full_lines(signs: str, mark: str) -> frozenset[Line]:
+    """Return the lines that a mark has all to itself."""
+    return frozenset((a, b, c) for a, b, c in LINES if signs[a] == signs[b] == signs[c] == mark)
+
+
+def winner(signs: str) -> str:
+    """Return the mark that has a line, or nothing."""
+    return "".join(mark for mark in OTHER if full_lines(signs, mark))
+
+
+def is_over(signs: str) -> bool:
+    """Say whether somebody has a line, or no cell is left."""
+    return bool(winner(signs)) or not free(signs)
+
+
+@cache
+def end(signs: str, mark: str) -> End:
+    """Return how it ends for the mark to move: who wins does so soon, who loses does so late."""
+    if winner(signs) == OTHER[mark]:
+        return -1, 0
+    return max(ends(signs, mark).values(), key=liking) if free(signs) else (0, 0)
+
+
+@cache
+def ends(signs: str, mark: str) -> dict[int, End]:
+    """Return how it ends after each move, for the mark that makes it and with that move counted."""
+    found = {}
+    for cell in free(signs):
+        result, distance = end(put(signs, mark, cell), OTHER[mark])
+        found[cell] = (-result, 1 + distance)
+    return found
+
+
+def liking(an_end: End) -> tuple[int, int]:
+    """Return a key that is higher for the end that is preferred."""
+    result, distance = an_end
+    return result, -distance if result > 0 else distance
+
+
+def keeping(signs: str, mark: str) -> list[int]:
+    """Return the moves after which it ends as well and as late or soon as it can."""
+    return [cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark)]
+
+
+@cache
+def best(signs: str, mark: str) -> frozenset[int]:
+    """Return those that keep what there is and expect most of an opponent who moves by chance."""
+    hopes = {cell: hope(put(signs, mark, cell), mark) for cell in keeping(signs, mark)}
+    return frozenset(cell for cell, hoped in hopes.items() if hoped == max(hopes.values()))
+
+
+@cache
+def hope(signs: str, mark: str) -> Fraction:
+    """Return what `mark`, who has just moved, expects: 1 a win, -1 a loss, every answer as likely."""
+    if is_over(signs):
+        return Fraction(bool(winner(signs)))
+    answered = [put(signs, OTHER[mark], cell) for cell in free(signs)]
+    total = sum((_hope_after(answer, mark) for answer in answered), Fraction(0))
+    return total / len(answered)
+
+
+def _hope_after(signs: str, mark: str) -> Fraction:
+    if is_over(signs):
+        return -Fraction(bool(winner(signs)))
+    return max(hope(put(signs, mark, cell), mark) for cell in keeping(signs, mark))
+
+
+@cache
+def completing(signs: str, mark: str) -> frozenset[int]:
+    """Return the cells on which a mark would complete a line."""
+    return frozenset(cell for cell in free(signs) if full_lines(put(signs, mark, cell), mark))
+
+
+@cache
+def forks(signs: str, mark: str) -> frozenset[int]:
+    """Return the cells that do not win, but after which two cells at least would."""
+    return frozenset(
+        cell
+        for cell in free(signs)
+        if cell not in completing(signs, mark) and len(completing(put(signs, mark, cell), mark)) >= 2
+    )
+
+
+@cache
+def fork_answers(signs: str, mark: str) -> frozenset[int]:
+    """Return the forks with which a mark leaves the other one no line to complete at once."""
+    return frozenset(
+        cell for cell in forks(signs, mark) if not completing(put(signs, mark, cell), OTHER[mark])
+    )
+
+
+def wins(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the move completes a line."""
+    return winner(put(signs, mark, cell)) == mark
+
+
+def blocks(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the opponent would have completed a line there."""
+    return winner(put(signs, OTHER[mark], cell)) == OTHER[mark]
+
+
+def allows_win(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the game goes on, and the opponent can complete a line at once."""
+    after = put(signs, mark, cell)
+    return not winner(after) and bool(completing(after, OTHER[mark]))
+
+
+def allows_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the opponent cannot win at once, but fork, while there is no line to complete first."""
+    after = put(signs, mark, cell)
+    if winner(after) or completing(after, OTHER[mark]):
+        return False
+    return bool(fork_answers(after, OTHER[mark]))
+
+
+def blocks_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the opponent, if she moved now, had no win but a fork; and now will not win at all."""
+    if completing(signs, OTHER[mark]) or not forks(signs, OTHER[mark]) or wins(signs, mark, cell):
+        return False
+    return ends(signs, mark)[cell][0] != -1
+
+
+def makes_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether two cells at least would complete a line after it, one of them newly."""
+    return _newly_threatens(signs, mark, cell) and len(completing(put(signs, mark, cell), mark)) >= 2
+
+
+def threatens(signs: str, mark: str, cell: int) -> bool:
+    """Say whether one cell would complete a line after it that did not before."""
+    return _newly_threatens(signs, mark, cell) and len(completing(put(signs, mark, cell), mark)) == 1
+
+
+def _newly_threatens(signs: str, mark: str, cell: int) -> bool:
+    if wins(signs, mark, cell) or allows_win(signs, mark, cell):
+        return False
+    return bool(completing(put(signs, mark, cell), mark) - completing(signs, mark))
+
+
+def gives_up_win(signs: str, mark: str, cell: int) -> bool:
+    """Say whether there was a win, and is none any more."""
+    return end(signs, mark)[0] == 1 and ends(signs, mark)[cell][0] < 1
+
+
+def gives_up_draw(signs: str, mark: str, cell: int) -> bool:
+    """Say whether there was a draw, and now a loss."""
+    return end(signs, mark)[0] == 0 and ends(signs, mark)[cell][0] == -1
+
+
+def wins_later(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the win is kept, but needs more tokens."""
+    (result, distance), (now, longer) = end(signs, mark), ends(signs, mark)[cell]
+    return result == now == 1 and longer > distance
+
+
+def loses_sooner(signs: str, mark: str, cell: int) -> bool:
+    """Say whether all is lost, and this way with fewer tokens."""
+    (result, distance), (now, shorter) = end(signs, mark), ends(signs, mark)[cell]
+    return result == now == -1 and shorter < distance
+
+
+def only_move(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the move draws, there are others, and all of those lose."""
+    others = [an_end[0] for other, an_end in ends(signs, mark).items() if other != cell]
+    return ends(signs, mark)[cell][0] == 0 and bool(others) and set(others) == {-1}
+
+
+def only_win(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the move wins, but not at once, and no other does."""
+    others = [an_end[0] for other, an_end in ends(signs, mark).items() if other != cell]
+    result, distance = ends(signs, mark)[cell]
+    return result == 1 and distance > 1 and bool(others) and 1 not in others
+
+
+KINDS: dict[str, Said] = {
+    "wins": wins,
+    "givesUpWin": gives_up_win,
+    "givesUpDraw": gives_up_draw,
+    "allowsWin": allows_win,
+    "allowsFork": allows_fork,
+    "winsLater": wins_later,
+    "losesSooner": loses_sooner,
+    "blocks": blocks,
+    "makesFork": makes_fork,
+    "blocksFork": blocks_fork,
+    "onlyWin": only_win,
+    "onlyMove": only_move,
+    "threatens": threatens,
+    "centre": lambda _signs, _mark, cell: cell == 4,
+    "corner": lambda _signs, _mark, cell: cell in {0, 2, 6, 8},
+    "edge": lambda _signs, _mark, cell: cell in {1, 3, 5, 7},
+}
+"""What each kind of reason means, the weightiest first."""
+
+
+def kinds(signs: str, mark: str, cell: int) -> list[str]:
+    """Return all that is true of a move, in order."""
+    return [kind for kind, said in KINDS.items() if said(signs, mark, cell)]
+
+
+def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
+    """Return the cells that a reason of that kind is to name."""
+    after, other = put(signs, mark, cell), OTHER[mark]
+    match kind:
+        case "wins" | "blocks" | "onlyMove" | "onlyWin":
+            return frozenset({cell})
+        case "givesUpWin" | "givesUpDraw" | "winsLater" | "losesSooner":
+            return best(signs, mark)
+        case "allowsWin":
+            return completing(after, other)
+        case "allowsFork":
+            return fork_answers(after, other)
+        case "makesFork" | "threatens":
+            return completing(after, mark)
+        case "blocksFork":
+            return forks(signs, other)
+    return frozenset()
+
+
+def shown_lines(kind: str, signs: str, mark: str, cell: int) -> frozenset[Line]:
+    """Return the lines that a reason of that kind is to show."""
+    after, other = put(signs, mark, cell), OTHER[mark]
+    match kind:
+        case "wins":
+            return full_lines(after, mark)
+        case "blocks":
+            return full_lines(put(signs, other, cell), other)
+        case "allowsWin":
+            return _to_complete(after, other)
+        case "makesFork" | "threatens":
+            return _to_complete(after, mark)
+        case "allowsFork":
+            return _through_forks(after, other, fork_answers(after, other))
+        case "blocksFork":
+            return _through_forks(signs, other, forks(signs, other))
+        case "centre" | "corner" | "edge":
+            return frozenset(
+                line for line in LINES if cell in line and all(signs[held] != other for held in line)
+            )
+    return NO_LINES
+
+
+def _to_complete(signs: str, mark: str) -> frozenset[Line]:
+    """Return the lines that a mark could complete with one token."""
+    return NO_LINES.union(*(full_lines(put(signs, mark, c), mark) for c in completing(signs, mark)))
+
+
+def _through_forks(signs: str, mark: str, made: Iterable[int]) -> frozenset[Line]:
+    """Return the lines through these forks that each of them would then threaten."""
+    return frozenset(
+        line for fork in made for line in _to_complete(put(signs, mark, fork), mark) if fork in line
+    )

@@ -1,0 +1,423 @@
+"""Why a move is good or bad: every reason of every move, against what each kind plainly means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+import plain_reasons as plain
+from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, reachable
+from noughts.players.reasons import Kind, Reason, best_play, reasons
+from plain_reasons import LINES, OTHER, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLACES = {"centre", "corner", "edge"}
+MISSED = {"givesUpWin", "winsLater", "losesSooner"}
+"""The kinds that show what would have been better instead of what comes of the move."""
+
+
+class Move(NamedTuple):
+    """A move on a board in play, and all that is said of it."""
+
+    board: Board
+    signs: str
+    mark: str
+    cell: int
+    reasons: tuple[Reason, ...]
+    kinds: list[str]
+    """The kinds of the reasons, in the order in which they come."""
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """How it ends after this move (1, 0 or -1), and after how many tokens."""
+        return plain.ends(self.signs, self.mark)[self.cell]
+
+
+@cache
+def every_move() -> tuple[Move, ...]:
+    """Return every move on every position in play, whoever started."""
+    return tuple(
+        Move(board, *seen(board), cell, found, [str(reason.kind) for reason in found])
+        for first in Mark
+        for board in reachable(first)
+        if not board.is_over
+        for cell in board.free_cells
+        for found in [reasons(board, cell)]
+    )
+
+
+@cache
+def every_reason() -> dict[str, list[tuple[Move, Reason]]]:
+    """Return every reason of every move, by its kind."""
+    found: dict[str, list[tuple[Move, Reason]]] = {kind: [] for kind in plain.KINDS}
+    for move in every_move():
+        for kind, reason in zip(move.kinds, move.reasons, strict=True):
+            found[kind].append((move, reason))
+    return found
+
+
+def given(*kinds: str) -> Iterator[tuple[Move, str, Reason]]:
+    """Tell every reason of these kinds, with its kind in letters."""
+    for kind in kinds:
+        for move, reason in every_reason()[kind]:
+            yield move, kind, reason
+
+
+def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
+    """Return the signs after some moves in turn; each must be legal."""
+    for cell in play:
+        assert not plain.is_over(signs)
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return signs
+
+
+def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
+    """Say whether each of these moves keeps what there is, and the last one ends the game."""
+    for cell in play:
+        if plain.is_over(signs) or cell not in plain.keeping(signs, mark):
+            return False
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return plain.is_over(signs)
+
+
+def test_there_are_16167_moves_to_tell_of_whoever_starts() -> None:
+    """So nothing is left out below."""
+    assert Counter(move.board.first for move in every_move()) == {X: 16_167, O: 16_167}
+
+
+def test_the_kinds_come_the_weightiest_first() -> None:
+    """And each is written as its value."""
+    assert [str(kind) for kind in Kind] == [kind.value for kind in Kind] == list(plain.KINDS)
+    assert [repr(kind) for kind in Kind] == list(plain.KINDS)
+
+
+@pytest.mark.parametrize("kind", plain.KINDS)
+def test_a_reason_is_given_exactly_when_what_it_means_is_true(kind: str) -> None:
+    """On every position for every move; and each kind is true of some moves and untrue of others."""
+    said = plain.KINDS[kind]
+    for move in every_move():
+        assert (kind in move.kinds) == said(move.signs, move.mark, move.cell), move
+    assert 0 < len(every_reason()[kind]) < len(every_move())
+
+
+def test_reasons_come_the_weightiest_first_and_none_comes_twice() -> None:
+    """In the order of the kinds, with the place of the cell at the end."""
+    for move in every_move():
+        assert move.kinds == plain.kinds(move.signs, move.mark, move.cell), move
+        assert len([kind for kind in move.kinds if kind in PLACES]) == 1
+        assert move.kinds[-1] in PLACES
+
+
+def test_the_cells_of_a_reason_are_those_it_is_about() -> None:
+    """What is completed, stopped, threatened, allowed or was better there; in order, and none twice."""
+    for move, kind, reason in given(*plain.KINDS):
+        shown = plain.shown_cells(kind, move.signs, move.mark, move.cell)
+        assert reason.cells == tuple(sorted(shown)), (move, kind)
+        assert bool(reason.cells) == (kind not in PLACES)
+
+
+def test_the_lines_of_a_reason_are_those_that_show_it() -> None:
+    """Real lines, each with the tokens that make it what it is said to be, and none twice."""
+    for move, kind, reason in given(*plain.KINDS):
+        assert len(set(reason.lines)) == len(reason.lines)
+        assert set(reason.lines) <= set(LINES)
+        assert set(reason.lines) == plain.shown_lines(kind, move.signs, move.mark, move.cell), (
+            move,
+            kind,
+        )
+
+
+def test_a_line_that_is_completed_or_stopped_lacks_only_the_cell_that_was_taken() -> None:
+    """Two tokens of the one mark lie in it, and the move is the third."""
+    for move, kind, reason in given("wins", "blocks"):
+        owner = move.mark if kind == "wins" else OTHER[move.mark]
+        assert reason.lines
+        for line in reason.lines:
+            assert move.cell in line
+            assert [move.signs[cell] for cell in line if cell != move.cell] == [owner, owner]
+
+
+def test_a_line_that_is_threatened_lacks_one_of_the_cells_that_are_named() -> None:
+    """Two tokens of the mark that threatens it lie there after the move; and every such cell has one."""
+    for move, kind, reason in given("threatens", "makesFork", "allowsWin"):
+        owner = OTHER[move.mark] if kind == "allowsWin" else move.mark
+        signs = plain.put(move.signs, move.mark, move.cell)
+        lacking = set()
+        for line in reason.lines:
+            assert sorted(signs[cell] for cell in line) == sorted([owner, owner, "_"])
+            lacking |= {cell for cell in line if signs[cell] == "_"}
+        assert lacking == set(reason.cells)
+
+
+def test_a_fork_that_is_allowed_shows_two_lines_at_least_for_each_cell() -> None:
+    """Each has one token of the opponent and two free cells, of which the fork is one."""
+    for move, _, reason in given("allowsFork"):
+        signs = plain.put(move.signs, move.mark, move.cell)
+        for fork in reason.cells:
+            assert len([line for line in reason.lines if fork in line]) >= 2
+        for line in reason.lines:
+            held = sorted(signs[cell] for cell in line)
+            assert held == sorted([OTHER[move.mark], "_", "_"])
+
+
+def test_the_moves_that_show_a_reason_are_legal_and_start_as_they_should() -> None:
+    """With the move itself; or, where better was missed, with a best move that is not this one."""
+    shown = {kind for _, kind, reason in given(*plain.KINDS) if reason.play}
+
+    assert shown == set(plain.KINDS) - PLACES - {"blocks", "blocksFork"}
+    for move, kind, reason in given(*plain.KINDS):
+        if reason.play:
+            after(move.signs, move.mark, reason.play)
+            if kind in MISSED:
+                assert reason.play[0] in reason.cells
+                assert reason.play[0] != move.cell
+            else:
+                assert reason.play[0] == move.cell
+
+
+def test_a_win_is_shown_by_the_move_alone() -> None:
+    """It is played, and the game is won."""
+    for move, _, reason in given("wins"):
+        assert reason.play == (move.cell,)
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
+
+
+def test_a_win_that_was_missed_is_shown_to_its_end() -> None:
+    """Both sides play their best from the position on, and the side that missed it has won."""
+    for move, _, reason in given("givesUpWin", "winsLater"):
+        assert is_perfect(move.signs, move.mark, reason.play)
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
+        assert plain.end(move.signs, move.mark) == (1, len(reason.play))
+
+
+def test_a_longer_defence_that_was_missed_is_shown_to_its_end() -> None:
+    """Both sides play their best from the position on, and the opponent wins, but later."""
+    for move, _, reason in given("losesSooner"):
+        assert is_perfect(move.signs, move.mark, reason.play)
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+        assert len(reason.play) > move.end[1]
+
+
+def test_a_draw_that_is_given_up_is_shown_to_the_loss() -> None:
+    """The move, and then both play their best; the opponent has won."""
+    for move, _, reason in given("givesUpDraw"):
+        start = plain.put(move.signs, move.mark, move.cell)
+        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+        assert move.end == (-1, len(reason.play))
+
+
+def test_the_only_move_is_shown_to_the_draw() -> None:
+    """The move, and then both play their best until the board is full."""
+    for move, _, reason in given("onlyMove"):
+        start = plain.put(move.signs, move.mark, move.cell)
+        end = after(move.signs, move.mark, reason.play)
+        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
+        assert not plain.winner(end)
+        assert not plain.free(end)
+
+
+def test_a_win_that_is_allowed_is_shown_by_the_answer() -> None:
+    """The move, a cell that is named, and the opponent has won."""
+    for move, _, reason in given("allowsWin"):
+        _, answer = reason.play
+        assert answer in reason.cells
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+
+
+def test_a_fork_that_is_allowed_is_shown_to_win() -> None:
+    """The move, a fork that is named, a block in vain, and a line that the fork made possible."""
+    for move, _, reason in given("allowsFork"):
+        _, fork, block, last = reason.play
+        assert fork in reason.cells
+        assert block in plain.completing(
+            after(move.signs, move.mark, (move.cell, fork)), OTHER[move.mark]
+        )
+        assert any(fork in line and last in line for line in reason.lines)
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+
+
+def test_a_fork_is_shown_to_win() -> None:
+    """The move, a block and the other line."""
+    for move, _, reason in given("makesFork"):
+        _, block, line = reason.play
+        assert {block, line} <= set(reason.cells)
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
+
+
+def test_the_only_win_is_shown_to_its_end() -> None:
+    """The move, and then both play their best; it is won."""
+    for move, _, reason in given("onlyWin"):
+        start = plain.put(move.signs, move.mark, move.cell)
+        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
+        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
+
+
+def test_a_fork_that_is_kept_off_shows_two_lines_at_least_for_each_cell() -> None:
+    """Each has one token of the opponent and two free cells, of which the fork is one."""
+    for move, _, reason in given("blocksFork"):
+        for fork in reason.cells:
+            assert len([line for line in reason.lines if fork in line]) >= 2
+        for line in reason.lines:
+            assert sorted(move.signs[cell] for cell in line) == sorted([OTHER[move.mark], "_", "_"])
+
+
+def test_a_threat_is_shown_with_the_answer_that_stops_it() -> None:
+    """After it, there is no line to complete any more."""
+    for move, _, reason in given("threatens"):
+        assert reason.play == (move.cell, *reason.cells)
+        signs = after(move.signs, move.mark, reason.play)
+        assert not plain.completing(signs, move.mark)
+
+
+def test_what_is_seen_agrees_with_how_it_ends() -> None:
+    """A fork wins in 3; a fork that is allowed loses in 4; one that is kept off does not lose."""
+    for move in every_move():
+        kinds, end = set(move.kinds), move.end
+        assert ("wins" in kinds) == (end == (1, 1)), move
+        assert ("allowsWin" in kinds) == (end == (-1, 2)), move
+        assert "makesFork" not in kinds or end == (1, 3), move
+        assert "blocksFork" not in kinds or end[0] >= 0, move
+        assert ("allowsFork" in kinds) == (end == (-1, 4)), move
+
+
+def test_what_cannot_be_true_together_is_never_said_together() -> None:
+    """One thing at most is given up; a fork is no threat; what is allowed is not stopped."""
+    apart = [
+        {"givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
+        {"wins", "makesFork", "threatens", "allowsWin"},
+        {"wins", "allowsWin", "allowsFork", "blocksFork"},
+        {"wins", "givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
+    ]
+    for move in every_move():
+        for group in apart:
+            assert len(group & set(move.kinds)) <= 1, move
+
+
+def test_the_marks_do_not_matter() -> None:
+    """With X and O exchanged, the reasons are the same to the last move."""
+    exchange = str.maketrans("XO", "OX")
+    known = {(move.signs, move.mark, move.cell): move.reasons for move in every_move()}
+    for move in every_move():
+        assert known[move.signs.translate(exchange), OTHER[move.mark], move.cell] == move.reasons
+
+
+def test_images_of_a_position_have_the_images_of_its_reasons() -> None:
+    """The same kinds, with cells and lines turned and mirrored, and shown by as many moves."""
+    plain_image = SYMMETRIES[0]
+    known = {
+        (move.board, move.cell): [turned(reason, plain_image) for reason in move.reasons]
+        for move in every_move()
+    }
+    for move in every_move():
+        if move.board.first is X:
+            for symmetry in SYMMETRIES[1:]:
+                image = known[move.board.image(symmetry), symmetry[move.cell]]
+                assert image == [turned(reason, symmetry) for reason in move.reasons], move
+
+
+def turned(reason: Reason, symmetry: tuple[int, ...]) -> tuple[object, ...]:
+    """Return a reason as it is in an image of the board, without the order of anything."""
+    cells = {symmetry[cell] for cell in reason.cells}
+    lines = {frozenset(symmetry[cell] for cell in line) for line in reason.lines}
+    return reason.kind, cells, lines, len(reason.play)
+
+
+def test_best_play_goes_to_the_end_and_is_the_best_of_both() -> None:
+    """From every position, with as many moves as it takes, each a best one; none from a finished one."""
+    for first in Mark:
+        for board in reachable(first):
+            signs, mark = seen(board)
+            play = best_play(board)
+            assert len(play) == plain.end(signs, mark)[1]
+            assert is_perfect(signs, mark, play)
+            assert board.is_over or play[0] in plain.best(signs, mark)
+
+
+def test_a_move_that_is_not_legal_is_refused_as_the_board_refuses_it() -> None:
+    """On every position, finished or not: a cell that is taken, one that is none, and the end."""
+    refused = Counter[type]()
+    for board in reachable():
+        for cell in range(-1, 10):
+            if board.why_not(cell, board.turn) is None:
+                continue
+            with pytest.raises(errors.IllegalMove) as wanted:
+                board.place(cell)
+            with pytest.raises(errors.IllegalMove) as found:
+                reasons(board, cell)
+            assert type(found.value) is type(wanted.value)
+            assert str(found.value) == str(wanted.value)
+            refused[type(found.value)] += 1
+    assert set(refused) == {errors.CellTaken, errors.NoSuchCell, errors.GameOver}
+
+
+def test_a_reason_is_a_value() -> None:
+    """Equal when all of it is, and with nothing to show unless it is given."""
+    bare = Reason(Kind.CORNER)
+
+    assert bare == Reason(Kind.CORNER, (), (), ())
+    assert bare != Reason(Kind.EDGE)
+    assert len({bare, Reason(Kind.CORNER), Reason(Kind.CORNER, (1,))}) == 2
+
+
+EXAMPLES = {
+    "it completes two lines at once": (
+        "XX_/OOX/OOX",
+        2,
+        [
+            Reason(Kind.WINS, (2,), ((0, 1, 2), (2, 5, 8)), (2,)),
+            Reason(Kind.BLOCKS, (2,), ((2, 4, 6),)),
+            Reason(Kind.CORNER, (), ((0, 1, 2), (2, 5, 8))),
+        ],
+    ),
+    "it forks": (
+        "XO_/_X_/__O",
+        3,
+        [
+            Reason(Kind.MAKES_FORK, (5, 6), ((3, 4, 5), (0, 3, 6)), (3, 5, 6)),
+            Reason(Kind.EDGE, (), ((3, 4, 5), (0, 3, 6))),
+        ],
+    ),
+    "it forks and forgets the block": (
+        "XOX/___/_O_",
+        6,
+        [
+            Reason(Kind.GIVES_UP_WIN, (4,), (), (4, 6, 8)),
+            Reason(Kind.ALLOWS_WIN, (4,), ((1, 4, 7),), (6, 4)),
+            Reason(Kind.CORNER, (), ((0, 3, 6), (2, 4, 6))),
+        ],
+    ),
+    "it answers the corner on an edge": (
+        "X__/___/___",
+        1,
+        [
+            Reason(Kind.GIVES_UP_DRAW, (4,), (), (1, 3, 6, 4, 8, 5)),
+            Reason(Kind.EDGE, (), ((1, 4, 7),)),
+        ],
+    ),
+    "it stops what it can": (
+        "XO_/X__/___",
+        6,
+        [
+            Reason(Kind.ALLOWS_FORK, (4,), ((3, 4, 5), (0, 4, 8)), (6, 4, 5, 8)),
+            Reason(Kind.BLOCKS, (6,), ((0, 3, 6),)),
+            Reason(Kind.CORNER, (), ((6, 7, 8), (2, 4, 6))),
+        ],
+    ),
+    "it takes the last cell, in no line that is open": (
+        "XOX/XOO/OX_",
+        8,
+        [Reason(Kind.CORNER)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "cell", "wanted"), EXAMPLES.values(), ids=EXAMPLES)
+def test_all_that_is_said_of_a_move(written: str, cell: int, wanted: list[Reason]) -> None:
+    """A few moves in full, as a person would see them."""
+    assert list(reasons(parse_board(written), cell)) == wanted
