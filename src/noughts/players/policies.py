@@ -11,24 +11,24 @@ the parameters, as text, by name, and returns a policy.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from noughts.core.board import Board, Cell
 from noughts.core.errors import BadPolicy, NoughtsError, UnknownPolicy, complaint, quoted
 from noughts.players.perfect import best_cells
 from noughts.players.rules import LADDER, evenly, newell_simon, person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
     from importlib.metadata import EntryPoint
     from typing import TypeAlias
-
-    from noughts.core.board import Board, Cell
 
     Maker: TypeAlias = Callable[..., "Policy"]
     """From parameters, as text, by name, to a policy."""
 
-Policy: TypeAlias = "Callable[[Board], Mapping[Cell, Fraction]]"
+Policy: TypeAlias = Callable[[Board], Mapping[Cell, Fraction]]
 """From a board that is not over to the chances of its free cells. They add up to one."""
 
 GROUP = "noughts.policies"

@@ -1,0 +1,95 @@
+"""The shelf of matchboxes: a box for each position that looks different, a bead for each such move.
+
+Positions that are turned or mirrored images of each other share a box, and moves that come to the same
+share a bead, as on Michie's shelf. The machine that starts has 304 boxes; one that answers, as later
+builders made it, has 289 of its own. A last free cell needs no box: there is no choice.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from noughts.core.board import SYMMETRIES, reachable
+from noughts.core.value import Value
+from noughts.players.solver import sides
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from noughts.core.board import Board, Cell, Symmetry
+
+
+class Box(Value):
+    """A box, before beads come into it."""
+
+    board: Board
+    """The position on its label, of a game that X started."""
+    cells: tuple[Cell, ...]
+    """The moves that look different on the label; there is a kind of bead for each."""
+
+    @property
+    def stage(self) -> int:
+        """How many moves the machine has made before: 0 to 3."""
+        return self.board.count // 2
+
+
+class Place(Value):
+    """Where a position is found on the shelf, and what the beads mean in it."""
+
+    box: int
+    cells: tuple[Cell, ...]
+    """The cell of each kind of bead."""
+    kinds: dict[Cell, int]
+    """The kind of bead of each free cell."""
+
+
+def shelf() -> tuple[Box, ...]:
+    """Return all boxes: those of a machine that starts, and then those of one that answers.
+
+    >>> sum(box.board.count % 2 == 0 for box in shelf())
+    304
+    """
+    return _stocked()[0]
+
+
+def find_box(board: Board) -> Place:
+    """Return the place of a position that is not over and has two free cells at least."""
+    return _stocked()[1][sides(board)]
+
+
+@cache
+def _stocked() -> tuple[tuple[Box, ...], dict[tuple[int, int], Place]]:
+    """Return the boxes, and the places of all positions by the cells of the mover and of the other."""
+    boxes: list[Box] = []
+    places: dict[tuple[int, int], Place] = {}
+    open_boards = [board for board in reachable() if not board.is_over and board.count < 8]
+    for board in sorted(open_boards, key=lambda board: board.count % 2):
+        if sides(board) not in places:
+            label = board.canonical
+            boxes.append(Box(label, _distinct(label)))
+            for turn in SYMMETRIES:
+                if (at := sides(label.image(turn))) not in places:
+                    places[at] = _place(len(boxes) - 1, boxes[-1], turn)
+    return tuple(boxes), places
+
+
+def _distinct(label: Board) -> tuple[Cell, ...]:
+    """Return the first of all free cells that come to the same."""
+    return tuple(sorted({min(_alike(label, cell)) for cell in label.free_cells}))
+
+
+def _place(number: int, box: Box, turn: Symmetry) -> Place:
+    kinds = {
+        turn[alike]: kind for kind, cell in enumerate(box.cells) for alike in _alike(box.board, cell)
+    }
+    return Place(number, tuple(turn[cell] for cell in box.cells), kinds)
+
+
+def _alike(label: Board, cell: Cell) -> set[Cell]:
+    """Return the cells that come to the same as this one, the label being as even as it is."""
+    return {turn[cell] for turn in _stabilisers(label)}
+
+
+@cache
+def _stabilisers(label: Board) -> tuple[Symmetry, ...]:
+    """Return the ways to turn and mirror a position that leave it as it is."""
+    return tuple(turn for turn in SYMMETRIES if label.image(turn) is label)

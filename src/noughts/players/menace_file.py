@@ -1,0 +1,173 @@
+"""A MENACE in a file: its rules, its beads, and the games it has learned from, as JSON.
+
+The file is replaced as a whole, so that whatever happens it holds the machine of before or of after.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from noughts.core.codec import read_json
+from noughts.core.errors import (
+    NotAMachine,
+    PolicyError,
+    RecordError,
+    StoreUnavailable,
+    UnknownPolicy,
+    quoted,
+)
+from noughts.core.notation import format_cell
+from noughts.players.matchboxes import shelf
+from noughts.players.menace import MOST_BEADS, BeadRules, Menace
+from noughts.players.policies import check_parameters
+from noughts.players.solver import Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from noughts.players.matchboxes import Box
+
+SCHEMA = 1
+LARGEST = 1_000_000
+"""In bytes: a machine takes about a fiftieth of it."""
+
+_NUMBERS = "win", "draw", "loss"
+
+
+def menace_policy(**parameters: str) -> Menace:
+    """Return the machine in a file (`file=PATH`), or a new one with rules of its own.
+
+    >>> menace_policy(beads="8-4-2-1", empty="refill").rules.beads
+    (8, 4, 2, 1)
+    """
+    check_parameters("menace", parameters, ("file", *BeadRules.__match_args__))
+    if "file" not in parameters:
+        return Menace(read_rules(parameters))
+    if len(parameters) > 1:
+        raise UnknownPolicy("menace has its rules from its file: say file=PATH alone")
+    return load_machine(Path(parameters["file"]))
+
+
+def read_rules(parameters: dict[str, str]) -> BeadRules:
+    """Read bead rules from text, by name."""
+    given: dict[str, object] = dict(parameters)
+    try:
+        if beads := parameters.get("beads"):
+            given["beads"] = tuple(int(count) for count in _short(beads).split("-"))
+        for name in _NUMBERS:
+            if name in parameters:
+                given[name] = int(_short(parameters[name]))
+    except ValueError:
+        raise UnknownPolicy(
+            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
+        ) from None
+    return BeadRules(**given)
+
+
+def load_machine(path: Path) -> Menace:
+    """Read a machine from its file; whatever is not exactly a machine is refused."""
+    try:
+        with path.open("rb") as file:
+            return _machine(file.read(LARGEST + 1))
+    except OSError as error:
+        raise NotAMachine(f"{path} cannot be read: {error.strerror}") from error
+    except (NotAMachine, PolicyError, RecordError) as error:
+        raise NotAMachine(f"{path} holds no menace: {error}") from error
+
+
+def save_machine(machine: Menace, path: Path) -> None:
+    """Write a machine into its file; on return it is on the disk."""
+    written = json.dumps(_written(machine), indent=1) + "\n"
+    try:
+        path = path.resolve()  # what a link points to is replaced, and not the link
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+                file.write(written)
+                file.flush()
+                os.fsync(number)
+            Path(beside).replace(path)
+            _sync(path.parent)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _sync(folder: Path) -> None:
+    """See to it that the name of a file in it is on the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _short(number: str) -> str:
+    """Refuse what Python reads as a number and people do not, or what takes long to read."""
+    if len(number) > 40 or not set(number) <= {*"0123456789-"}:
+        raise ValueError(number)
+    return number
+
+
+def _written(machine: Menace) -> dict[str, object]:
+    rules = machine.rules
+    return {
+        "menace": SCHEMA,
+        "rules": {name: getattr(rules, name) for name in rules.__match_args__},
+        "results": {str(result): games for result, games in machine.results.items()},
+        "boxes": {
+            str(box.board): dict(zip(map(format_cell, box.cells), beads, strict=True))
+            for box, beads in zip(shelf(), machine.boxes, strict=True)
+        },
+    }
+
+
+def _machine(text: bytes) -> Menace:
+    if len(text) > LARGEST:
+        raise NotAMachine("it is too long")
+    try:
+        written = read_json(text.decode())
+    except UnicodeDecodeError:
+        raise NotAMachine("it is no text") from None
+    if not isinstance(written, dict) or written.get("menace") != SCHEMA:
+        raise NotAMachine(f"it does not say that it is a menace of schema {SCHEMA}")
+    rules = _part(written, "rules", BeadRules.__match_args__)
+    if not isinstance(rules["beads"], list) or not all(
+        type(number) is int for number in (*rules["beads"], *(rules[name] for name in _NUMBERS))
+    ):
+        raise NotAMachine("its rules are no numbers")
+    machine = Menace(BeadRules(**{**rules, "beads": tuple(rules["beads"])}))
+    results = _part(written, "results", [str(result) for result in Result])
+    machine.results = {result: _count(results[str(result)], "results") for result in Result}
+    boxes = _part(written, "boxes", [str(box.board) for box in shelf()])
+    machine.boxes = [_beads(boxes, box) for box in shelf()]
+    return machine
+
+
+def _beads(boxes: dict[str, object], box: Box) -> list[int]:
+    label = str(box.board)
+    kinds = [format_cell(cell) for cell in box.cells]
+    beads = _part(boxes, label, kinds)
+    return [_count(beads[kind], label) for kind in kinds]
+
+
+def _part(written: dict[str, object], name: str, expected: Iterable[str]) -> dict[str, Any]:
+    """Return a part of what is written, if it has exactly the names that are expected."""
+    part = written.get(name)
+    if not isinstance(part, dict) or {*part} != {*expected}:
+        raise NotAMachine(f"{name} are not those of a menace")
+    return part
+
+
+def _count(number: object, where: str) -> int:
+    if type(number) is not int or not 0 <= number <= MOST_BEADS:
+        raise NotAMachine(f"{where} has {quoted(number)} where a number from 0 to {MOST_BEADS:,} belongs")
+    return number
