@@ -1,0 +1,251 @@
+"""A program as a player: a child process that is asked for moves, a line at a time (docs/programs.md).
+
+Whatever it does instead of moving, it loses by it (`Forfeit` says why), and the process is ended and
+reaped, with all that it has started and that has not run away from it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+from noughts.core.errors import Forfeit, InvalidName, UnreadableCell, quoted
+from noughts.core.notation import parse_cell
+from noughts.core.player import clean_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import IO, Self, TypeAlias
+
+    from noughts.core.board import Board, Cell, Mark
+
+    Wait: TypeAlias = Callable[[Iterable[int], float], Iterable[int]]
+    """From descriptors and seconds to those that can be read; fewer than all, or none, if time is up."""
+
+PROTOCOL = 1
+PATIENCE = 5.0
+"""Seconds for an answer, unless the user says otherwise."""
+PARTING = 1.0
+"""Seconds for a program to end by itself, once it was told to."""
+A_MOMENT = 0.01
+LONGEST_LINE = 1000
+"""In bytes."""
+
+
+def poll(sources: Iterable[int], seconds: float) -> list[int]:
+    """Wait until something can be read, and return what."""
+    polling = select.poll()
+    for source in sources:
+        polling.register(source, select.POLLIN)
+    return [source for source, _ in polling.poll(1000 * max(0.0, seconds))]
+
+
+class Program:
+    """A program that plays. It is started when it is made; leave its `with` block and it has ended."""
+
+    def __init__(self, command: str, patience: float = PATIENCE, wait: Wait = poll) -> None:
+        self._command = command
+        self._patience = patience
+        self._wait = wait
+        self._child: _Child | None = None
+        self.name = ""
+        """What it calls itself."""
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def new_game(self, mark: Mark) -> None:
+        """Tell it that a game begins, and which mark it has; if it had to be ended, it starts anew."""
+        self._tell(self._child or self._start(), f"new {mark}")
+
+    def choose(self, board: Board) -> Cell | None:
+        """Ask for a move, and return the cell, or None if it resigns."""
+        answer = self._ask(self._child or self._start(), f"position {board} {board.turn}")
+        if answer == "resign":
+            return None
+        word, _, text = answer.partition(" ")
+        if word != "move":
+            raise self._forfeit(f"said {quoted(answer)}, where 'move 1' to 'move 9' or 'resign' belongs")
+        try:
+            cell = parse_cell(text)
+        except UnreadableCell:
+            raise self._forfeit(
+                f"said {quoted(answer)}, and there is no such cell: they are 1 to 9"
+            ) from None
+        if refusal := board.why_not(cell, board.turn):
+            raise self._forfeit(f"said {quoted(answer)}, which is illegal: {refusal}")
+        return cell
+
+    def close(self) -> None:
+        """Say goodbye, wait a moment for it to end, and see to it that it has."""
+        child, self._child = self._child, None
+        if child:
+            child.end(self._wait, "bye")
+
+    def _start(self) -> _Child:
+        """Start the process, and hear its name."""
+        try:
+            words = shlex.split(self._command)
+        except ValueError as error:
+            raise Forfeit(f"{quoted(self._command)} is no command: {error}") from None
+        if not words:
+            raise Forfeit("program: needs a command, such as program:./mybot")
+        try:
+            child = self._child = _Child(words)
+        except (OSError, ValueError) as error:  # a null character is a ValueError
+            why = error.strerror if isinstance(error, OSError) else "it has a null character"
+            raise Forfeit(f"{quoted(words[0])} cannot be started: {why}") from None
+        answer = self._ask(child, f"noughts {PROTOCOL}")
+        word, _, name = answer.partition(" ")
+        try:
+            self.name = clean_name(name if word == "name" else "")
+        except InvalidName:
+            raise self._forfeit(f"said {quoted(answer)}, where 'name' and a name belong") from None
+        return child
+
+    def _ask(self, child: _Child, line: str) -> str:
+        """Say something, and return the answer."""
+        self._tell(child, line)
+        try:
+            return child.hear(self._wait, self._patience)
+        except _Trouble as trouble:
+            raise self._forfeit(str(trouble)) from None
+
+    def _tell(self, child: _Child, line: str) -> None:
+        try:
+            child.say(line)
+        except _Trouble as trouble:
+            raise self._forfeit(str(trouble)) from None
+
+    def _forfeit(self, why: str) -> Forfeit:
+        """End the program, which has lost by what it did, and return the reason."""
+        child, self._child = self._child, None
+        if child:
+            child.end(self._wait)
+        return Forfeit(f"{self.name or quoted(self._command)} {why}")
+
+
+class _Trouble(Exception):
+    """What a child did instead of answering, as the end of a sentence about it."""
+
+
+class _Child:
+    """The process: lines in, lines out, and the last words that it wrote as errors."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is ours to hear; and all that it starts is ended with it
+        )
+        self._in: IO[bytes] = process.stdin  # type: ignore[assignment]  # a pipe, as asked for
+        self._out: IO[bytes] = process.stdout  # type: ignore[assignment]  # the same
+        self._errors: IO[bytes] = process.stderr  # type: ignore[assignment]  # the same
+        for pipe in (self._in, self._out, self._errors):
+            os.set_blocking(pipe.fileno(), False)
+        self._open = [self._out.fileno(), self._errors.fileno()]
+        self._heard = b""
+        self._complaints = b""
+
+    def say(self, line: str) -> None:
+        """Write a line; a program that has spoken unasked, or reads nothing, is in trouble."""
+        if self._heard:
+            raise _Trouble(f"spoke without being asked: {quoted(_text(self._heard))}")
+        try:
+            os.write(self._in.fileno(), f"{line}\n".encode())
+        except BlockingIOError:
+            raise _Trouble("does not read what it is told") from None
+        except OSError:
+            pass  # it has ended, or will not listen; what it says to that is heard next
+
+    def hear(self, wait: Wait, patience: float) -> str:
+        """Return the next line, or tell in what trouble the program is."""
+        deadline = time.monotonic() + patience
+        while b"\n" not in self._heard[: LONGEST_LINE + 1]:
+            if len(self._heard) > LONGEST_LINE:
+                raise _Trouble(f"said more than {LONGEST_LINE} bytes in a line")
+            if self._out.fileno() not in self._open:
+                raise _Trouble(self._last_words(wait))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _Trouble(f"said nothing within {patience:g} s")
+            self._read(wait(self._open, left))
+        line, _, self._heard = self._heard.partition(b"\n")
+        return _text(line.removesuffix(b"\r"))
+
+    def end(self, wait: Wait, word: str = "") -> None:
+        """End the process and all that is left of its group, and reap it; first it may end by itself."""
+        try:
+            if word:
+                self._part(wait, word)
+        finally:
+            self._kill()
+
+    def _part(self, wait: Wait, word: str) -> None:
+        """Say a last word, and wait a moment until nothing more is said."""
+        self._heard = b""
+        with suppress(_Trouble):
+            self.say(word)
+        self._in.close()
+        deadline = time.monotonic() + PARTING
+        while self._out.fileno() in self._open and (left := deadline - time.monotonic()) > 0:
+            self._read(wait(self._open, left))
+            self._heard = b""
+
+    def _kill(self) -> None:
+        # Until it is reaped, its number is its own, and so is the number of its group.
+        with suppress(OSError):  # there may be nobody left of them
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._in, self._out, self._errors):
+            pipe.close()
+
+    def _read(self, ready: Iterable[int]) -> None:
+        for source in set(ready) & {*self._open}:
+            try:
+                more = os.read(source, 1 << 16)
+            except BlockingIOError:
+                continue
+            if not more:
+                self._open.remove(source)
+            elif source == self._out.fileno():
+                self._heard += more
+            else:
+                self._complaints = (self._complaints + more)[-LONGEST_LINE:]
+
+    def _last_words(self, wait: Wait) -> str:
+        """Tell how the process ended, and what it complained of last."""
+        deadline = time.monotonic() + PARTING
+        how = self._ending()
+        while (self._errors.fileno() in self._open or not how) and time.monotonic() < deadline:
+            self._read(wait(self._open, A_MOMENT))
+            how = self._ending()
+        lines = _text(self._complaints).strip().splitlines()
+        complained = f", complaining: {quoted(lines[-1])}" if lines else ""
+        return f"{how or 'closed its output'}{complained}"
+
+    def _ending(self) -> str:
+        """Tell how the process ended, if it has, and leave it to be reaped."""
+        ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return ""
+        if ended.si_code == os.CLD_EXITED:
+            return f"ended with exit code {ended.si_status}"
+        return f"was ended by signal {ended.si_status}"
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")
