@@ -139,7 +139,7 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
         ("XOX/OXO/___", 8, "It wins later than it could: 7 or 9 was better (7)."),
     ],
     Kind.LOSES_SOONER: [
-        ("XO_/X__/___", 3, "It loses sooner than it must: 7 was better (7, 5, 6, 9)."),
+        ("XO_/X__/___", 3, "It loses sooner than it must: 7 was better (7, 5, 9, 6)."),
     ],
     Kind.BLOCKS: [("XO_/X__/___", 7, "It stops X on 1-4-7.")],
     Kind.MAKES_FORK: [("XO_/_X_/__O", 4, "It makes a fork: 4-5-6 and 1-4-7 (4, 6, 7).")],

@@ -54,6 +54,10 @@ class Kind(Enum):
     __hash__ = object.__hash__  # as of the other enums: by its name it would be slow
 
 
+PLACES = Kind.CENTRE, Kind.CORNER, Kind.EDGE
+"""What is true of every move, and seldom why it is made."""
+
+
 class Reason(Value):
     """One thing that a move does."""
 
