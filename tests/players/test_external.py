@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -213,8 +214,8 @@ def test_a_file_that_is_no_program_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("watch")
 def test_a_null_character_is_no_part_of_a_command() -> None:
     """In the program's name, or in what it is told."""
-    assert refused("bo\0t") == "'bo\\x00t' cannot be started: it has a null character"
-    assert refused("echo \0") == "'echo' cannot be started: it has a null character"
+    assert refused("bo\0t") == "'bo\\x00t' cannot be started: no command is called so"
+    assert refused("echo \0") == "'echo' cannot be started: no command is called so"
 
 
 @pytest.mark.usefixtures("watch")
@@ -236,12 +237,17 @@ def test_a_program_that_ends_at_once_has_lost(kind: str, watch: Watch) -> None:
     check_reaped(watch.started)
 
 
+NOTHING = "said nothing"
+SILENT = dict.fromkeys(("stops in a line", "ignores every signal"), "did not end its line")
+"""Those that have begun to answer, at least."""
+
+
 @pytest.mark.parametrize("kind", WITHOUT_AN_ANSWER)
 def test_a_program_that_does_not_say_its_name_has_lost(kind: str, watch: Watch) -> None:
     """When its time is up; whatever it does instead, it is ended, and so is all that it has started."""
     line = watch.watched(command(WITHOUT_AN_ANSWER[kind]))
 
-    assert refused(line, IMPATIENT) == f"{quoted(line)} said nothing within 0.3 s"
+    assert refused(line, IMPATIENT) == f"{quoted(line)} {SILENT.get(kind, NOTHING)} within 0.3 s"
     check_reaped(watch.started)
 
 
@@ -351,7 +357,7 @@ def test_a_program_that_does_not_move_has_lost(
     program.new_game(X)
     monkeypatch.setattr(program, "_patience", IMPATIENT)  # it had all the time to say its name
 
-    assert forfeited(program) == "hostile said nothing within 0.3 s"
+    assert forfeited(program) == f"hostile {SILENT.get(kind, NOTHING)} within 0.3 s"
     check_reaped(watch.started)
 
 
@@ -903,3 +909,40 @@ def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
             boards = by_count[count]
             for board in Random(count).sample(boards, min(18, len(boards))):
                 assert shell.choose(board) == board.free_cells[0]
+
+
+def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> None:
+    """Nobody has it yet who could close it."""
+    told = tmp_path / "pid"
+
+    def wait(_: Iterable[int], __: float) -> list[int]:
+        while not (told.exists() and told.read_text().endswith("\n")):
+            pass
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Program(f"""sh -c 'echo $$ > "$0"; exec sleep 20' {told}""", 30.0, wait)
+    number = int(told.read_text())
+    try:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def test_a_program_that_ends_has_lost_even_if_nobody_waits_for_children() -> None:
+    """Whoever started us may have ignored the signal of a child that ends, and that is inherited."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with pytest.raises(errors.Forfeit):
+            Program("false", 30.0)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_command_that_cannot_be_encoded_has_no_null_character() -> None:
+    """It is told what is wrong."""
+    with pytest.raises(errors.Forfeit) as forfeit:
+        Program("\ud800")
+    assert "null" not in str(forfeit.value)

@@ -384,6 +384,16 @@ def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
         assert machine.boxes[box] == [0, 5, 5]
 
 
+def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
+    """There is no last bead in it to be kept."""
+    box = find_box(Board()).box
+    for empty, left in (("resign", [0, 0, 0]), ("refill", [4, 4, 4]), ("keep", [0, 0, 0])):
+        machine = Menace(BeadRules(empty=empty))
+        machine.boxes[box] = [0, 0, 0]
+        machine.settle([(box, 0)], Result.LOSS)
+        assert machine.boxes[box] == left
+
+
 def test_no_more_beads_fit_than_fit() -> None:
     """A kind stays at its limit, and one below it reaches it."""
     machine = Menace(BeadRules((MOST_BEADS, MOST_BEADS, 1, 1), win=MOST_BEADS))
@@ -508,3 +518,17 @@ def test_rules_say_what_a_result_changes() -> None:
     rules = BeadRules(win=7, draw=5, loss=-3)
 
     assert [rules.change(result) for result in Result] == [7, 5, -3]
+
+
+@pytest.mark.parametrize(("moves", "mark"), [((0, 4, 0), X), ((0, 3, 1, 4, 2, 5), O), ((9,), X)])
+def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
+    """As an illegal move, whoever made it."""
+    with pytest.raises(errors.IllegalMove):
+        Menace().learn(moves, mark)
+
+
+@pytest.mark.parametrize("rules", [{"beads": (1.5, 1, 1, 1)}, {"win": "3"}, {"loss": None}])
+def test_beads_are_whole(rules: dict[str, object]) -> None:
+    """Nobody has seen half a bead."""
+    with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
+        BeadRules(**rules)

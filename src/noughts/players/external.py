@@ -34,6 +34,7 @@ PATIENCE = 5.0
 PARTING = 1.0
 """Seconds for a program to end by itself, once it was told to."""
 A_MOMENT = 0.01
+_A_DAY = 86_400  # some systems cannot wait for much longer than that
 LONGEST_LINE = 1000
 """In bytes."""
 
@@ -43,7 +44,7 @@ def poll(sources: Iterable[int], seconds: float) -> list[int]:
     polling = select.poll()
     for source in sources:
         polling.register(source, select.POLLIN)
-    return [source for source, _ in polling.poll(1000 * max(0.0, seconds))]
+    return [source for source, _ in polling.poll(1000 * min(max(0.0, seconds), _A_DAY))]
 
 
 class Program:
@@ -56,13 +57,17 @@ class Program:
         self._child: _Child | None = None
         self.name = ""
         """What it calls itself."""
-        self._start()
+        try:
+            self._start()
+        except BaseException:  # nobody has it yet who could close it
+            self._end()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close(at_once=kind is not None)
 
     def new_game(self, mark: Mark) -> None:
         """Tell it that a game begins, and which mark it has; if it had to be ended, it starts anew."""
@@ -86,11 +91,9 @@ class Program:
             raise self._forfeit(f"said {quoted(answer)}, which is illegal: {refusal}")
         return cell
 
-    def close(self) -> None:
-        """Say goodbye, wait a moment for it to end, and see to it that it has."""
-        child, self._child = self._child, None
-        if child:
-            child.end(self._wait, "bye")
+    def close(self, *, at_once: bool = False) -> None:
+        """Say goodbye, wait a moment for it to end (or not even that), and see to it that it has."""
+        self._end("" if at_once else "bye")
 
     def _start(self) -> _Child:
         """Start the process, and hear its name."""
@@ -102,8 +105,8 @@ class Program:
             raise Forfeit("program: needs a command, such as program:./mybot")
         try:
             child = self._child = _Child(words)
-        except (OSError, ValueError) as error:  # a null character is a ValueError
-            why = error.strerror if isinstance(error, OSError) else "it has a null character"
+        except (OSError, ValueError) as error:  # a character that no command has is a ValueError
+            why = error.strerror if isinstance(error, OSError) else "no command is called so"
             raise Forfeit(f"{quoted(words[0])} cannot be started: {why}") from None
         answer = self._ask(child, f"noughts {PROTOCOL}")
         word, _, name = answer.partition(" ")
@@ -127,11 +130,14 @@ class Program:
         except _Trouble as trouble:
             raise self._forfeit(str(trouble)) from None
 
-    def _forfeit(self, why: str) -> Forfeit:
-        """End the program, which has lost by what it did, and return the reason."""
+    def _end(self, word: str = "") -> None:
         child, self._child = self._child, None
         if child:
-            child.end(self._wait)
+            child.end(self._wait, word)
+
+    def _forfeit(self, why: str) -> Forfeit:
+        """End the program, which has lost by what it did, and return the reason."""
+        self._end()
         return Forfeit(f"{self.name or quoted(self._command)} {why}")
 
 
@@ -181,7 +187,8 @@ class _Child:
                 raise _Trouble(self._last_words(wait))
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _Trouble(f"said nothing within {patience:g} s")
+                said = "did not end its line" if self._heard else "said nothing"
+                raise _Trouble(f"{said} within {patience:g} s")
             self._read(wait(self._open, left))
         line, _, self._heard = self._heard.partition(b"\n")
         return _text(line.removesuffix(b"\r"))
@@ -239,7 +246,10 @@ class _Child:
 
     def _ending(self) -> str:
         """Tell how the process ended, if it has, and leave it to be reaped."""
-        ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        try:
+            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # whoever started us wants no children to be waited for
+            return "ended"
         if ended is None:
             return ""
         if ended.si_code == os.CLD_EXITED:

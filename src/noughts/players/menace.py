@@ -10,6 +10,7 @@ It is a policy, so its exact odds are known at every moment of its training.
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import index
 
 from noughts.core.board import Board, Mark
 from noughts.core.errors import UnknownPolicy, quoted
@@ -52,6 +53,9 @@ class BeadRules(Value):
 
     def __init__(self, *values: object, **named: object) -> None:
         super().__init__(*values, **named)
+        numbers = *self.beads, self.win, self.draw, self.loss
+        if not all(isinstance(number, int) for number in numbers):
+            raise UnknownPolicy("beads are counted in whole numbers")
         if len(self.beads) != 4 or not all(1 <= count <= MOST_BEADS for count in self.beads):
             raise UnknownPolicy("the beads at first are four numbers from 1 on, such as 4-3-2-1")
         if not all(abs(change) <= MOST_BEADS for change in (self.win, self.draw, self.loss)):
@@ -104,18 +108,20 @@ class Menace:
         place = find_box(board)
         return dict(zip(place.cells, self.boxes[place.box], strict=True))
 
-    def learn(self, moves: Iterable[Cell], mark: Mark, first: Mark = Mark.X) -> None:
+    def learn(
+        self, moves: Iterable[Cell], mark: Mark, first: Mark = Mark.X, resigned: Mark | None = None
+    ) -> None:
         """Change the beads after a whole game in which the machine had that mark.
 
-        A game that stands open was given up by the mark to move.
+        A game that stands open was given up, by the mark to move if it is not said by whom.
         """
         board, drawn = Board(first=first), []
         for cell in moves:
-            if board.turn is mark and len(board.free_cells) > 1:
-                place = find_box(board)
-                drawn.append((place.box, place.kinds[cell]))
-            board = board.place(cell)
-        winner = board.winner if board.is_over else board.turn.other
+            before, board = board, board.place(cell)
+            if before.turn is mark and len(before.free_cells) > 1:
+                place = find_box(before)
+                drawn.append((place.box, place.kinds[index(cell)]))
+        winner = board.winner if board.is_over else (resigned or board.turn).other
         result = Result.DRAW if winner is None else Result.WIN if winner is mark else Result.LOSS
         self.settle(drawn, result)
 

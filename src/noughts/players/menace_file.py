@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+from errno import EINVAL
 from pathlib import Path
+from stat import S_IMODE
 
 from noughts.core.codec import read_json
 from noughts.core.errors import (
@@ -48,7 +49,7 @@ def menace_policy(**parameters: str) -> Menace:
     check_parameters("menace", parameters, ("file", *BeadRules.__match_args__))
     if "file" not in parameters:
         return Menace(read_rules(parameters))
-    if len(parameters) > 1:
+    if len(parameters) > 1 or not parameters["file"]:
         raise UnknownPolicy("menace has its rules from its file: say file=PATH alone")
     return load_machine(Path(parameters["file"]))
 
@@ -72,10 +73,11 @@ def read_rules(parameters: dict[str, str]) -> BeadRules:
 def load_machine(path: Path) -> Menace:
     """Read a machine from its file; whatever is not exactly a machine is refused."""
     try:
+        _check_plain(path)
         with path.open("rb") as file:
             return _machine(file.read(LARGEST + 1))
-    except OSError as error:
-        raise NotAMachine(f"{path} cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise NotAMachine(f"{path} cannot be read: {_why(error)}") from error
     except (NotAMachine, PolicyError, RecordError) as error:
         raise NotAMachine(f"{path} holds no menace: {error}") from error
 
@@ -85,20 +87,39 @@ def save_machine(machine: Menace, path: Path) -> None:
     written = json.dumps(_written(machine), indent=1) + "\n"
     try:
         path = path.resolve()  # what a link points to is replaced, and not the link
+        _check_plain(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        beside = path.with_name(f".menace-{os.urandom(8).hex()}")
         try:
-            with open(number, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+            with beside.open("x", encoding="utf-8") as file:
+                if path.exists():
+                    os.fchmod(file.fileno(), S_IMODE(path.stat().st_mode))
                 file.write(written)
                 file.flush()
-                os.fsync(number)
-            Path(beside).replace(path)
+                os.fsync(file.fileno())
+            beside.replace(path)
             _sync(path.parent)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}") from error
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # a link to itself is a RuntimeError, for a while
+        raise StoreUnavailable(f"{path} cannot be written: {_why(error)}") from error
+
+
+def _check_plain(path: Path) -> None:
+    """Refuse a pipe or a device: reading it may never end, and replacing it is not meant."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(EINVAL, "it is no file")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return str(error.strerror)
+    return "no file is called so" if isinstance(error, ValueError) else "it is a link to itself"
 
 
 def _sync(folder: Path) -> None:
@@ -137,8 +158,11 @@ def _machine(text: bytes) -> Menace:
         written = read_json(text.decode())
     except UnicodeDecodeError:
         raise NotAMachine("it is no text") from None
-    if not isinstance(written, dict) or written.get("menace") != SCHEMA:
+    schema = written.get("menace") if isinstance(written, dict) else None
+    if not isinstance(written, dict) or type(schema) is not int or schema != SCHEMA:
         raise NotAMachine(f"it does not say that it is a menace of schema {SCHEMA}")
+    if {*written} - {"menace", "rules", "results", "boxes"}:
+        raise NotAMachine("it has parts that no menace has")
     rules = _part(written, "rules", BeadRules.__match_args__)
     if not isinstance(rules["beads"], list) or not all(
         type(number) is int for number in (*rules["beads"], *(rules[name] for name in _NUMBERS))
