@@ -45,7 +45,7 @@ class Keys:
     def read(self) -> str:
         """Wait for a key, and return it; nothing once the terminal is gone."""
         if not self._typed:
-            if self._terminal not in self._waiting.wait(self._terminal):
+            if self._terminal not in self._waiting.wait([self._terminal]):
                 return NO_KEY
             self._typed = self._hear()
         while _BEGUN.fullmatch(self._typed) and self._more_comes():
@@ -59,7 +59,7 @@ class Keys:
         tty.setcbreak(self._terminal)
 
     def _more_comes(self) -> bool:
-        return self._terminal in self._waiting.wait(self._terminal, A_MOMENT)
+        return self._terminal in self._waiting.wait([self._terminal], A_MOMENT)
 
     def _hear(self) -> str:
         return os.read(self._terminal, 64).decode("utf-8", "replace")

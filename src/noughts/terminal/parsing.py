@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from functools import cache
 
 from noughts import __version__
 from noughts.core.errors import quoted
@@ -12,60 +14,119 @@ from noughts.words.wording import WORDINGS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import _ActionsContainer as Container
-    from argparse import _SubParsersAction
-    from typing import Never, TypeAlias
-
-    Commands: TypeAlias = "_SubParsersAction[Parser]"
+    from collections.abc import Callable, Sequence
+    from typing import Any, Never
 
 LONGEST_INTERVAL = 86_400
 """A day, in seconds: some systems cannot sleep for much longer than that."""
 
 
+class Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse asks a module for that which takes long to load."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that refuses in one sentence, in which no control character reaches the terminal."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - they are those of argparse
+        super().__init__(formatter_class=Help, **settings)
 
     def error(self, message: str) -> Never:
         """Leave with that sentence."""
         self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")
 
 
-def parser() -> Parser:
-    """Return the parser of the whole command; `options.command` says what was asked for."""
+def parser(arguments: Sequence[str]) -> Parser:
+    """Return the parser of the whole command; `options.command` says what was asked for.
+
+    Of all commands it knows the names, and of those that stand in the arguments the options too: to
+    put all of them together would take longer than most commands do.
+    """
     whole = Parser(prog="noughts", description="Tic-tac-toe with exact rules.", allow_abbrev=False)
     whole.add_argument("--version", action="version", version=f"noughts {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    _add_playing(commands)
-    _add_saved(commands)
-    _add_store(commands)
+    for name, (words, add_options) in _COMMANDS.items():
+        command = commands.add_parser(name, help=words, allow_abbrev=False)
+        if name in arguments:
+            add_options(command)
     return whole
 
 
-def _add_playing(commands: Commands) -> None:
-    play = commands.add_parser("play", help="two people at one keyboard", allow_abbrev=False)
+def _add_play(play: Parser) -> None:
     _add_seats(play)
+    _add_first(play)
     _add_telling(play, "kata")
     where = play.add_mutually_exclusive_group()
     _add_place(where)
     where.add_argument("--no-save", action="store_true", help="keep no record of the game")
 
-    watch = commands.add_parser("watch", help="two bots that move at random", allow_abbrev=False)
+
+def _add_watch(watch: Parser) -> None:
     _add_seats(watch)
+    _add_first(watch)
     _add_interval(watch, 2)
     watch.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
     watch.add_argument("--games", type=_count, metavar="N", help="play N games, and tell the tally")
     _add_telling(watch, "narrative")
 
-    show = commands.add_parser("show", help="draw a position or replay a game", allow_abbrev=False)
+
+def _add_show(show: Parser) -> None:
     show.add_argument(
         "position", metavar="BOARD-OR-GAME", help="a board such as X_O/_X_/___, or the digits of a game"
     )
-    show.add_argument("--first", choices=["X", "O"], default="X", help="who started (X)")
+    _add_starter(show)
     _add_interval(show, 0)
     _add_telling(show, "narrative")
 
 
-def _add_saved(commands: Commands) -> None:
-    games = commands.add_parser("games", help="list saved games", allow_abbrev=False)
+def _add_analyse(analyse: Parser) -> None:
+    analyse.add_argument(
+        "position",
+        metavar="BOARD-OR-GAME",
+        help="a board such as X_O/_X_/___, the digits of a game, or a saved game's id",
+    )
+    _add_starter(analyse)
+    analyse.add_argument("--json", action="store_true", help="as data")
+    _add_colour(analyse)
+    _add_place(analyse)
+
+
+def _add_odds(odds: Parser) -> None:
+    odds.add_argument("x", metavar="X-POLICY", nargs="?", help="the bot that plays X")
+    odds.add_argument("o", metavar="O-POLICY", nargs="?", help="the bot that plays O")
+    odds.add_argument("--all", action="store_true", help="every pair of bots, in both seats")
+    odds.add_argument("--from", dest="position", metavar="BOARD", help="from this position on")
+    _add_starter(odds)
+    form = odds.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as data")
+    form.add_argument("--csv", action="store_true", help="as a table for a spreadsheet")
+
+
+def _add_certify(certify: Parser) -> None:
+    certify.add_argument("policies", metavar="POLICY", nargs="*", help="which bots (those built in)")
+
+
+def _add_menace(menace: Parser) -> None:
+    tasks = menace.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
+    train = tasks.add_parser("train", help="let it play, and learn", allow_abbrev=False)
+    train.add_argument("--against", metavar="POLICY", default="random", help="whom it plays (random)")
+    train.add_argument("--games", type=_count, default=1000, metavar="N", help="how many (1000)")
+    train.add_argument("--seat", choices=["X", "O"], default="X", help="its mark; X starts (X)")
+    train.add_argument("--seed", metavar="TEXT", help="the same seed teaches the same")
+    train.add_argument(
+        "--new", metavar="RULES", nargs="?", const="", help="a new machine, such as empty=refill,win=5"
+    )
+    _add_machine(train)
+    box = tasks.add_parser("box", help="the beads in the box of a position", allow_abbrev=False)
+    box.add_argument("position", metavar="BOARD", help="such as X_O/___/___")
+    _add_starter(box)
+    _add_machine(box)
+
+
+def _add_games(games: Parser) -> None:
     games.add_argument("--player", metavar="NAME", help="only games of this player")
     ended = games.add_mutually_exclusive_group()
     ended.add_argument("--finished", dest="is_over", action="store_const", const=True, help="only those")
@@ -75,24 +136,27 @@ def _add_saved(commands: Commands) -> None:
     games.add_argument("--limit", type=_count, default=20, metavar="N", help="how many at most (20)")
     _add_place(games)
 
-    resume = commands.add_parser("resume", help="play on where a game was left", allow_abbrev=False)
+
+def _add_resume(resume: Parser) -> None:
     _add_game(resume, nargs="?", words="the game, if it is not the one left last")
+    _add_seats(resume)
     _add_telling(resume, "kata")
     _add_place(resume)
 
-    replay = commands.add_parser("replay", help="tell a saved game again", allow_abbrev=False)
+
+def _add_replay(replay: Parser) -> None:
     _add_game(replay)
     _add_interval(replay, None)
     _add_telling(replay, "narrative")
     _add_place(replay)
 
-    export = commands.add_parser("export", help="write a saved game as JSON lines", allow_abbrev=False)
+
+def _add_export(export: Parser) -> None:
     _add_game(export)
     _add_place(export)
 
 
-def _add_store(commands: Commands) -> None:
-    store = commands.add_parser("store", help="look after the store of games", allow_abbrev=False)
+def _add_store(store: Parser) -> None:
     tasks = store.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
     for task, words in (
         ("verify", "look for anything that has changed since it was recorded"),
@@ -106,31 +170,69 @@ def _add_store(commands: Commands) -> None:
         _add_place(one)
 
 
-def _add_seats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--x", metavar="NAME", help="who plays X")
-    parser.add_argument("--o", metavar="NAME", help="who plays O")
+_COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
+    "play": ("a game with people, bots or programs", _add_play),
+    "watch": ("two bots, or programs", _add_watch),
+    "show": ("draw a position or replay a game", _add_show),
+    "analyse": ("what each move is worth, and why; or a whole game", _add_analyse),
+    "odds": ("how two bots fare, exactly", _add_odds),
+    "certify": ("what is certain about a bot, whoever it plays", _add_certify),
+    "menace": ("the machine that learns", _add_menace),
+    "games": ("list saved games", _add_games),
+    "resume": ("play on where a game was left", _add_resume),
+    "replay": ("tell a saved game again", _add_replay),
+    "export": ("write a saved game as JSON lines", _add_export),
+    "store": ("look after the store of games", _add_store),
+}
+
+
+def _add_seats(parser: Parser) -> None:
+    for mark in ("X", "O"):
+        parser.add_argument(
+            f"--{mark.lower()}",
+            metavar="SEAT",
+            help=f"who plays {mark}: a name, bot:POLICY or program:COMMAND",
+        )
+    parser.add_argument(
+        "--patience", type=_seconds, metavar="SECONDS", help="how long a program may think (5)"
+    )
+
+
+def _add_first(parser: Parser) -> None:
     parser.add_argument("--first", choices=["X", "O", "random"], default="X", help="who starts (X)")
 
 
-def _add_interval(parser: argparse.ArgumentParser, default: int | None) -> None:
+def _add_starter(parser: Parser) -> None:
+    parser.add_argument("--first", choices=["X", "O"], default="X", help="who started (X)")
+
+
+def _add_machine(parser: Parser) -> None:
+    parser.add_argument("--file", metavar="PATH", help="where the machine is kept")
+
+
+def _add_interval(parser: Parser, default: int | None) -> None:
     words = "between moves" + ("" if default is None else f" ({default})")
     parser.add_argument("--interval", type=_seconds, default=default, metavar="SECONDS", help=words)
 
 
-def _add_telling(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_telling(parser: Parser, default: str) -> None:
     parser.add_argument(
         "--wording", choices=list(WORDINGS), default=default, help=f"how the game is told ({default})"
     )
     parser.add_argument(
         "--describe", action="store_true", help="tell positions in sentences, for listening"
     )
+    _add_colour(parser)
+
+
+def _add_colour(parser: Parser) -> None:
     parser.add_argument(
         "--color", choices=["auto", "always", "never"], default="auto", help="colour the marks (auto)"
     )
 
 
 def _add_game(
-    parser: argparse.ArgumentParser,
+    parser: Parser,
     nargs: str | None = None,
     words: str = "its id, or the beginning of it",
 ) -> None:
@@ -143,6 +245,14 @@ def _add_place(parser: Container) -> None:
         metavar="URL",
         help="where games are saved: sqlite:PATH, postgresql://USER@HOST/DATABASE or memory:",
     )
+
+
+@cache
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 def _seconds(text: str) -> float:

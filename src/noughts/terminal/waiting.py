@@ -16,6 +16,7 @@ from select import POLLIN, poll
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import BinaryIO
 
     from _typeshed import WriteableBuffer
@@ -32,17 +33,17 @@ class Waiting:
     def sleep(self, seconds: float) -> None:
         """Wait so long, unless the handler of a signal raises."""
         end = time.monotonic() + seconds
-        while self.wait(None, seconds):
+        while self.wait((), seconds):
             seconds = max(0.0, end - time.monotonic())
 
     def reader(self, source: BinaryIO) -> BinaryIO:
         """Return the same input, read in such a way that a signal ends the wait for it."""
         return io.BufferedReader(_Input(source.fileno(), self))
 
-    def wait(self, number: int | None, seconds: float | None = None) -> list[int]:
+    def wait(self, sources: Iterable[int], seconds: float | None = None) -> list[int]:
         """Wait for input or a signal, and return what came; the handlers of signals have run by then."""
         polling = poll()  # and not select, which knows the first 1,024 files only
-        for source in [self._notes] if number is None else [self._notes, number]:
+        for source in (self._notes, *sources):
             polling.register(source, POLLIN)
         ready = [source for source, _ in polling.poll(None if seconds is None else 1000 * seconds)]
         if self._notes in ready:
@@ -63,6 +64,6 @@ class _Input(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read what there is, once there is something."""
-        while self._number not in self._waiting.wait(self._number):
+        while self._number not in self._waiting.wait([self._number]):
             pass
         return os.readv(self._number, [buffer])
