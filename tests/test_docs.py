@@ -14,7 +14,6 @@ import pytest
 import noughts
 from command import environment
 from command import noughts as run_noughts
-from noughts import library
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -61,7 +60,7 @@ def test_the_reference_shows_every_public_name() -> None:
         re.findall(r"`([^`\n]+)`", page) + re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     )
 
-    missing = [name for name in library.__all__ if not re.search(rf"\b{name}\b", code)]
+    missing = [name for name in noughts.__all__ if not re.search(rf"\b{name}\b", code)]
     assert missing == []
 
 

@@ -4,38 +4,49 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
 import noughts
 from noughts import library
+from noughts.players import library as players_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_all_is_exact() -> None:
-    """Every public name of the library stands in `__all__`, and nothing else does."""
-    public = [name for name in vars(library) if not name.startswith("_")]
+SHELVES = library, players_library
 
-    assert noughts.__all__ == library.__all__
-    assert set(library.__all__) == set(public)
+
+@pytest.mark.parametrize("shelf", SHELVES)
+def test_all_is_exact(shelf: ModuleType) -> None:
+    """Every public name of the library stands in `__all__`, and nothing else does."""
+    public = [name for name in vars(shelf) if not name.startswith("_")]
+
+    assert set(shelf.__all__) == set(public)
+
+
+def test_the_front_door_offers_what_stands_on_both_shelves() -> None:
+    """All of it, and no name twice."""
+    assert noughts.__all__ == [*library.__all__, *players_library.__all__]
+    assert len(noughts.__all__) == len(set(noughts.__all__))
 
 
 def test_every_public_name_can_be_imported_from_the_front_door() -> None:
     """And it is the very thing that the library means."""
-    for name in library.__all__:
-        assert getattr(noughts, name) is getattr(library, name)
-        assert name in dir(noughts)
+    for shelf in SHELVES:
+        for name in shelf.__all__:
+            assert getattr(noughts, name) is getattr(shelf, name)
+            assert name in dir(noughts)
 
 
 def test_every_public_name_says_what_it_is() -> None:
     """Functions, classes and modules have a docstring; the rest are plain values and types."""
-    for name in library.__all__:
-        thing = getattr(library, name)
-        if callable(thing) or isinstance(thing, ModuleType):
+    for name in noughts.__all__:
+        thing = getattr(noughts, name)
+        if isinstance(thing, type | FunctionType | ModuleType):
             assert thing.__doc__, f"{name} has no docstring"
 
 
@@ -52,6 +63,15 @@ def test_importing_noughts_imports_nothing_else() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.strip() == "['noughts']"
+
+
+def test_who_wants_the_rules_does_not_load_the_players() -> None:
+    """Nor do they load each other's needs: no process and no fraction for a board."""
+    code = "import noughts, sys; noughts.Board; print({'subprocess', 'fractions'} & {*sys.modules})"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "set()"
 
 
 def test_a_user_of_the_library_is_told_of_wrong_types_and_names(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "service": {"core", "store"},
     "terminal": {"core", "players", "service", "store", "words", "__init__"},
     "library": {"core", "players", "service", "store", "words"},
-    "__init__": {"library"},
+    "__init__": {"library", "players"},
     "__main__": {"__init__", "terminal"},
 }
 

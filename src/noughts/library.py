@@ -1,4 +1,4 @@
-"""The public names of noughts. Import them from `noughts` itself."""
+"""The public names of noughts, but for the players'. Import them from `noughts` itself."""
 
 from noughts.core import errors, events
 from noughts.core.board import SYMMETRIES, Board, Cell, Mark, O, X, game_over, reachable
