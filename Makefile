@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch test check format smoke bench mutants torture clean
+.PHONY: help play watch test check format smoke bots bench mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game
 	tail -n 4 build/smoke/told
 	grep -qx 'Player X Won!' build/smoke/told
 	build/smoke/alone/bin/noughts store verify --store sqlite:build/smoke/games
+
+bots: $(VENV)/made ## Print the certificates of the bots into docs/bots.md
+	$(BIN)/noughts certify > docs/bots.md.new
+	mv docs/bots.md.new docs/bots.md
 
 bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
 	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python

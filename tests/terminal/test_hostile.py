@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import unicodedata
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,6 @@ from saved_games import DRAW, file, save, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import TypeAlias
 
     from pseudo_terminal import Session
@@ -34,9 +35,14 @@ if TYPE_CHECKING:
 RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 60
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
-MOVED = r":\r?\n"
+MOVED = r":\r?\n|forfeits: "
 PLACE = r"\d/\d (?:\(.*\) )?"
 COLOURS = re.compile(r"\x1b\[(?:0|1;94|1;33|2|7)m")
+OWN_SIGNS = {
+    b"analyse": re.compile(r"\x1b\[(?:31|32|36)m"),
+    b"menace": re.compile(r"\r\[#* *\] \d+ %|\r +\r"),
+}
+"""What two commands write besides: colours for what a move is worth, and a bar that grows."""
 
 GOOD_NAMES = [
     b"Ann",
@@ -73,9 +79,72 @@ BAD_NAMES = [
     "\U000e0041".encode(),
 ]
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.sh"
+
+GOOD_BOTS = [
+    b"bot:perfect",
+    b"bot:random",
+    b"bot:club:win=0,block=1/3",
+    b"bot:newell-simon",
+    b"bot:menace",
+]
+BAD_BOTS = [
+    b"bot:",
+    b"bot:nonesuch",
+    b"bot:\x1b[31m",
+    b"bot:\xff",
+    b"bot:" + b"a" * 100_000,
+    b"bot:club:luck=1",
+    b"bot:club:win=2",
+    b"bot:club:,",
+    b"bot:perfect:",
+    b"bot:menace:file=",
+    b"bot:menace:file=/",
+    b"bot:menace:file=nonesuch\x1b[31m",
+    b"bot:menace:beads=0",
+]
+
+_SHELL = b"program:sh -c "
+GOOD_PROGRAMS = [
+    b"program:sh " + os.fsencode(shlex.quote(str(EXAMPLE))),
+    _SHELL + b"'echo name meek; while read -r word rest; do test $word != position || echo resign; done'",
+    # Those that lose by what they do, each at once, once they have said their names:
+    _SHELL + b"'echo name gone; exit 3'",
+    _SHELL + b"'echo name shut; exec >&-; cat'",
+    _SHELL + b"'echo name parrot; cat'",
+    _SHELL + b"'echo name eager; yes'",
+    _SHELL + b"'echo name illegal; yes move 5'",
+    _SHELL + b"'echo name lost; yes move 0'",
+    _SHELL + b"'echo name loud; cat /dev/zero'",
+    _SHELL + b"'printf \"name rude\\n\\033[2J\\377\\n\"; cat'",
+    _SHELL + b"'echo name sorry; printf \"\\033[31mred\" >&2; kill -9 $$'",
+]
+BAD_PROGRAMS = [
+    b"program:",
+    b"program:  ",
+    b"program:'",
+    b"program:nonesuch",
+    b"program:\x1b[31m",
+    b"program:\xff",
+    b"program:/",
+    b"program:" + b"a" * 100_000,
+    b"program:yes",
+    b"program:cat",
+    b"program:echo name",
+    b"program:cat /dev/zero",
+    _SHELL + b"'exit 3'",
+    _SHELL + b"'kill -9 $$'",
+    _SHELL + b"'printf \"name \\033[2J\\n\"; cat'",
+    _SHELL + b"'printf \"\\033[31mno coffee\" >&2; exit 1'",
+]
+CALLED = (b"bot:", b"program:")
+GOOD_SEATS = [*GOOD_NAMES, *GOOD_BOTS, *GOOD_PROGRAMS]
+BAD_SEATS = [*BAD_NAMES, *BAD_BOTS, *BAD_PROGRAMS]
+
 VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
-    "x": (GOOD_NAMES, BAD_NAMES),
-    "o": (GOOD_NAMES, BAD_NAMES),
+    "x": (GOOD_SEATS, BAD_SEATS),
+    "o": (GOOD_SEATS, BAD_SEATS),
+    "patience": ([b"30", b"86400"], [b"", b"-1", b"nan", b"1e400", b"soon", b"\x1b[31m", b"\xff"]),
     "first": ([b"X", b"O", b"random"], [b"", b"x", b"\x1b[31m", b"\xff"]),
     "wording": ([b"narrative", b"gem", b"kata"], [b"", b"haiku", b"\x1b[31m", b"\xff"]),
     "color": ([b"auto", b"always", b"never"], [b"", b"red", b"\x1b[31m", b"\xff"]),
@@ -88,6 +157,62 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
     "position": (
         [b"X_O/_X_/___", b"XXX/OO_/___", b"         ", b"51937", b"123546879", b"5"],
         [b"", b"55", b"XXX/OOO/___", b"0", b"9" * 5000, "\u0665".encode(), b"\x1b[31m", b"\xff"],
+    ),
+    "analysed": (
+        [b"X_O/_X_/___", b"XXX/OO_/___", b"         ", b"51937", b"5", b"over", b"left"],
+        [b"", b"55", b"XXX/OOO/___", b"9" * 5000, "\u0665".encode(), b"none", b"\x1b[2J", b"\xff", b"%"],
+    ),
+    "pair": (
+        [
+            b"random perfect",
+            b"perfect club:win=1/2",
+            b"menace random --from X_O/_X_/___",
+            b"--all --from XX_/OO_/___",
+        ],
+        [
+            b"",
+            b"random",
+            b"random nonesuch",
+            b"--all random",
+            b"perfect \x1b[31m",
+            b"perfect \xff",
+            b"menace:file= random",
+            b"club:win=1/0 random",
+            b"random random --from 5",
+            b"random random --from \x1b[31m",
+        ],
+    ),
+    "form": ([b"json", b"csv"], []),
+    "json": ([b""], []),
+    "policies": (
+        [b"newell-simon", b"perfect perfect"],
+        [b"nonesuch", b"perfect nonesuch", b"club:", b"\x1b[31m", b"\xff", b"menace:file=/", b"a" * 5000],
+    ),
+    "machine": (
+        [
+            b"box ___/___/___",
+            b"box X_O/___/___",
+            b"box O__/___/___ --first O",
+            b"train --games 3",
+            b"train --games 3 --seat O --against club --new empty=refill --seed \xff",
+        ],
+        [
+            b"",
+            b"mend",
+            b"box",
+            b"box XXX/OO_/___",
+            b"box 5",
+            b"box \x1b[31m",
+            b"box ___/___/___ --file /",
+            b"train --games 0",
+            b"train --seat Z",
+            b"train --against nonesuch",
+            b"train --against \x1b[31m",
+            b"train --new win=\x1b[31m",
+            b"train --new file=x",
+            b"train --new \xff",
+            b"train --file /",
+        ],
     ),
     "describe": ([b""], []),
     "game": ([b"left", b"left-behind"], [b"", b"over-1", b"l e", b"none", b"\x1b[31m", b"\xff", b"%"]),
@@ -105,26 +230,38 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
 }
 """For each option, values that are good and values that are bad."""
 
-FLAGS = {"describe", "unfinished"}
-WORDS_ALONE = {"position", "game", "saved", "task"}
+FLAGS = {"describe", "unfinished", "json"}
+WORDS_ALONE = {"position", "game", "saved", "analysed"}
+SEVERAL_WORDS = {"task", "pair", "policies", "machine"}
 
 OPTIONS = {
-    "play": ([], ["x", "o", "first", "wording", "color", "describe"]),
-    "watch": (["interval"], ["x", "o", "first", "wording", "color", "describe", "seed", "games"]),
+    "play": ([], ["x", "o", "patience", "first", "wording", "color", "describe"]),
+    "watch": (
+        ["interval"],
+        ["x", "o", "patience", "first", "wording", "color", "describe", "seed", "games"],
+    ),
     "show": (["interval", "position"], ["wording", "color", "describe"]),
     "resume": (["game"], ["wording", "color", "describe"]),
     "replay": (["saved"], ["interval", "wording", "color", "describe"]),
     "games": ([], ["player", "limit", "unfinished"]),
     "export": (["saved"], []),
     "store": (["task"], []),
+    "analyse": (["analysed"], ["color", "json"]),
+    "odds": (["pair"], ["form"]),
+    "certify": (["policies"], []),
+    "menace": (["machine"], []),
 }
 """For each command, what it needs and what it takes."""
+
+WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 3, 6, 3, 2, 4, 4]
+"""How often each of them is called, and in the end how often none."""
 
 PLAYED = {b"play", b"resume"}
 TOLD = {b"watch", b"show", b"replay"}
 
 CELLS: list[bytes] = [cell.encode() for cell in (*"123456789", "0,0", "1,2", "2,1", "a1", "B2", " c3 ")]
 WORDS = [b"undo", b"resign", b"help", b"y", b"n", b"yes", b"no", b"quit", b"QUIT", b"un do", b"Y"]
+WORDS += [b"hint", b"why", b"why 5", b"WHY c3", b"why not", b"hint hint"]
 HARM = [
     *(name for name in BAD_NAMES if b"\n" not in name and len(name) < 1000),
     b"0",
@@ -155,8 +292,8 @@ SIZES = [(80, 24), (20, 5), (1, 1), (0, 0), (44, 10), (43, 9), (65535, 65535)]
 class Run:
     """One hostile session: what was done to the command, and which exit codes that allows."""
 
-    def __init__(self, seed: int, store: str, *, piped: bool) -> None:
-        self._store = store
+    def __init__(self, seed: int, folder: Path, *, piped: bool) -> None:
+        self._folder = folder
         self._rng = Random(seed)
         self._piped = piped
         self._unanswered = 0
@@ -193,6 +330,9 @@ class Run:
         is_data = b"export" in self.arguments
         encoding = "utf-8" if is_data else self.env.get("PYTHONIOENCODING", "utf-8")
         text = COLOURS.sub("", written.decode(encoding))
+        has_own = not self._piped or b"--color=always" in self.arguments
+        if has_own and (own := OWN_SIGNS.get(self.arguments[0])):
+            text = own.sub("", text)
         return [line for line in text.split("\n" if self._piped else "\r\n") if not line.isprintable()]
 
     def __str__(self) -> str:
@@ -212,7 +352,7 @@ class Run:
 
     def _command_line(self) -> tuple[list[bytes], bool]:
         """Return arguments, and whether they are good ones."""
-        command = self._rng.choices([*OPTIONS, ""], [50, 10, 6, 12, 10, 3, 2, 3, 4])[0]
+        command = self._rng.choices([*OPTIONS, ""], WEIGHTS)[0]
         if not command:
             return [self._rng.choice([b"-", b"--", b"bogus", b"--\x1b[31m", *BAD_NAMES])], False
         options = [self._option(name) for name in self._option_names(command)]
@@ -232,8 +372,10 @@ class Run:
         good, bad = VALUES[name]
         fine = not bad or self._chance(0.95)
         value = self._rng.choice(good if fine else bad)
-        if name == "task":
+        if name in SEVERAL_WORDS:
             return value.split(b" "), fine
+        if name == "form":
+            return [b"--" + value], fine
         if name in WORDS_ALONE:
             return [value], fine
         return [f"--{name}".encode() + (b"" if name in FLAGS else b"=" + value)], fine
@@ -247,7 +389,8 @@ class Run:
             "COLUMNS": ["0", "1", "-5", "wide"],
         }
         chosen = {name: self._rng.choice(values) for name, values in changes.items() if self._chance(0.1)}
-        return environment(PYTHONUNBUFFERED="", NOUGHTS_STORE=self._store, **chosen)
+        places = {"NOUGHTS_STORE": url(self._folder), "XDG_DATA_HOME": str(self._folder)}
+        return environment(PYTHONUNBUFFERED="", HOME=str(self._folder), **places, **chosen)
 
     # What is done to a game
 
@@ -310,7 +453,8 @@ class Run:
         if not session.wait_for(r"\n" if self.arguments[0] == b"replay" else MOVED):
             return
         endless = not {b"--interval=60", b"--interval=86400"}.isdisjoint(self.arguments)
-        self._may_be_over = not endless or b"5" in self.arguments
+        ends_early = any(b"program:" in argument for argument in self.arguments)
+        self._may_be_over = not endless or ends_early or b"5" in self.arguments
         if not self._piped:
             harm = self._keys(self._rng.choice(HARM))
             session.type(
@@ -401,7 +545,9 @@ class Run:
 
 
 def _names_differ(arguments: list[bytes]) -> bool:
-    names = [argument[4:].decode(errors="replace") for argument in arguments if argument[3:4] == b"="]
+    """Tell whether two people have different names; two bots of one name are told apart anyway."""
+    seats = [argument[4:] for argument in arguments if argument[3:4] == b"="]
+    names = [seat.decode(errors="replace") for seat in seats if not seat.startswith(CALLED)]
     return len({unicodedata.normalize("NFC", name).strip() for name in names}) == len(names)
 
 
@@ -437,7 +583,7 @@ def _check(seed: int, saved: bytes, folder: Path, record_property: Record, *, pi
     file(folder).parent.mkdir()
     file(folder).write_bytes(saved)
     before = _lines(folder)
-    run = Run(seed, url(folder), piped=piped)
+    run = Run(seed, folder, piped=piped)
     try:
         run.play_out()
     finally:

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from command import noughts
-from noughts import NARRATIVE, O, Player, X
+from noughts import NARRATIVE, Mark, O, Player, X
 from noughts.terminal.screen import Screen
-from noughts.terminal.watch import Pause, watch
+from noughts.terminal.watch import Chance, Pause, watch
 
 
 def test_the_pause_lies_between_moves() -> None:
@@ -31,7 +31,13 @@ def test_one_pause_for_each_move_but_the_first() -> None:
     slept: list[float] = []
     out = StringIO()
 
-    watch(Screen(out, NARRATIVE), (), [X, O], Random(3), Pause(0.5, slept.append))
+    watch(
+        Screen(out, NARRATIVE),
+        (),
+        [X, O],
+        dict.fromkeys(Mark, Chance(Random(3))),
+        Pause(0.5, slept.append),
+    )
 
     moves = out.getvalue().count("Player ")
     assert len(slept) == moves - 1
@@ -65,7 +71,7 @@ def test_names_are_told() -> None:
         Screen(out, NARRATIVE),
         (Player("bob", X), Player("frank", O)),
         [X],
-        Random(1),
+        dict.fromkeys(Mark, Chance(Random(1))),
         Pause(0, lambda _: None),
         with_tally=True,
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from random import Random
 
 from noughts.core.board import Mark
 from noughts.core.errors import InvalidName, quoted
-from noughts.core.player import Player
 from noughts.terminal.leaving import leave_well
 from noughts.terminal.parsing import parser
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
@@ -19,7 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
+    from random import Random
     from typing import BinaryIO, TextIO
+
+    from noughts.core.player import Player
+    from noughts.terminal.seats import Seating, Sitter
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -28,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _obey(arguments: Sequence[str]) -> None:
-    options = parser().parse_args(arguments)
+    options = parser(arguments).parse_args(arguments)
     _COMMANDS[options.command](options)
 
 
@@ -36,21 +38,26 @@ def _play(options: Namespace) -> None:
     from noughts.terminal.saved import open_to_save  # noqa: PLC0415 - what a command does not need
     from noughts.terminal.table import Table  # noqa: PLC0415 - is not loaded
 
-    screen, players = _screen(options), _players(options)
-    store, notebook = open_to_save(options)
-    with store:
-        first = _first(options, screen, players, Random())  # noqa: S311 - a game, no secret
-        Table(screen, _keyboard(), notebook, players).play(first)
+    screen, waiting, rng = _screen(options), Waiting(), _rng()
+    with _seating(options, rng, waiting) as seating:
+        players, sitters = _seats(options, seating)
+        store, notebook = open_to_save(options)
+        with store:
+            first = _first(options, screen, players, rng)
+            Table(screen, _keyboard(waiting), notebook, players, sitters).play(first)
 
 
 def _watch(options: Namespace) -> None:
-    from noughts.terminal.watch import Pause, watch  # noqa: PLC0415 - the same
+    from noughts.terminal.watch import Chance, Pause, watch  # noqa: PLC0415 - the same
 
-    screen, players = _screen(options), _players(options)
-    rng = Random(os.fsencode(options.seed) if options.seed is not None else None)  # noqa: S311 - the same
-    starters = (_first(options, screen, players, rng) for _ in range(options.games or 1))
-    pause = Pause(options.interval, Waiting().sleep)
-    watch(screen, players, starters, rng, pause, with_tally=options.games is not None)
+    screen, waiting = _screen(options), Waiting()
+    rng = _rng(options.seed)
+    with _seating(options, rng, waiting) as seating:
+        players, called = _seats(options, seating)
+        sitters = {mark: called.get(mark) or Chance(rng) for mark in Mark}
+        starters = (_first(options, screen, players, rng) for _ in range(options.games or 1))
+        pause = Pause(options.interval, waiting.sleep)
+        watch(screen, players, starters, sitters, pause, with_tally=options.games is not None)
 
 
 def _show(options: Namespace) -> None:
@@ -64,7 +71,34 @@ def _show(options: Namespace) -> None:
 def _resume(options: Namespace) -> None:
     from noughts.terminal.saved import resume  # noqa: PLC0415 - the same
 
-    resume(options, _screen(options), _keyboard())
+    waiting = Waiting()
+    with _seating(options, _rng(), waiting) as seating:
+        resume(options, _screen(options), _keyboard(waiting), seating)
+
+
+def _analyse(options: Namespace) -> None:
+    from noughts.terminal.analyse import analyse  # noqa: PLC0415 - the same
+
+    out = _out()
+    analyse(options, out, colour=colours_wanted(options.color, out, os.environ))
+
+
+def _odds(options: Namespace) -> None:
+    from noughts.terminal.odds_table import tell_odds  # noqa: PLC0415 - the same
+
+    tell_odds(options, _out())
+
+
+def _certify(options: Namespace) -> None:
+    from noughts.terminal.certificates import certify_bots  # noqa: PLC0415 - the same
+
+    certify_bots(options, _out())
+
+
+def _menace(options: Namespace) -> None:
+    from noughts.terminal.menace import look_after_machine  # noqa: PLC0415 - the same
+
+    look_after_machine(options, _out(), sys.stderr)
 
 
 def _replay(options: Namespace) -> None:
@@ -98,12 +132,22 @@ _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "play": _play,
     "watch": _watch,
     "show": _show,
+    "analyse": _analyse,
+    "odds": _odds,
+    "certify": _certify,
+    "menace": _menace,
     "games": _games,
     "resume": _resume,
     "replay": _replay,
     "export": _export,
     "store": _store,
 }
+
+
+def _rng(seed: str | None = None) -> Random:
+    from random import Random  # noqa: PLC0415 - the same
+
+    return Random(None if seed is None else os.fsencode(seed))  # noqa: S311 - a game, no secret
 
 
 def _out() -> TextIO:
@@ -119,8 +163,8 @@ def _binary_out() -> BinaryIO:
     return sys.stdout.buffer if sys.stdout else open(os.devnull, "wb")  # noqa: PTH123 - until the end
 
 
-def _keyboard() -> BinaryIO | None:
-    return Waiting().reader(sys.stdin.buffer) if sys.stdin else None
+def _keyboard(waiting: Waiting) -> BinaryIO | None:
+    return waiting.reader(sys.stdin.buffer) if sys.stdin else None
 
 
 def _screen(options: Namespace) -> Screen:
@@ -135,12 +179,25 @@ def _screen(options: Namespace) -> Screen:
     )
 
 
-def _players(options: Namespace) -> tuple[Player, ...]:
-    """Return those who have names; what is wrong with them is said before anything else."""
+def _seating(options: Namespace, rng: Random, waiting: Waiting) -> Seating:
+    from noughts.terminal.saving import keeps_games  # noqa: PLC0415 - the same
+    from noughts.terminal.seats import Seating  # noqa: PLC0415 - the same
+
+    saves = options.command != "watch" and keeps_games(options, os.environ)
+    return Seating(rng, waiting.wait, options.patience, saves=saves)
+
+
+def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], dict[Mark, Sitter]]:
+    """Return those who have names, and who of them plays without a keyboard.
+
+    What is wrong with them is said before anything else.
+    """
+    from noughts.terminal.seats import seated  # noqa: PLC0415 - the same
     from noughts.terminal.table import new_game  # noqa: PLC0415 - the same
 
-    named = (Mark.X, options.x), (Mark.O, options.o)
-    game = new_game(Mark.X, (Player(name, mark) for mark, name in named if name is not None))
+    asked = {Mark.X: options.x, Mark.O: options.o}
+    sitters = {mark: sitter for mark, seat in asked.items() if seat and (sitter := seating.call(seat))}
+    game = new_game(Mark.X, seated(asked, sitters))
     wording = WORDINGS[options.wording]
     for player in game.players:
         other = player.mark.other
@@ -149,7 +206,7 @@ def _players(options: Namespace) -> tuple[Player, ...]:
             raise InvalidName(
                 f"the players need different names, and {quoted(player.name)} means {other}"
             )
-    return game.players
+    return game.players, sitters
 
 
 def _first(options: Namespace, screen: Screen, players: tuple[Player, ...], rng: Random) -> Mark:

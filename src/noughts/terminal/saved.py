@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing
 from noughts.core.player import clean_name
 from noughts.service import Service
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO, TextIO
 
+    from noughts.core.game import Game
     from noughts.store.base import EventStore
     from noughts.terminal.screen import Screen
+    from noughts.terminal.seats import Seating
     from noughts.terminal.waiting import Waiting
 
 
@@ -37,9 +40,10 @@ def open_to_save(options: Namespace) -> tuple[EventStore, Notebook]:
     return store, Notebook(Service(store), lasts=url != MEMORY)
 
 
-def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None) -> None:
-    """Play on where a game was left."""
-    from noughts.terminal.table import Table  # noqa: PLC0415 - only what is asked for is loaded
+def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None, seating: Seating) -> None:
+    """Play on where a game was left; bots are called back."""
+    from noughts.terminal.seats import called_back  # noqa: PLC0415 - only what is asked for is loaded
+    from noughts.terminal.table import Table  # noqa: PLC0415 - the same
 
     with _opened(options) as store:
         service = Service(store)
@@ -49,7 +53,16 @@ def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None) -> Non
             raise AlreadyOver(
                 f"the game is over, {standing(standing_now)}: noughts replay tells it again"
             )
-        Table(screen, keyboard, Notebook(service, lasts=True)).resume(game)
+        seats = called_back(standing_now, {Mark.X: options.x, Mark.O: options.o})
+        sitters = {mark: sitter for mark, seat in seats.items() if (sitter := seating.call(seat))}
+        Table(screen, keyboard, Notebook(service, lasts=True), sitters=sitters).resume(game)
+
+
+def look_up(options: Namespace, beginning: str) -> Game:
+    """Return the saved game whose id begins like that."""
+    with _opened(options) as store:
+        service = Service(store)
+        return service.look(service.find(beginning)).game
 
 
 def games(options: Namespace, out: TextIO) -> None:

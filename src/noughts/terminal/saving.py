@@ -11,6 +11,7 @@ from noughts.terminal.table import new_game
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterable, Mapping
 
     from noughts.core.board import Mark
@@ -29,10 +30,16 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     """
     if asked is not None:
         return asked
-    return environment.get("NOUGHTS_STORE") or f"sqlite:{_data_folder(environment)}/games.sqlite"
+    return environment.get("NOUGHTS_STORE") or f"sqlite:{data_folder(environment)}/games.sqlite"
 
 
-def _data_folder(environment: Mapping[str, str]) -> Path:
+def keeps_games(options: Namespace, environment: Mapping[str, str]) -> bool:
+    """Tell whether games, and what is learned from them, are to be found again later."""
+    is_kept = not getattr(options, "no_save", False)
+    return is_kept and store_url(options.store, environment) != MEMORY
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
     """Return the folder that the XDG base directory specification names; a relative one is no folder."""
     data, home = (Path(environment.get(name, "")) for name in ("XDG_DATA_HOME", "HOME"))
     for folder in (data, home / ".local" / "share"):

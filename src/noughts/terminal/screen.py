@@ -47,6 +47,10 @@ class Screen(Value):
         """Show one line."""
         self.out.write(line + "\n")
 
+    def flush(self) -> None:
+        """Let be seen what was said so far."""
+        self.out.flush()
+
     def ask_below_board(self, question: str) -> None:
         """Ask, and leave a line free above the question where a person looks at it and there is room."""
         if self.interactive and not self.compact and not self.spoken:

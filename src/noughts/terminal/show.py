@@ -24,18 +24,18 @@ def show(screen: Screen, written: str, first: Mark, pause: Pause) -> None:
             pause()
             game = show_move(screen, game, cell)
     else:
-        game = Game.at(_board(written, first))
+        game = Game.at(read_board(written, first, or_game=True))
         screen.show(game)
     if game.active and not screen.spoken:
         screen.say(f"{standing(game)}.")
 
 
-def _board(written: str, first: Mark) -> Board:
+def read_board(written: str, first: Mark, *, or_game: bool = False) -> Board:
     """Read the board, and if it is one that the other mark must have started, say so."""
     try:
         return parse_board(written, first)
     except UnreadableBoard as error:
-        if set("XO") & set(written):
+        if set("XO") & set(written) or not or_game:
             raise
         raise UnreadableBoard(f"{error} (a game is its digits, such as 51937)") from None
     except ImpossibleBoard as error:

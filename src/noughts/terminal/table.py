@@ -1,33 +1,44 @@
-"""Two people at one keyboard: the loop of a game, and of one game after another."""
+"""A game at one keyboard, with people, bots and programs: its loop, and one game after another."""
 
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, StaleVersion, StoreError, UnreadableCell
+from noughts.core.errors import (
+    CommandRefused,
+    Forfeit,
+    IllegalMove,
+    StaleVersion,
+    StoreError,
+    UnreadableCell,
+)
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
 from noughts.terminal.keyboard import UnreadableLine, read_line
+from noughts.terminal.leaving import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import BinaryIO
 
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
     from noughts.terminal.saving import Notebook
     from noughts.terminal.screen import Screen
+    from noughts.terminal.seats import Sitter
 
 HELP = """\
 Type the number of a free cell, 1 to 9, row by row from the top left;
 row,column (0,0 to 2,2) and a1 to c3 name the same cells.
-undo    take back the last token
+hint    show a best move, and why it is one
+why     explain the last token; why 5, what a token on 5 would do
+undo    take back the last token; against a bot, your last token and its answer
 resign  give the game up
 help    show this
 quit    leave"""
 
-SHORT_HELP = "1-9 undo resign quit"
+SHORT_HELP = "hint why undo quit"
 
 
 class _Left(Exception):
@@ -43,11 +54,13 @@ class Table:
         keyboard: BinaryIO | None,
         notebook: Notebook,
         players: Iterable[Player] = (),
+        sitters: Mapping[Mark, Sitter] | None = None,
     ) -> None:
         self._screen = screen
         self._keyboard = keyboard
         self._notebook = notebook
         self._players = tuple(players)
+        self._sitters = sitters or {}
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
     def play(self, first: Mark) -> None:
@@ -77,16 +90,38 @@ class Table:
         self._screen.say("Goodbye!")
 
     def _play_one(self, game: Game) -> Game:
+        for sitter in self._sitters.values():
+            sitter.begin()
         self._screen.show(game)
         try:
-            while game.active:
-                self._ask_for_move(game, game.active)
-                game = self._answer(game, game.active)
+            while mark := game.active:
+                if mark in self._sitters:
+                    game = self._let_move(game, mark, self._sitters[mark])
+                else:
+                    self._ask_for_move(game, mark)
+                    game = self._answer(game, mark)
         except _Left:
             if bookmark := self._notebook.bookmark:
                 self._screen.say(f"The game is saved: noughts resume {bookmark}")
             raise
+        for seat, sitter in self._sitters.items():
+            if words := sitter.learn(game, seat):
+                self._screen.say(words)
         return game
+
+    def _let_move(self, game: Game, mark: Mark, sitter: Sitter) -> Game:
+        """Let a bot or a program move; one that does anything else has lost."""
+        self._screen.flush()
+        try:
+            cell = sitter.choose(game.board)
+        except Forfeit as forfeit:
+            self._screen.say(f"{self._screen.name(game, mark)} forfeits: {printable(str(forfeit))}.")
+            return self._record(Resign(mark))
+        if cell is None:
+            return self._record(Resign(mark))
+        player, number = self._screen.name(game, mark), format_cell(cell)
+        self._screen.say(self._screen.wording.takes.format(player=player, cell=number))
+        return self._record(PlaceToken(mark, cell))
 
     def _ask_for_move(self, game: Game, mark: Mark) -> None:
         question = "{mark} 1-9:" if self._screen.compact else self._screen.wording.ask
@@ -98,16 +133,24 @@ class Table:
             words = self._hear()
             if words == "help":
                 return self._say_and_show(game, SHORT_HELP if self._screen.compact else HELP)
-            command = _understand(words, mark)
+            if words == "hint" or words.split()[:1] == ["why"]:
+                return self._say_and_show(game, self._coached(game, words))
+            command = self._understand(words, mark)
             events = decide(game, command)
         except UnreadableCell as refusal:
             return self._refuse(game, f"{refusal}, or help")
         except UnreadableLine as refusal:
             return self._refuse(game, str(refusal))
+        except IllegalMove:
+            return self._refuse_taken(game)
         except CommandRefused as refusal:
             return self._say_and_show(game, _sentence(str(refusal)))
         if isinstance(events[0], PlayerNotifyIllegalMove):
-            return self._refuse(game, f"that cell is taken: the free cells are {_free(game)}")
+            return self._refuse_taken(game)
+        return self._record(command)
+
+    def _record(self, command: Command) -> Game:
+        """Write down what is right in the game as it was last seen, and show what it led to."""
         try:
             after = self._notebook.write(command)
         except StoreError as error:
@@ -123,6 +166,24 @@ class Table:
         self._screen.show(after)
         return after
 
+    def _coached(self, game: Game, words: str) -> str:
+        """Return what the coach says: a hint, or why a move is good or bad."""
+        from noughts.terminal.coaching import explain, hint  # noqa: PLC0415 - only who asks for it loads it
+
+        if words == "hint":
+            return hint(game.board, short=self._screen.compact)
+        return explain(game, words.removeprefix("why").strip(), short=self._screen.compact)
+
+    def _understand(self, words: str, mark: Mark) -> Command:
+        match words:
+            case "undo":
+                # The token that lies there last is the opponent's; a bot's answer goes with one's own.
+                return TakeBack(mark if mark.other in self._sitters else mark.other)
+            case "resign":
+                return Resign(mark)
+            case _:
+                return PlaceToken(mark, parse_cell(words))
+
     def _told_where_to_go_on(self, error: StoreError) -> StoreError:
         bookmark = self._notebook.bookmark_of_what_was_seen
         return (
@@ -130,6 +191,9 @@ class Table:
             if bookmark
             else error
         )
+
+    def _refuse_taken(self, game: Game) -> Game:
+        return self._refuse(game, f"that cell is taken: the free cells are {_free(game)}")
 
     def _refuse(self, game: Game, why: str) -> Game:
         refusal = self._screen.wording.invalid
@@ -177,16 +241,6 @@ def new_game(first: Mark, players: Iterable[Player]) -> Game:
     for player in players:
         game = fold(decide(game, JoinGame(player.mark, player.name)), game)
     return game
-
-
-def _understand(words: str, mark: Mark) -> Command:
-    match words:
-        case "undo":
-            return TakeBack(mark.other)  # the token that lies there last is the opponent's
-        case "resign":
-            return Resign(mark)
-        case _:
-            return PlaceToken(mark, parse_cell(words))
 
 
 def _free(game: Game) -> str:

@@ -1,21 +1,38 @@
-"""Games to look on at: two bots that leave it to chance."""
+"""Games to look on at: two bots that leave it to chance, or others, or programs."""
 
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.game import PlaceToken, decide, fold
+from noughts.core.errors import Forfeit
+from noughts.core.game import PlaceToken, Resign, decide, fold
 from noughts.players.chance import random_cell
+from noughts.terminal.leaving import printable
 from noughts.terminal.table import new_game
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from random import Random
 
-    from noughts.core.board import Cell
+    from noughts.core.board import Board, Cell
     from noughts.core.game import Game
     from noughts.core.player import Player
     from noughts.terminal.screen import Screen
+    from noughts.terminal.seats import Sitter
+
+
+class Chance:
+    """Who sits where nobody else was called to: it moves at random, and loads nothing for that."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+
+    def begin(self) -> None:
+        """Be ready for any game."""
+
+    def choose(self, board: Board) -> Cell:
+        """Leave it to chance."""
+        return random_cell(board, self._rng)
 
 
 class Pause:
@@ -37,7 +54,7 @@ def watch(
     screen: Screen,
     players: Iterable[Player],
     starters: Iterable[Mark],
-    rng: Random,
+    sitters: Mapping[Mark, Sitter | Chance],
     pause: Pause,
     *,
     with_tally: bool = False,
@@ -48,12 +65,30 @@ def watch(
     game = new_game(Mark.X, seated)
     for first in starters:
         game = new_game(first, seated)
-        while game.active:
+        for sitter in sitters.values():
+            sitter.begin()
+        while mark := game.active:
             pause()
-            game = show_move(screen, game, random_cell(game.board, rng))
+            game = _let_move(screen, game, sitters[mark])
         ends[game.winner] += 1
     if with_tally:
         screen.say(f"Tally: {screen.points(game, ends)}")
+
+
+def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:
+    """Let a bot or a program move; one that does anything else has lost."""
+    who = screen.name(game, game.board.turn)
+    try:
+        cell = sitter.choose(game.board)
+    except Forfeit as forfeit:
+        screen.say(f"{who} forfeits: {printable(str(forfeit))}.")
+        cell = None
+    if cell is not None:
+        return show_move(screen, game, cell)
+    after = fold(decide(game, Resign(game.board.turn)), game)
+    screen.say(screen.wording.resigned.format(player=who))
+    screen.show(after)
+    return after
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:

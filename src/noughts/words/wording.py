@@ -52,6 +52,8 @@ class Wording(Value):
     starts: str = "{player} starts."
     resigned: str = "{player} resigned."
     took_back: str = "{player} took back."
+    takes: str = "{player} takes {cell}."
+    """How a bot tells its move to the person that it plays."""
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` may dress the sign of each cell in colour."""

@@ -1,0 +1,150 @@
+"""MENACE on the command line: training with a learning curve, and a look into its boxes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+
+from noughts.core.board import Mark
+from noughts.core.errors import GameOver, UnknownPolicy
+from noughts.core.notation import format_cell
+from noughts.players.menace import RESIGN, Menace
+from noughts.players.menace_file import load_machine, menace_policy, save_machine
+from noughts.players.odds import odds
+from noughts.players.policies import read_parameters
+from noughts.players.solver import Result
+from noughts.players.training import Training
+from noughts.players.weights import Weighed
+from noughts.terminal.curve import draw_curve
+from noughts.terminal.leaving import printable
+from noughts.terminal.machines import asked_policy, kept_file, kept_machine
+from noughts.terminal.odds_table import fraction, percent
+from noughts.terminal.show import read_board
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import TextIO
+
+    from noughts.core.board import Board
+    from noughts.players.odds import Odds
+    from noughts.players.policies import Policy
+
+POINTS = 30
+"""How often the odds are reckoned while it trains, for the curve."""
+CHUNK = 5000
+"""How many games are played between two looks at the clock, or the keyboard."""
+BAR = 30
+
+
+def look_after_machine(options: Namespace, out: TextIO, errors: TextIO | None) -> None:
+    """Do what is to be done with the machine."""
+    file = Path(options.file) if options.file is not None else kept_file()
+    if options.task == "train":
+        _train(options, file, out, errors)
+    else:
+        machine = load_machine(file) if options.file is not None else kept_machine(file)
+        _show_box(machine, read_board(options.position, Mark(options.first)), out)
+
+
+def _train(options: Namespace, file: Path, out: TextIO, errors: TextIO | None) -> None:
+    machine = kept_machine(file) if options.new is None else _new_machine(options.new)
+    against, mark = Weighed(asked_policy(options.against)), Mark(options.seat)
+    seed = os.fsencode(options.seed) if options.seed is not None else None
+    training = Training(machine, against, Random(seed), mark)  # noqa: S311 - a game, no secret
+    before = dict(machine.results)
+    curve = [_odds(machine, against, mark)]
+    if options.new is None or not file.exists():
+        save_machine(machine, file)  # if that cannot be done, it is said before the games are played
+    bar = _Bar(options.games, errors)
+    points = min(POINTS, options.games)
+    try:
+        for point in range(1, points + 1):
+            target = options.games * point // points
+            _play_until(target, sum(before.values()), machine, training, bar)
+            curve.append(_odds(machine, against, mark))
+    finally:
+        bar.clear()
+        if machine.results != before:
+            save_machine(machine, file)
+    won, drawn, lost = (machine.results[result] - before[result] for result in Result)
+    out.write(draw_curve(curve, mark, options.games))
+    out.write(
+        f"{options.games:,} games as {mark} against {options.against}: "
+        f"won {won:,}, drew {drawn:,}, lost {lost:,}.\n"
+    )
+    _tell_odds(curve[-1], mark, machine, out)
+    out.write(f"It has learned from {machine.games:,} games, and is kept in {printable(str(file))}.\n")
+
+
+def _play_until(target: int, before: int, machine: Menace, training: Training, bar: _Bar) -> None:
+    """Play up to so many games in all; whatever interrupts that, only whole games are learned from."""
+    while (done := machine.games - before) < target:
+        bar.show(done)
+        boxes, results = [list(beads) for beads in machine.boxes], dict(machine.results)
+        try:
+            training.play(min(CHUNK, target - done))
+        except BaseException:
+            machine.boxes, machine.results = boxes, results
+            raise
+
+
+def _new_machine(rules: str) -> Menace:
+    if "file=" in rules:
+        raise UnknownPolicy("a new machine has rules, such as empty=refill,win=5, and no file yet")
+    return menace_policy(**read_parameters(rules)) if rules else Menace()
+
+
+def _odds(machine: Menace, against: Policy, mark: Mark) -> Odds:
+    return odds(machine, against) if mark is Mark.X else odds(against, machine)
+
+
+def _tell_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
+    chances = ("wins", now.win(mark)), ("draws", now.draw), ("loses", now.win(mark.other))
+    told = ", ".join(f"{what} {percent(chance)}" for what, chance in chances)
+    out.write(f"Now it {told} exactly: {', '.join(fraction(chance) for _, chance in chances)}.\n")
+    if now.win(mark.other) == 1 and machine.rules.empty == RESIGN:
+        out.write(
+            "Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
+        )
+
+
+class _Bar:
+    """How far the training has come, for a person who waits at a terminal."""
+
+    def __init__(self, games: int, out: TextIO | None) -> None:
+        self._games = games
+        self._out = out if out and out.isatty() else None
+
+    def show(self, done: int) -> None:
+        if self._out:
+            filled = "#" * (BAR * done // self._games)
+            self._out.write(f"\r[{filled:<{BAR}}] {100 * done // self._games} %")
+            self._out.flush()
+
+    def clear(self) -> None:
+        if self._out:
+            self._out.write(f"\r{'':<{BAR + 8}}\r")
+            self._out.flush()
+
+
+def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
+    """Draw the box of a position: how many beads stand for each cell."""
+    if board.is_over:
+        raise GameOver(f"the game is over in '{board}', so there is no box for it")
+    beads = machine.beads(board)
+    signs = [str(mark) if mark else str(beads.get(cell, ".")) for cell, mark in enumerate(board.cells)]
+    width = max(3, *map(len, signs)) + 2
+    rows = ["|".join(sign.center(width) for sign in signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
+    out.write(f"\n{'+'.join(['-' * width] * 3)}\n".join(rows) + "\n")
+    total = sum(beads.values())
+    if len(board.free_cells) == 1:
+        out.write("There is no box for it: a last cell leaves no choice.\n")
+    elif not total:
+        out.write("The box is empty: the machine resigns.\n")
+    else:
+        shares = (f"{format_cell(cell)} {percent(chance)}" for cell, chance in machine(board).items())
+        out.write(f"{total:,} beads: {', '.join(shares)}.\n")
+    if len(beads) < len(board.free_cells):
+        out.write("A cell with . comes to the same as another one, and has no beads of its own.\n")

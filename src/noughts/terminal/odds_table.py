@@ -1,0 +1,127 @@
+"""The exact odds of bots against each other: a pair, or a table of all of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from noughts.core.board import Board, Mark
+from noughts.core.errors import UnknownPolicy
+from noughts.core.value import Value
+from noughts.players.odds import odds
+from noughts.players.policies import policy_names
+from noughts.players.weights import Weighed
+from noughts.terminal.machines import asked_policy
+from noughts.terminal.show import read_board
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from fractions import Fraction
+    from typing import TextIO
+
+    from noughts.players.odds import Odds
+
+_COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
+
+
+class Pairing(Value):
+    """Two bots, and how they fare."""
+
+    x: str
+    o: str
+    odds: Odds
+
+
+def tell_odds(options: Namespace, out: TextIO) -> None:
+    """Tell the odds of a pair, or of all pairs in both seats."""
+    if options.all and options.x is not None:
+        raise UnknownPolicy("--all tells the odds of all bots: name none, or leave it out")
+    if not options.all and options.o is None:
+        raise UnknownPolicy(f"name two bots, of {', '.join(policy_names())}; or say --all")
+    sys.set_int_max_str_digits(0)  # the limit is for numbers from strangers; these are our own
+    first = Mark(options.first)
+    board = Board(first=first) if options.position is None else read_board(options.position, first)
+    names = policy_names() if options.all else (options.x, options.o)
+    bots = {name: Weighed(asked_policy(name)) for name in names}
+    pairs = [(x, o) for x in names for o in names] if options.all else [(options.x, options.o)]
+    found = [Pairing(x, o, odds(bots[x], bots[o], board)) for x, o in pairs]
+    if options.json:
+        out.write(f"{json.dumps([_plain(pairing) for pairing in found])}\n")
+    elif options.csv:
+        _write_csv(found, out)
+    elif options.all:
+        _write_table(names, found, out)
+    else:
+        _write_pair(found[0], out)
+
+
+def percent(chance: Fraction) -> str:
+    """Write a chance so that certain and impossible look like nothing else.
+
+    >>> from fractions import Fraction
+    >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(1)), percent(Fraction(0))
+    ('33.3 %', '<0.1 %', '100 %', '0 %')
+    """
+    if chance in (0, 1):
+        return f"{100 * int(chance)} %"
+    thousandths = round(1000 * chance)
+    if thousandths in (0, 1000):
+        return "<0.1 %" if thousandths == 0 else ">99.9 %"
+    return f"{thousandths / 10:.1f} %"
+
+
+def _write_pair(pairing: Pairing, out: TextIO) -> None:
+    found = pairing.odds
+    out.write(f"{pairing.x} (X) against {pairing.o} (O)\n")
+    chances = ("X wins", found.x), ("draw", found.draw), ("O wins", found.o)
+    out.writelines(f"{what:<7}{percent(chance):>7}  {fraction(chance)}\n" for what, chance in chances)
+    out.write(f"length {float(found.length):>6.2f}  {fraction(found.length)}\n")
+
+
+def _write_table(names: tuple[str, ...], found: list[Pairing], out: TextIO) -> None:
+    """Write a row for each bot at X, and in it a column for each at O."""
+    out.write("X wins / draw / O wins, in percent. X stands in the rows, O in the columns.\n")
+    width = max(14, *(len(name) for name in names)) + 2
+    lines = [["", *names]]
+    for x in names:
+        row = [pairing.odds for pairing in found if pairing.x == x]
+        lines.append([x, *(f"{_short(one.x)}/{_short(one.draw)}/{_short(one.o)}" for one in row)])
+    out.writelines("".join(f"{text:<{width}}" for text in line).rstrip() + "\n" for line in lines)
+
+
+def _short(chance: Fraction) -> str:
+    return percent(chance).removesuffix(" %")
+
+
+def _write_csv(found: list[Pairing], out: TextIO) -> None:
+    import csv  # noqa: PLC0415 - only who asks for it loads it
+
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows(
+        (one.x, one.o, one.odds.x, one.odds.draw, one.odds.o, one.odds.length) for one in found
+    )
+
+
+def _plain(pairing: Pairing) -> dict[str, object]:
+    """Return a pair as data: exact chances as text, and the same as numbers."""
+    found = pairing.odds
+    exact = {"x_wins": found.x, "draw": found.draw, "o_wins": found.o, "length": found.length}
+    return {
+        "x": pairing.x,
+        "o": pairing.o,
+        **{name: str(value) for name, value in exact.items()},
+        "about": {name: float(value) for name, value in exact.items()},
+    }
+
+
+def fraction(number: Fraction) -> str:
+    """Write a fraction, if a line has room for it.
+
+    >>> from fractions import Fraction
+    >>> fraction(Fraction(1, 3)), fraction(Fraction(1, 10**99))
+    ('1/3', 'about 1e-99')
+    """
+    written = str(number) if number.denominator < 10**40 else ""
+    return written or f"about {float(number):.12g}"

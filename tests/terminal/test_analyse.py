@@ -1,0 +1,356 @@
+"""The coach on the command line: positions with every move labelled, and games gone through."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment, noughts
+from noughts import Mark, O, Resign, Service, X, open_store
+from noughts.core.notation import parse_board, parse_moves
+from noughts.players.coach import advise, review
+from noughts.players.plain import plain_moves, plain_prospect, plain_review
+from noughts.players.solver import prospect
+from pseudo_terminal import in_terminal
+from saved_games import DRAW, X_WINS, save, saving, url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOARD = "X_O/_X_/___"
+LABELLED = """\
+     X     | 2 -loss 2 |     O
+-----------+-----------+-----------
+ 4 -loss 2 |     X     | 6 -loss 2
+-----------+-----------+-----------
+ 7 -loss 2 | 8 -loss 2 |  9 =draw
+"""
+LISTED = """\
+O to move: draw. Best: 9.
+9: draw. It stops X on 1-5-9. It is the only move that does not lose. It threatens 3-6-9. \
+It takes a corner, on 2 open lines.
+2: loss in 2. It gives up the draw: X wins after 2, 9; 9 was better. It lets X complete 1-5-9. \
+It takes an edge, on no open lines.
+4: loss in 2. It gives up the draw: X wins after 4, 9; 9 was better. It lets X complete 1-5-9. \
+It takes an edge, on no open lines.
+6: loss in 2. It gives up the draw: X wins after 6, 9; 9 was better. It lets X complete 1-5-9. \
+It takes an edge, on 1 open line.
+7: loss in 2. It gives up the draw: X wins after 7, 9; 9 was better. It lets X complete 1-5-9. \
+It takes a corner, on 1 open line.
+8: loss in 2. It gives up the draw: X wins after 8, 9; 9 was better. It lets X complete 1-5-9. \
+It takes an edge, on 1 open line.
+"""
+
+GONE_THROUGH = """\
+1. {first} 1: draw. It takes a corner, on 3 open lines.
+2. {other} 4: loss in 6. It gives up the draw: {first} wins after 4, 2, 3, 5, 9, 8; 5 was better. \
+A mistake.
+3. {first} 2: win in 5. It threatens 1-2-3.
+4. {other} 5: loss in 2. It lets {first} complete 1-2-3. It loses sooner than it must: 3 was better \
+(3, 5, 9, 8).
+5. {first} 3: win in 1. It completes 1-2-3.
+{first} won with 1, 2 and 3.
+1 mistake; decided by move 2, {other} on 4. Better: 5.
+"""
+
+
+def analysed(*arguments: str, env: dict[str, str] | None = None) -> str:
+    """Return what is said, if it is said without a complaint."""
+    ran = noughts("analyse", *arguments, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+# Positions
+
+
+@pytest.mark.parametrize("written", [BOARD, "X_O_X____", "X.O.X....", "X_O\n_X_\n___"])
+def test_a_position_to_the_letter(written: str) -> None:
+    """Drawn with what each move is worth, then a line for each, the best first; however it is written."""
+    assert analysed(written) == LABELLED + LISTED
+
+
+def test_moves_are_told_from_the_best_to_the_worst() -> None:
+    """A win before a draw before a loss; in the drawing each has its sign."""
+    lines = analysed("XX_/OO_/___").splitlines()
+
+    assert lines[0] == "     X     |     X     |  3 +win 1"
+    assert lines[2] == "     O     |     O     |  6 =draw"
+    assert lines[4] == " 7 -loss 2 | 8 -loss 2 | 9 -loss 2"
+    assert lines[5] == "X to move: win in 1. Best: 3."
+    assert [line[:10] for line in lines[6:]] == [
+        "3: win in ",
+        "6: draw. I",
+        "7: loss in",
+        "8: loss in",
+        "9: loss in",
+    ]
+
+
+def test_every_move_of_the_empty_board_is_listed() -> None:
+    """All nine are draws, and the corners are the best of them."""
+    lines = analysed("         ").splitlines()
+
+    assert lines[0] == "  1 =draw  |  2 =draw  |  3 =draw"
+    assert lines[5] == "X to move: draw. Best: 1, 3, 7, 9."
+    assert [line[0] for line in lines[6:]] == [*"137924568"]
+
+
+def test_o_may_have_started() -> None:
+    """Then a single O is a position, in which X is to move."""
+    lines = analysed("O__/___/___", "--first", "O").splitlines()
+
+    assert lines[0] == "     O     | 2 -loss 6 | 3 -loss 6"
+    assert lines[5] == "X to move: draw. Best: 5."
+
+
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [
+        ("XXX/OO_/___", "X won with 1, 2 and 3."),
+        ("XX_/OOO/X__", "O won with 4, 5 and 6."),
+        ("XOX/OOX/XXO", "The game is drawn."),
+    ],
+)
+def test_a_position_that_is_over_is_drawn_and_told(written: str, end: str) -> None:
+    """There is nothing to advise."""
+    lines = analysed(written).splitlines()
+
+    signs = [[sign.strip() for sign in line.split("|")] for line in lines[:5:2]]
+    assert "/".join("".join(sign or "_" for sign in row) for row in signs) == written
+    assert lines[5:] == [end]
+
+
+# Games
+
+
+@pytest.mark.parametrize("first", [X, O])
+def test_a_won_game_to_the_letter(first: Mark) -> None:
+    """A line for each move, of a mistake all that is to be said; then the end, and what decided it."""
+    told = analysed("14253", "--first", str(first))
+
+    assert told == GONE_THROUGH.format(first=first, other=first.other)
+
+
+def test_a_drawn_game() -> None:
+    """Full of mistakes, of which the last decided it."""
+    lines = analysed(DRAW).splitlines()
+
+    assert [line[0] for line in lines if line.endswith(" A mistake.")] == [*"23567"]
+    assert lines[9:] == ["The game is drawn.", "5 mistakes; decided by move 7, X on 8. Better: 7."]
+
+
+def test_a_game_in_which_nobody_erred() -> None:
+    """It stands open, and says who is to move."""
+    assert analysed("51").splitlines()[2:] == ["X to move.", "Nobody has made a mistake."]
+
+
+def test_saved_games_are_gone_through(tmp_path: Path) -> None:
+    """By the beginning of their ids: won, drawn, open and given up; the players have their names."""
+    save(tmp_path, "alpha", *X_WINS, x="Ann", o="Zoë")
+    save(tmp_path, "beta", *DRAW)
+    save(tmp_path, "gamma", "5", "1", "undo", "3")
+    save(tmp_path, "delta", "1", "5", "resign", x="Ann")
+    env = saving(tmp_path)
+
+    assert analysed("al", env=env).splitlines()[5:] == [
+        "Ann (X) won with 1, 2 and 3.",
+        "1 mistake; decided by move 2, O on 4. Better: 5.",
+    ]
+    assert analysed("beta", env=env) == analysed(DRAW)
+    assert analysed("gam", "--store", url(tmp_path)) == analysed("53")
+    assert analysed("delta", env=env).splitlines()[2:] == [
+        "Ann (X) resigned and O won.",
+        "X gave up what was a draw with best play.",
+    ]
+
+
+def test_who_gives_up_a_lost_game_gives_up_nothing(tmp_path: Path) -> None:
+    """The mistake was made before."""
+    save(tmp_path, "lost", "1", "4", "2", "resign")
+
+    assert analysed("lost", env=saving(tmp_path)).splitlines()[3:] == [
+        "O resigned and X won.",
+        "1 mistake; decided by move 2, O on 4. Better: 5.",
+    ]
+
+
+def test_who_gives_up_out_of_turn_is_told_what_it_was_worth(tmp_path: Path) -> None:
+    """X has as good as won, and resigns while O is to move."""
+    save(tmp_path, "won", "1", "4", "2")
+    with open_store(url(tmp_path)) as store:
+        Service(store).handle("won", Resign(X))
+
+    assert analysed("won", env=saving(tmp_path)).splitlines()[3:] == [
+        "X resigned and O won.",
+        "X gave up what was a win with best play.",
+    ]
+
+
+def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
+    """Wherever it came from."""
+    save(tmp_path, "Friday-the_13th", "5")
+
+    assert analysed("Friday", env=saving(tmp_path)) == analysed("5")
+    assert analysed("Friday-the_13th", env=saving(tmp_path)) == analysed("5")
+
+
+# What cannot be analysed
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("", "a board is 9 cells or 3 rows of 3, unlike '' (a game is its digits, such as 51937)"),
+        ("X_O/_X_/__Z", "'Z' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
+        ("XXX/OOO/___", "X and O both have a line: the game ends with the first"),
+        (
+            "O__/___/___",
+            (
+                "X has 0 and O has 1: X starts, so X has as many as O or one more "
+                "(or did O start? then say --first O)"
+            ),
+        ),
+        ("55", "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
+        ("142536", "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
+        ("0", "a game is written with the digits 1 to 9, and move 1 of '0' is '0'"),
+        (
+            "\u0665",
+            "a game is written with the digits 1 to 9, and move 1 of '\u0665' is '\u0665'",
+        ),
+        (
+            "\x1b[2J",
+            "a board is 9 cells or 3 rows of 3, unlike '\\x1b[2J' (a game is its digits, such as 51937)",
+        ),
+        (
+            "nonesuch",
+            (
+                "a board is 9 cells or 3 rows of 3, unlike 'nonesuch' (a game is its digits, such as "
+                "51937), and no game is saved"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused(written: str, message: str, tmp_path: Path) -> None:
+    """With exit code 2, a sentence, and nothing drawn; no store is made to look for a game."""
+    ran = noughts("analyse", written, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {message}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_beginning_of_two_ids_is_refused(tmp_path: Path) -> None:
+    """It is told that more of the id is wanted."""
+    save(tmp_path, "lefta", "5")
+    save(tmp_path, "leftb", "5")
+
+    ran = noughts("analyse", "left", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "more than one game begins with 'left'" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], [BOARD, BOARD], [BOARD, "--first", "random"], [BOARD, "--color", "red"]]
+)
+def test_bad_usage_is_refused(arguments: list[str]) -> None:
+    """In a sentence, and with where to read on."""
+    ran = noughts("analyse", *arguments)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.endswith("--help'.\n")
+    assert len(ran.stderr.splitlines()) == 2
+
+
+def test_a_store_that_does_not_exist_is_told_of(tmp_path: Path) -> None:
+    """A place that can be none is bad usage."""
+    ran = noughts("analyse", "abc", "--store", "nonesuch:", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "nonesuch:" in ran.stderr
+
+
+# As data
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [(BOARD, X), ("O__/___/___", O), ("XXX/OO_/___", X), ("___/___/___", X)],
+)
+def test_a_position_as_data_agrees_with_the_library(written: str, first: Mark) -> None:
+    """One line of JSON, on which colours have no say."""
+    text = analysed(written, "--json", "--first", str(first), "--color", "always")
+
+    board = parse_board(written, first)
+    assert text.count("\n") == 1
+    assert json.loads(text) == {
+        "board": written,
+        "first": str(first),
+        "turn": str(board.turn),
+        **plain_prospect(prospect(board)),
+        "moves": plain_moves(advise(board)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [("14253", "X won with 1, 2 and 3"), (DRAW, "the game is drawn"), ("51", "X to move")],
+)
+def test_a_game_as_data_agrees_with_the_library(written: str, end: str) -> None:
+    """The moves, the mistakes, and how it ended."""
+    found = json.loads(analysed(written, "--json"))
+
+    assert found == {"first": "X", "end": end, **plain_review(review(parse_moves(written)))}
+
+
+def test_a_saved_game_as_data(tmp_path: Path) -> None:
+    """The same, with the names of those who played."""
+    save(tmp_path, "delta", "1", "5", "resign", x="Ann")
+
+    found = json.loads(analysed("delta", "--json", env=saving(tmp_path)))
+
+    assert found["end"] == "Ann (X) resigned and O won"
+    assert [one["cell"] for one in found["moves"]] == [0, 4]
+
+
+# Colours and sizes
+
+
+def test_colours_are_there_only_when_asked_for() -> None:
+    """A label has the colour of what a move is worth; without colours all is the same."""
+    coloured = analysed(BOARD, "--color", "always")
+
+    assert coloured.startswith(
+        "\x1b[1;94m     X     \x1b[0m|\x1b[31m 2 -loss 2 \x1b[0m|\x1b[1;33m     O     \x1b[0m\n"
+    )
+    assert "\x1b[36m  9 =draw  \x1b[0m" in coloured
+    assert "\x1b[32m  3 +win 1 \x1b[0m" in analysed("XX_/OO_/___", "--color", "always")
+    plain = re.sub(r"\x1b\[[\d;]*m", "", coloured)
+    assert [line.rstrip() for line in plain.splitlines()] == analysed(BOARD).splitlines()
+    assert "\x1b" not in analysed("14253", "--color", "always")
+
+
+def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
+    """NO_COLOR is heeded."""
+    outputs = []
+    for env in (environment(), environment(NO_COLOR="1")):
+        with in_terminal("analyse", BOARD, env=env) as session:
+            assert session.end() == 0
+            outputs.append(session.output.decode())
+
+    assert "\x1b[36m  9 =draw  \x1b[0m" in outputs[0]
+    assert outputs[1] == (LABELLED + LISTED).replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("size", [(43, 24), (80, 9), (1, 1)])
+def test_where_there_is_no_room_the_drawing_is_left_out(size: tuple[int, int]) -> None:
+    """The sentences say it all."""
+    with in_terminal("analyse", BOARD, size=size) as session:
+        assert session.end() == 0
+
+    assert session.output.decode() == LISTED.replace("\n", "\r\n")

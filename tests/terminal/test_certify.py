@@ -1,0 +1,130 @@
+"""What is certain about bots: the page of all that are built in, and the certificate of any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command import environment, noughts
+from noughts import O, X
+from noughts.players.certificate import certify
+from noughts.players.menace import Menace
+from noughts.players.menace_file import save_machine
+from noughts.players.odds import odds
+from noughts.players.policies import BUILT_IN, find_policy, policy_names
+from noughts.players.solver import Result
+from noughts.players.weights import Weighed
+
+PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
+
+PERFECT = """
+| | as X | as O |
+| --- | --- | --- |
+| games won / drawn / lost | 1,088 / 16 / 0 | 1,024 / 288 / 0 |
+| the worst line | draw: 152374689, 12.5 % | draw: 152374689, 50.0 % |
+| the least score | 1/2 | 1/2 |
+| against `random` | 99.5 % / 0.5 % / 0 %; score 383/384 | 91.6 % / 8.4 % / 0 %; score 1811/1890 |
+| against `perfect` | 0 % / 100 % / 0 %; score 1/2 | 0 % / 100 % / 0 %; score 1/2 |
+"""
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which nobody has a machine that has learned anything."""
+    return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
+
+
+def rows(text: str) -> dict[str, tuple[str, str]]:
+    """Return the rows of a certificate's table: what is told of it as X, and as O."""
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {cell[0]: (cell[1], cell[2]) for cell in cells if len(cell) == 3}
+
+
+def test_the_page_in_the_documentation_is_true(env: dict[str, str]) -> None:
+    """It is what the command prints, to the letter, with a section for every bot that is built in."""
+    ran = noughts("certify", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [line[3:] for line in ran.stdout.splitlines() if line.startswith("## ")] == [*BUILT_IN]
+    assert ran.stdout == PAGE.read_text(encoding="utf-8")
+
+
+def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
+    """A heading, what it is, whether it can lose, and the table."""
+    ran = noughts("certify", "perfect", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("\n## perfect\n\n")
+    assert ran.stdout.endswith(
+        f"**It never loses**: in none of all 2,416 games, whatever the opponent does.\n{PERFECT}"
+    )
+    assert ran.stdout in PAGE.read_text(encoding="utf-8")
+
+
+def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, str]) -> None:
+    """In the order in which they are named, with or without parameters."""
+    careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
+
+    ran = noughts("certify", careful, "perfect", env=env)
+
+    policy, perfect = Weighed(find_policy(careful)), find_policy("perfect")
+    seats = [certify(policy, mark) for mark in (X, O)]
+    every = sum(sum(seat.games.values()) for seat in seats)
+    first = ran.stdout.partition("\n## perfect\n")[0]
+    table = rows(first)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert first.startswith(f"\n## {careful}\n\n")
+    assert f"**It never loses**: in none of all {every:,} games, whatever the opponent does.\n" in first
+    assert table["the least score"] == tuple(str(seat.least) for seat in seats)
+    assert table["games won / drawn / lost"] == tuple(
+        " / ".join(f"{seat.games[result]:,}" for result in Result) for seat in seats
+    )
+    assert _scores(table["against `perfect`"]) == [
+        str(odds(policy, perfect).score(X)),
+        str(odds(perfect, policy).score(O)),
+    ]
+    assert ran.stdout.endswith(PERFECT)
+
+
+def _scores(cells: tuple[str, str]) -> list[str]:
+    return [cell.rpartition("score ")[2] for cell in cells]
+
+
+def test_the_machine_that_is_kept_is_certified_as_it_is_now(env: dict[str, str], tmp_path: Path) -> None:
+    """By the name alone; the page is about a new one."""
+    machine = Menace()
+    for _ in range(40):
+        machine.learn((0, 4, 1, 2, 8, 6), X)  # so lost that its first box has no bead for a corner
+    save_machine(machine, tmp_path / "noughts" / "menace.json")
+
+    ran = noughts("certify", "menace", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert rows(ran.stdout)["the least score"][0] == str(certify(machine, X).least)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("nonesuch", f"there is no policy 'nonesuch': there are {', '.join(policy_names())}"),
+        ("", f"there is no policy '': there are {', '.join(policy_names())}"),
+        ("\x1b[31m", f"there is no policy '\\x1b[31m': there are {', '.join(policy_names())}"),
+        ("club:luck=1", "club has no 'luck': it has win, block, fork, defence and centre"),
+        ("menace:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
+    ],
+)
+def test_an_unknown_bot_is_refused(asked: str, message: str, env: dict[str, str]) -> None:
+    """With exit code 2 and the list of those there are; nothing is printed before that."""
+    ran = noughts("certify", asked, env=env)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {message}\n"
+
+
+def test_one_unknown_bot_among_others_is_refused(env: dict[str, str]) -> None:
+    """Before anything is printed."""
+    ran = noughts("certify", "newell-simon", "nonesuch", env=env)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "there is no policy 'nonesuch'" in ran.stderr

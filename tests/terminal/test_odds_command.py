@@ -1,0 +1,241 @@
+"""The exact odds of bots, on the command line: a pair, or all of them, to read or as data."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment, noughts
+from noughts import Board, O, parse_board
+from noughts.players.odds import odds
+from noughts.players.policies import find_policy, policy_names
+from noughts.players.weights import Weighed
+from noughts.terminal.odds_table import percent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+    from noughts.players.odds import Odds
+    from noughts.players.policies import Policy
+
+LATE = "X_O/_X_/___"
+"""A position from which all odds are found at once."""
+
+COLUMNS = "x_wins", "draw", "o_wins", "length"
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which nobody has a machine that has learned anything."""
+    return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
+
+
+def bots() -> dict[str, Policy]:
+    """Return all bots there are."""
+    return {name: Weighed(find_policy(name)) for name in policy_names()}
+
+
+def exact(row: dict[str, Any]) -> tuple[str, str, Fraction, Fraction, Fraction, Fraction]:
+    """Return a pair and its odds from data in which fractions are written as text."""
+    x_wins, draw, o_wins, length = (Fraction(row[column]) for column in COLUMNS)
+    return row["x"], row["o"], x_wins, draw, o_wins, length
+
+
+def expected(x: str, o: str, found: Odds) -> tuple[str, str, Fraction, Fraction, Fraction, Fraction]:
+    """Return the same from the library."""
+    return x, o, found.x, found.draw, found.o, found.length
+
+
+def told(*arguments: str, env: dict[str, str]) -> str:
+    """Return what is told, if it is told without a complaint."""
+    ran = noughts("odds", *arguments, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def test_a_pair_to_the_letter(env: dict[str, str]) -> None:
+    """Percent for the eye, fractions for who wants to know."""
+    assert told("random", "random", env=env) == (
+        "random (X) against random (O)\n"
+        "X wins  58.5 %  737/1260\n"
+        "draw    12.7 %  8/63\n"
+        "O wins  28.8 %  121/420\n"
+        "length   7.63  3203/420\n"
+    )
+
+
+def test_certain_and_impossible_are_told_as_such(env: dict[str, str]) -> None:
+    """Nobody beats perfect, and perfect always draws with itself."""
+    assert told("perfect", "perfect", env=env) == (
+        "perfect (X) against perfect (O)\n"
+        "X wins     0 %  0\n"
+        "draw     100 %  1\n"
+        "O wins     0 %  0\n"
+        "length   9.00  9\n"
+    )
+
+
+def test_bots_may_have_parameters(env: dict[str, str]) -> None:
+    """A club player who never overlooks anything is told from one who does."""
+    careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
+
+    lines = told(careful, "random", env=env).splitlines()
+
+    found = odds(find_policy(careful), find_policy("random"))
+    assert lines[0] == f"{careful} (X) against random (O)"
+    assert lines[1].split()[-1] == str(found.x)
+
+
+def test_odds_can_be_told_from_a_position_on(env: dict[str, str]) -> None:
+    """Whose turn it is there is known; if it is over, all is certain."""
+    assert told("random", "perfect", "--from", LATE, env=env).splitlines()[1:] == [
+        "X wins     0 %  0",
+        "draw    20.0 %  1/5",
+        "O wins  80.0 %  4/5",
+        "length   3.60  18/5",
+    ]
+    assert told("random", "perfect", "--from", "XXX/OO_/___", env=env).splitlines()[1:] == [
+        "X wins   100 %  1",
+        "draw       0 %  0",
+        "O wins     0 %  0",
+        "length   0.00  0",
+    ]
+
+
+@pytest.mark.parametrize(("written", "board"), [(None, Board(first=O)), ("O__/___/___", None)])
+def test_o_may_start(written: str | None, board: Board | None, env: dict[str, str]) -> None:
+    """From the empty board, or from a position of a game that O started."""
+    where = [] if written is None else ["--from", written]
+
+    lines = told("random", "perfect", "--first", "O", *where, env=env).splitlines()
+
+    start = board or parse_board("O__/___/___", O)
+    found = odds(find_policy("random"), find_policy("perfect"), start)
+    assert [line.split()[-1] for line in lines[1:]] == [
+        str(number) for number in (found.x, found.draw, found.o, found.length)
+    ]
+
+
+def test_all_pairs_in_both_seats_agree_with_the_library(env: dict[str, str]) -> None:
+    """As data: exact fractions as text, which sum to one, and beside them what they are about."""
+    rows = json.loads(told("--all", "--json", env=env))
+
+    known = bots()
+    assert [exact(row) for row in rows] == [
+        expected(x, o, odds(known[x], known[o])) for x in known for o in known
+    ]
+    for row in rows:
+        assert sum(Fraction(row[column]) for column in COLUMNS[:3]) == 1
+        assert row["about"] == {column: float(Fraction(row[column])) for column in COLUMNS}
+
+
+def test_all_pairs_for_a_spreadsheet(env: dict[str, str]) -> None:
+    """Rows with a head over them, in which chances are exact and sum to one."""
+    text = told("--all", "--csv", "--from", LATE, env=env)
+
+    known = bots()
+    rows = [*csv.DictReader(text.splitlines())]
+    assert text.splitlines()[0] == "x,o,x_wins,draw,o_wins,length"
+    assert [exact(row) for row in rows] == [
+        expected(x, o, odds(known[x], known[o], parse_board(LATE))) for x in known for o in known
+    ]
+    assert all(sum(Fraction(row[column]) for column in COLUMNS[:3]) == 1 for row in rows)
+
+
+def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
+    """X stands in the rows, O in the columns; a cell has the three chances in percent."""
+    title, head, *lines = told("--all", "--from", LATE, env=env).splitlines()
+
+    known = bots()
+    assert title == "X wins / draw / O wins, in percent. X stands in the rows, O in the columns."
+    assert tuple(head.split()) == policy_names()
+    for line, (name, x) in zip(lines, known.items(), strict=True):
+        found = [odds(x, o, parse_board(LATE)) for o in known.values()]
+        cells = [[percent(one) for one in (pair.x, pair.draw, pair.o)] for pair in found]
+        assert line.split() == [name, *("/".join(cell).replace(" %", "") for cell in cells)]
+
+
+def test_a_pair_as_data(env: dict[str, str]) -> None:
+    """A list of one, and a row of one, to the letter."""
+    assert json.loads(told("random", "perfect", "--from", LATE, "--json", env=env)) == [
+        {
+            "x": "random",
+            "o": "perfect",
+            "x_wins": "0",
+            "draw": "1/5",
+            "o_wins": "4/5",
+            "length": "18/5",
+            "about": {"x_wins": 0.0, "draw": 0.2, "o_wins": 0.8, "length": 3.6},
+        }
+    ]
+    assert told("random", "perfect", "--from", LATE, "--csv", env=env) == (
+        "x,o,x_wins,draw,o_wins,length\nrandom,perfect,0,1/5,4/5,18/5\n"
+    )
+
+
+NAMES = ", ".join(policy_names())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], f"name two bots, of {NAMES}; or say --all"),
+        (["random"], f"name two bots, of {NAMES}; or say --all"),
+        (["--all", "random"], "--all tells the odds of all bots: name none, or leave it out"),
+        (["--all", "random", "perfect"], "--all tells the odds of all bots: name none, or leave it out"),
+        (["random", "nonesuch"], f"there is no policy 'nonesuch': there are {NAMES}"),
+        (["", "random"], f"there is no policy '': there are {NAMES}"),
+        (["\x1b[31m", "random"], f"there is no policy '\\x1b[31m': there are {NAMES}"),
+        (
+            ["club:luck=1", "random"],
+            "club has no 'luck': it has win, block, fork, defence and centre",
+        ),
+        (["club:win=1/0", "random"], "'1/0' is no chance: it is 0 to 1, such as 1/3 or 0.25"),
+        (
+            ["menace:file=nonesuch", "random"],
+            "nonesuch cannot be read: No such file or directory",
+        ),
+        (
+            ["random", "random", "--from", "XXX/OOO/___"],
+            "X and O both have a line: the game ends with the first",
+        ),
+    ],
+)
+def test_what_has_no_odds_is_refused(arguments: list[str], message: str, env: dict[str, str]) -> None:
+    """With exit code 2, a sentence, and nothing else."""
+    ran = noughts("odds", *arguments, env=env)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {message}\n"
+
+
+@pytest.mark.parametrize("written", ["", "bogus", "51", "\x1b[2J"])
+def test_what_is_no_position_is_refused(written: str, env: dict[str, str]) -> None:
+    """Digits are a game, and no position either."""
+    ran = noughts("odds", "random", "random", "--from", written, env=env)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("noughts: a board is 9 cells or 3 rows of 3, unlike '")
+    assert ran.stderr.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["random", "random", "random"],
+        ["random", "random", "--json", "--csv"],
+        ["random", "random", "--first", "random"],
+        ["random", "random", "--from"],
+    ],
+)
+def test_bad_usage_is_refused(arguments: list[str], env: dict[str, str]) -> None:
+    """In a sentence, and with where to read on."""
+    ran = noughts("odds", *arguments, env=env)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.endswith("--help'.\n")

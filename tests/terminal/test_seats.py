@@ -1,0 +1,588 @@
+"""Who sits in a seat: people, bots and programs, in games that are played, watched and resumed."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import noughts
+from hostile_bots import POLITE, command, greets, plays
+from noughts import O, open_store
+from noughts.players.policies import policy_names
+from pseudo_terminal import CTRL_C, DEADLINE, in_terminal
+from saved_games import asked, digits, drawn, file, save, saving, url
+
+if TYPE_CHECKING:
+    from noughts import Mark
+
+ROOT = Path(__file__).parents[2]
+FIRST_FREE = f"program:{command(POLITE)}"
+"""A program that calls itself polite and takes the first free cell."""
+
+LONG = "bot:club:win=0,block=1/3,fork=1,centre=1"
+CLIPPED = "bot:club:win=0,block=1/3,fork=1…"
+CLIPPED_TWICE = "bot:club:win=0,block=1/3,fo…"
+
+TELLS_ITS_NUMBER = """
+with open(sys.argv[1], "w") as place:
+    place.write(str(os.getpid()))
+"""
+"""What a program does first, so that a test can see whether it is still there in the end."""
+
+RESIGNS = """
+for line in sys.stdin:
+    if line.startswith("noughts"):
+        say("name meek")
+    if line.startswith("position"):
+        say("resign")
+"""
+
+IN_A_PIPE = """
+pipe = os.open(sys.argv[1], os.O_WRONLY)
+os.write(pipe, str(os.getpid()).encode())
+wait()
+"""
+WAITS_IN_A_PIPE = plays(IN_A_PIPE)
+"""A program that thinks for ever; the test hears of that from a pipe of its own."""
+
+
+def program(code: str, *arguments: object) -> str:
+    """Return the seat of a program in Python."""
+    return f"program:{command(code, *arguments)}"
+
+
+def is_gone(process: int) -> bool:
+    """Tell whether there is no such process any more."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+class Hearing:
+    """A pipe with a name, in which a program tells that it has come to something."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self._end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def number(self) -> int:
+        """Wait for a number, and return it."""
+        polling = select.poll()
+        polling.register(self._end, select.POLLIN)
+        assert polling.poll(1000 * DEADLINE), "the program never came to that"
+        number = int(os.read(self._end, 100))
+        os.close(self._end)
+        return number
+
+
+def resigned(folder: Path) -> list[Mark | None]:
+    """Return who resigned in each saved game."""
+    with open_store(url(folder), create=False) as store:
+        return [listed.game.resigned for listed in store.games(limit=100) if listed.game]
+
+
+# A name, a bot or a program
+
+
+@pytest.mark.parametrize(
+    ("x", "o", "told"),
+    [
+        ("ann", "bot:perfect", "bot:perfect takes 5."),
+        ("bot:newell-simon", "ann", "bot:newell-simon takes 5."),
+        ("ann", FIRST_FREE, "program:polite takes 2."),
+        (FIRST_FREE, "ann", "program:polite takes 1."),
+    ],
+    ids=["a bot's O", "a bot's X", "a program's O", "a program's X"],
+)
+def test_a_person_plays_a_bot_or_a_program_in_either_seat(x: str, o: str, told: str) -> None:
+    """Its move is told and drawn, and the person is asked for hers."""
+    ran = noughts("play", "--x", x, "--o", o, typed="1\nquit\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert f"{told}\n" in ran.stdout
+    assert ran.stdout.endswith("ann, enter a position from 1 to 9:\nGoodbye!\n")
+
+
+def test_a_game_against_a_program_to_the_letter() -> None:
+    """Every answer comes below the board that it answers, and the question below its own."""
+    ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, typed="5\n3\n7\nn\n")
+
+    question = "ann, enter a position from 1 to 9:\n"
+    assert ran.stdout == (
+        f"{drawn('')}{question}"
+        f"{drawn('5')}program:polite takes 1.\n{drawn('51')}{question}"
+        f"{drawn('513')}program:polite takes 2.\n{drawn('5132')}{question}"
+        f"{drawn('51327')}ann Won!\n"
+        "Score: ann 1, program:polite 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
+    )
+
+
+def test_bots_and_programs_can_have_both_seats() -> None:
+    """Then the keyboard is asked for nothing but another game."""
+    ran = noughts("play", "--x", FIRST_FREE, "--o", "bot:perfect", typed="n\n")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "enter a position" not in ran.stdout
+    assert "Score: program:polite 0, bot:perfect 1, draws 0\nPlay again? (y/n)\n" in ran.stdout
+
+
+def test_bots_and_programs_are_watched_in_either_seat() -> None:
+    """Under their names; against each other, and against chance."""
+    ran = noughts("watch", "--interval", "0", "--x", FIRST_FREE, "--o", "bot:perfect")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("program:polite:\nX| |\n")
+    assert ran.stdout.endswith("bot:perfect WON!\n")
+
+    ran = noughts("watch", "--interval", "0", "--x", "ann", "--o", "bot:club", "--seed", "1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert {line for line in ran.stdout.splitlines() if line.endswith(":")} == {"ann:", "bot:club:"}
+
+
+def test_the_same_seed_plays_the_same_games() -> None:
+    """Of bots, too."""
+    line = ["watch", "--interval", "0", "--games", "5", "--x", "bot:casual", "--o", "bot:novice"]
+
+    first, again, other = (noughts(*line, "--seed", seed).stdout for seed in "aab")
+
+    assert first == again
+    assert first != other
+
+
+def test_the_examples_play() -> None:
+    """Both of them, against each other."""
+    seats = f"program:{sys.executable} examples/bot.py", "program:sh examples/bot.sh"
+
+    ran = noughts("watch", "--interval", "0", "--x", seats[0], "--o", seats[1], "--games", "2", cwd=ROOT)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("program:chance:\n")
+    assert "\nprogram:first:\n" in ran.stdout
+    assert "forfeits" not in ran.stdout
+
+
+@pytest.mark.parametrize("seat", ["--x", "--o"])
+def test_nobody_wins_against_perfect(seat: str) -> None:
+    """A hundred games in which a person types whatever comes to mind."""
+    rng = random.Random(seat)
+    games = [[*rng.sample("123456789", 9), "y"] for _ in range(100)]
+
+    ran = noughts("play", seat, "bot:perfect", typed="\n".join(word for game in games for word in game))
+
+    scores = [line for line in ran.stdout.splitlines() if line.startswith("Score:")]
+    person = "Player O" if seat == "--x" else "Player X"
+    assert (ran.returncode, ran.stderr, len(scores)) == (0, "", 100)
+    assert f"{person} 0," in scores[-1]
+
+
+# Seats that cannot be taken
+
+UNKNOWN = {
+    "bot:nonesuch": f"there is no policy 'nonesuch': there are {', '.join(policy_names())}",
+    "bot:": f"there is no policy '': there are {', '.join(policy_names())}",
+    "bot:\x1b[31m": f"there is no policy '\\x1b[31m': there are {', '.join(policy_names())}",
+    "bot:club:luck=1": "club has no 'luck': it has win, block, fork, defence and centre",
+    "bot:club:win=2": "'2' is no chance: it is 0 to 1, such as 1/3 or 0.25",
+    "bot:club:": "'' is no parameter: they are written NAME=VALUE,NAME=VALUE",
+    "bot:perfect:win=1": "perfect has no 'win': it has no parameters",
+    "bot:menace:file=nonesuch": "nonesuch cannot be read: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("asked_for", UNKNOWN)
+def test_a_bot_that_does_not_exist_is_refused(asked_for: str, tmp_path: Path) -> None:
+    """With a sentence, which lists those that do; nothing is drawn, and nothing saved."""
+    ran = noughts("play", "--o", asked_for, typed="5\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {UNKNOWN[asked_for]}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seat", ["--x", "--o"])
+def test_a_bot_that_does_not_exist_is_not_watched(seat: str) -> None:
+    """It is refused before anything else."""
+    ran = noughts("watch", seat, "bot:nonesuch")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {UNKNOWN['bot:nonesuch']}\n"
+
+
+BAD_PROGRAMS = {
+    "program:": "program: needs a command, such as program:./mybot",
+    "program:  ": "program: needs a command, such as program:./mybot",
+    "program:'": '"\'" is no command: No closing quotation',
+    "program:nonesuch": "'nonesuch' cannot be started: No such file or directory",
+    "program:/": "'/' cannot be started: Permission denied",
+    "program:sh -c 'exit 3'": "\"sh -c 'exit 3'\" ended with exit code 3",
+    "program:yes": "'yes' said 'y', where 'name' and a name belong",
+    "program:echo name": "'echo name' said 'name', where 'name' and a name belong",
+    "program:printf 'name \\033[2J\\n'": (
+        "\"printf 'name \\\\033[2J\\\\n'\" said 'name \\x1b[2J', where 'name' and a name belong"
+    ),
+}
+
+
+@pytest.mark.parametrize("seat", BAD_PROGRAMS)
+def test_a_program_that_cannot_play_is_refused(seat: str, tmp_path: Path) -> None:
+    """Before the game starts, with a sentence; nothing is saved."""
+    ran = noughts("play", "--x", "ann", "--o", seat, typed="5\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {BAD_PROGRAMS[seat]}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_that_does_not_say_its_name_is_refused() -> None:
+    """When the patience that was asked for is at its end, in a game to watch, too."""
+    ran = noughts("watch", "--x", "program:sleep 60", "--patience", "0.1")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "noughts: 'sleep 60' said nothing within 0.1 s\n"
+
+
+def test_when_one_program_is_refused_the_other_has_ended(tmp_path: Path) -> None:
+    """Whoever came first goes again."""
+    place = tmp_path / "number"
+
+    ran = noughts("watch", "--x", program(TELLS_ITS_NUMBER + POLITE, place), "--o", "program:nonesuch")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert is_gone(int(place.read_text()))
+
+
+@pytest.mark.parametrize("patience", ["-1", "nan", "soon", ""])
+def test_patience_is_a_number_of_seconds(patience: str) -> None:
+    """From none to a day."""
+    ran = noughts("play", f"--patience={patience}")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "is not a number of seconds from 0 to 86400" in ran.stderr
+
+
+# Programs that lose by what they do
+
+IN_THE_MIDDLE = {
+    "crashes": ("raise ValueError('oh')", "ended with exit code 1, complaining: 'ValueError: oh'"),
+    "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
+    "speaks garbage": (
+        "os.write(1, b'\\x1b[2J\\xff\\n'); wait()",
+        "said '\\x1b[2J\N{REPLACEMENT CHARACTER}', where 'move 1' to 'move 9' or 'resign' belongs",
+    ),
+    "moves where there is no cell": (
+        "say('move 10'); wait()",
+        "said 'move 10', and there is no such cell: they are 1 to 9",
+    ),
+    "moves onto a token": (
+        "say('move 5'); wait()",
+        "said 'move 5', which is illegal: cell 5 holds X in '___/_X_/___'",
+    ),
+}
+
+
+@pytest.mark.parametrize("harm", IN_THE_MIDDLE)
+def test_a_program_that_does_anything_but_move_has_lost(harm: str, tmp_path: Path) -> None:
+    """The reason is told, the game is recorded as given up, and the process has ended."""
+    code, why = IN_THE_MIDDLE[harm]
+    place = tmp_path / "number"
+    seat = program(TELLS_ITS_NUMBER + plays(code), place)
+
+    ran = noughts("play", "--x", "ann", "--o", seat, typed="5\nn\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == (
+        f"{drawn('')}ann, enter a position from 1 to 9:\n{drawn('5')}"
+        f"program:hostile forfeits: hostile {why}.\nprogram:hostile resigned.\n{drawn('5')}"
+        "ann Won!\nScore: ann 1, program:hostile 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
+    )
+    assert (digits(tmp_path), resigned(tmp_path)) == (["5"], [O])
+    assert is_gone(int(place.read_text()))
+
+
+def test_a_program_that_keeps_silent_has_lost(tmp_path: Path) -> None:
+    """When the patience is at its end; what is saved tells who gave up."""
+    seat = "program:sh -c 'echo $$ > number; echo name mute; exec sleep 60'"
+    env = saving(tmp_path)
+
+    ran = noughts(
+        "play", "--x", seat, "--o", "ann", "--patience", "1", typed="n\n", env=env, cwd=tmp_path
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "program:mute forfeits: mute said nothing within 1 s.\nprogram:mute resigned.\n" in ran.stdout
+    assert is_gone(int((tmp_path / "number").read_text()))
+
+    listed = noughts("games", "--finished", env=env).stdout
+    assert listed.endswith("program:mute against ann: program:mute (X) resigned and ann (O) won\n")
+    told = noughts("replay", listed.split()[0], env=env).stdout
+    assert "program:mute resigned.\n" in told
+    assert told.endswith("ann WON!\n")
+
+
+def test_a_program_may_resign(tmp_path: Path) -> None:
+    """That is no forfeit, and is told as a resignation."""
+    ran = noughts("play", "--x", "ann", "--o", program(RESIGNS), typed="5\nn\n", env=saving(tmp_path))
+
+    assert "forfeits" not in ran.stdout
+    assert "program:meek resigned.\n" in ran.stdout
+    assert resigned(tmp_path) == [O]
+
+
+def test_a_program_that_had_to_be_ended_starts_anew_with_the_next_game() -> None:
+    """It lost, so it starts, and loses again."""
+    seat = program(plays("sys.exit(3)"))
+
+    ran = noughts("play", "--x", "ann", "--o", seat, typed="5\ny\n")
+
+    assert ran.stdout.count("program:hostile forfeits: hostile ended with exit code 3.\n") == 2
+    assert "program:hostile starts.\n" in ran.stdout
+    assert "Score: ann 2, program:hostile 0, draws 0\n" in ran.stdout
+
+
+def test_in_games_to_watch_what_is_forfeited_is_lost() -> None:
+    """And counted so."""
+    seat = program(plays("sys.exit(3)"))
+
+    ran = noughts("watch", "--x", seat, "--o", "bot:random", "--games", "3", "--interval", "0")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("program:hostile forfeits: hostile ended with exit code 3.\n") == 3
+    assert ran.stdout.count("program:hostile resigned.\n") == 3
+    assert ran.stdout.endswith("Tally: program:hostile 0, bot:random 3, draws 0\n")
+
+
+# Leaving while a program thinks
+
+
+@pytest.mark.parametrize(
+    ("words", "way", "code"),
+    [("play", "Ctrl-C", 130), ("play", "SIGTERM", 143), ("watch --interval 0", "Ctrl-C", 130)],
+)
+def test_a_program_that_thinks_is_no_reason_to_stay(
+    words: str, way: str, code: int, tmp_path: Path
+) -> None:
+    """Ctrl-C and SIGTERM end the command long before its patience, and the program with it.
+
+    What was played until then is saved.
+    """
+    hearing = Hearing(tmp_path / "pipe")
+    line = [*words.split(), "--o", program(WAITS_IN_A_PIPE, tmp_path / "pipe"), "--patience", "86400"]
+    with in_terminal(*line, env=saving(tmp_path)) as session:
+        if words == "play":
+            session.expect(asked(""))
+            session.type("5\n")
+        number = hearing.number()
+
+        if way == "Ctrl-C":
+            session.type(CTRL_C)
+        else:
+            session.send(signal.SIGTERM)
+
+        assert session.end() == code
+        assert b"Traceback" not in session.output
+    assert is_gone(number)
+    assert words != "play" or digits(tmp_path) == ["5"]
+
+
+def test_ctrl_c_while_a_program_takes_its_leave_leaves_no_program_behind(tmp_path: Path) -> None:
+    """The game is over and the first is asked to go, but stays; the other is not even asked any more."""
+    leaving, staying = (Hearing(tmp_path / name) for name in ("leaving", "staying"))
+    at_goodbye = f"{RESIGNS}    if line.startswith('bye'):\n        break\n{IN_A_PIPE}"
+    x, o = program(at_goodbye, tmp_path / "leaving"), program(greets(IN_A_PIPE), tmp_path / "staying")
+    with in_terminal("watch", "--interval", "0", "--x", x, "--o", o, "--patience", "60") as session:
+        numbers = leaving.number(), staying.number()
+
+        session.type(CTRL_C)
+
+        assert session.end() in (0, 130)  # it may come too late: a program is not waited for long
+        assert b"Traceback" not in session.output
+    assert all(map(is_gone, numbers))
+
+
+# A game with a bot
+
+
+def test_undo_takes_back_ones_own_token_and_the_answer(tmp_path: Path) -> None:
+    """Each time one more of both; with none left a sentence says so."""
+    line = ["play", "--x", "ann", "--o", FIRST_FREE, "--describe"]
+
+    ran = noughts(*line, typed="5\n9\nundo\nundo\nundo\n5\n", env=saving(tmp_path))
+
+    told = [line for line in ran.stdout.splitlines() if "enter a position" not in line]
+    assert told[:-2] == [
+        "The board is empty; ann (X) to move.",
+        "ann (X) on 5; program:polite (O) to move.",
+        "program:polite takes 1.",
+        "ann (X) on 5, program:polite (O) on 1; ann (X) to move.",
+        "ann (X) on 5 and 9, program:polite (O) on 1; program:polite (O) to move.",
+        "program:polite takes 2.",
+        "ann (X) on 5 and 9, program:polite (O) on 1 and 2; ann (X) to move.",
+        "ann (X) on 5, program:polite (O) on 1; ann (X) to move.",
+        "The board is empty; ann (X) to move.",
+        "There is no token to take back.",
+        "ann (X) on 5; program:polite (O) to move.",
+        "program:polite takes 1.",
+        "ann (X) on 5, program:polite (O) on 1; ann (X) to move.",
+    ]
+    assert digits(tmp_path) == ["51"]
+
+
+def test_what_a_bot_began_with_is_not_taken_back(tmp_path: Path) -> None:
+    """It is not one's own, and answers nothing."""
+    ran = noughts("play", "--x", "bot:newell-simon", typed="undo\n1\nundo\n", env=saving(tmp_path))
+
+    assert "There is no token of O's to take back.\n" in ran.stdout
+    assert digits(tmp_path) == ["5"]
+
+
+def test_who_resigns_starts_the_next_game() -> None:
+    """Be it a program, or a person who plays a bot."""
+    ran = noughts("play", "--x", program(RESIGNS), "--o", "ann", typed="y\nn\n")
+    assert "ann Won!" in ran.stdout
+    assert "program:meek starts.\n" in ran.stdout
+
+    ran = noughts("play", "--x", "bot:perfect", "--o", "ann", typed="resign\ny\nresign\n")
+    assert ran.stdout.count("ann resigned.\n") == 2
+    assert "ann starts.\n1|2|3\n" in ran.stdout
+    assert "Score: bot:perfect 2, ann 0, draws 0\n" in ran.stdout
+
+
+def test_after_a_draw_the_other_one_starts() -> None:
+    """Two perfect bots always come to a draw."""
+    ran = noughts("play", "--x", "bot:perfect", "--o", "bot:perfect", typed="y\ny\n")
+
+    starts = [line for line in ran.stdout.splitlines() if line.endswith("starts.")]
+    assert starts == ["bot:perfect (O) starts.", "bot:perfect (X) starts."]
+    assert "Score: bot:perfect (X) 0, bot:perfect (O) 0, draws 3\n" in ran.stdout
+
+
+def test_a_bot_begins_if_its_mark_does() -> None:
+    """The board is shown before, and its first token after."""
+    ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, "--first", "O")
+
+    assert ran.stdout.startswith(f"{drawn('')}program:polite takes 1.\nO|2|3\n")
+
+
+# What they are called
+
+
+def test_the_same_bot_in_both_seats_has_two_names() -> None:
+    """The mark tells them apart; so it does with two programs that call themselves the same."""
+    ran = noughts("watch", "--interval", "0", "--x", "bot:random", "--o", "bot:random", "--games", "1")
+    assert "bot:random (X):\n" in ran.stdout
+    assert "\nbot:random (O):\n" in ran.stdout
+
+    ran = noughts("watch", "--interval", "0", "--x", FIRST_FREE, "--o", FIRST_FREE)
+    assert ran.stdout.startswith("program:polite (X):\n")
+    assert ran.stdout.endswith("program:polite (X) WON!\n")
+
+
+@pytest.mark.parametrize(
+    ("seats", "called"),
+    [
+        ([LONG], [CLIPPED]),
+        ([LONG, LONG], [f"{CLIPPED_TWICE} (X)", f"{CLIPPED_TWICE} (O)"]),
+        ([program(f"hear(); say('name {'a' * 32}'); hear()")], [f"program:{'a' * 23}…"]),
+    ],
+    ids=["a bot", "two bots", "a program"],
+)
+def test_a_name_that_is_too_long_is_cut(seats: list[str], called: list[str], tmp_path: Path) -> None:
+    """To 32 characters, of which the last says so."""
+    options = [word for seat, mark in zip(seats, ["--x", "--o"], strict=False) for word in (mark, seat)]
+
+    noughts("play", *options, typed="1\n", env=saving(tmp_path))
+
+    with open_store(url(tmp_path), create=False) as store:
+        (listed,) = store.games(limit=10)
+    assert listed.game
+    assert [player.name for player in listed.game.players] == called
+    assert all(len(name) == 32 for name in called)
+
+
+# Games that were left
+
+
+def test_a_bot_is_called_back(tmp_path: Path) -> None:
+    """By the name that it has in the record; it answers as before."""
+    noughts("play", "--x", "ann", "--o", "bot:perfect", typed="1\n", env=saving(tmp_path))
+
+    ran = noughts("resume", typed="2\n", env=saving(tmp_path))
+
+    assert ran.stderr == ""
+    assert "bot:perfect takes 3.\n" in ran.stdout
+    assert digits(tmp_path) == ["1523"]
+
+
+def test_bots_are_called_back_to_both_seats(tmp_path: Path) -> None:
+    """Though their names have their marks in them."""
+    save(tmp_path, "left", "5", x="bot:perfect (X)", o="bot:perfect (O)")
+
+    ran = noughts("resume", typed="n\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Score: bot:perfect (X) 0, bot:perfect (O) 0, draws 1\n" in ran.stdout
+
+
+def test_a_bot_or_a_person_can_be_replaced(tmp_path: Path) -> None:
+    """By another bot, or by a program."""
+    save(tmp_path, "left", "5", x="ann", o="bot:perfect")
+
+    ran = noughts("resume", "--o", FIRST_FREE, typed="9\n", env=saving(tmp_path))
+    assert ran.stderr == ""
+    assert digits(tmp_path) == ["5192"]
+
+    ran = noughts("resume", "--o", FIRST_FREE, "--x", "bot:perfect", typed="n\n", env=saving(tmp_path))
+    assert ran.stderr == ""
+    assert digits(tmp_path)[0].startswith("51923")
+
+
+@pytest.mark.parametrize("name", ["program:polite", CLIPPED, f"{CLIPPED_TWICE} (O)"])
+def test_who_cannot_be_called_back_by_name_is_named_again(name: str, tmp_path: Path) -> None:
+    """A program, or a bot whose name was cut; nothing is drawn, and the game stays as it was."""
+    save(tmp_path, "left", "5", x="ann", o=name)
+    before = file(tmp_path).read_bytes()
+
+    ran = noughts("resume", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"noughts: {name!r} played O and cannot be called back by its name: "
+        f"say --o bot:POLICY or program:COMMAND\n"
+    )
+    assert file(tmp_path).read_bytes() == before
+
+    assert noughts("resume", "--o", "bot:random", env=saving(tmp_path)).returncode == 0
+
+
+@pytest.mark.parametrize("seat", ["bob", "", "ann"])
+def test_a_person_is_not_renamed_in_a_game_that_was_left(seat: str, tmp_path: Path) -> None:
+    """The players have the names under which they began."""
+    save(tmp_path, "left", "5", x="ann")
+
+    ran = noughts("resume", "--x", seat, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        f"noughts: the players of a saved game have their names: {seat!r} is no bot:POLICY "
+        "and no program:COMMAND\n"
+    )
+
+
+@pytest.mark.parametrize("seat", ["bot:nonesuch", "program:nonesuch"])
+def test_a_bad_seat_in_a_game_that_was_left_is_refused(seat: str, tmp_path: Path) -> None:
+    """As in a new game; it can be resumed later."""
+    save(tmp_path, "left", "5", x="ann", o="bot:perfect")
+
+    ran = noughts("resume", "--o", seat, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "nonesuch" in ran.stderr
+    assert (digits(tmp_path), resigned(tmp_path)) == (["5"], [None])
