@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.clock import in_turns, pin_to_one_core, seconds_until, unpin
+from benchmarks.players import moving, reckoning, solving, training
+from benchmarks.report import missed, report
 from benchmarks.stores import (
     SIZES,
     appends_a_second,
@@ -26,17 +28,6 @@ from noughts import open_store
 
 HERE = Path(__file__).parent
 BOARD_LINES = 6  # "Player X:" and the five lines of a board
-
-
-missed: list[str] = []
-
-
-def report(what: str, figure: str, limit: str, *, reached: bool | None) -> None:
-    """Print one row, and remember what was not reached."""
-    if reached is False:
-        missed.append(what)
-    verdict = {True: "reached", False: "NOT REACHED", None: "-"}[reached]
-    print(f"| {what} | {figure} | {limit} | {verdict} |", flush=True)
 
 
 def random_games(python: str, peers: str, batch: int) -> None:
@@ -68,10 +59,12 @@ def starts(python: str, noughts: str) -> None:
         python=lambda: seconds_until([python, "-c", "pass"]),
         version=lambda: seconds_until([noughts, "--version"]),
         watch=lambda: seconds_until([noughts, "watch", "--interval", "0"], lines=BOARD_LINES),
+        analyse=lambda: seconds_until([noughts, "analyse", "1593748"]),
     )
     for name, what, limit in (
         ("version", "`noughts --version`, against `python -c pass`", 2.5),
         ("watch", "first board of `noughts watch --interval 0`, against `python -c pass`", 4.0),
+        ("analyse", "`noughts analyse` of a game, against `python -c pass`", 6.0),
     ):
         ratio = seconds[name] / seconds["python"]
         figure = f"{ratio:.2f} × ({seconds[name] * 1e3:.0f} against {seconds['python'] * 1e3:.0f} ms)"
@@ -194,6 +187,10 @@ def main() -> int:
         reached=took <= 30,
     )
     starts(python, noughts)
+    solving(python, options.peers)
+    reckoning(python)
+    moving()
+    training()
     fresh_clone()
     loads()
     one_writer(python)

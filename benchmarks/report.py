@@ -1,0 +1,14 @@
+"""The table that `make bench` prints."""
+
+from __future__ import annotations
+
+missed: list[str] = []
+"""What was not reached."""
+
+
+def report(what: str, figure: str, limit: str, *, reached: bool | None) -> None:
+    """Print one row, and remember what was not reached."""
+    if reached is False:
+        missed.append(what)
+    verdict = {True: "reached", False: "NOT REACHED", None: "-"}[reached]
+    print(f"| {what} | {figure} | {limit} | {verdict} |", flush=True)
