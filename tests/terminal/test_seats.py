@@ -407,6 +407,25 @@ def test_ctrl_c_while_a_program_takes_its_leave_leaves_no_program_behind(tmp_pat
     assert all(map(is_gone, numbers))
 
 
+@pytest.mark.parametrize("words", ["play", "watch"])
+def test_a_bot_that_gives_no_chances_forfeits(words: str, tmp_path: Path) -> None:
+    """A package may offer whatever it likes; the game is over, and the reason is told."""
+    (tmp_path / "broken.py").write_text("def make():\n    return lambda board: 1 / 0\n")
+    offered = tmp_path / "broken-1.0.dist-info"
+    offered.mkdir()
+    (offered / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (offered / "entry_points.txt").write_text("[noughts.policies]\nbroken = broken:make\n")
+    env = {**saving(tmp_path), "PYTHONPATH": str(tmp_path)}
+
+    ran = noughts(words, "--x", "bot:broken", typed="n\n", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (
+        "bot:broken forfeits: a policy fails in '___/___/___': ZeroDivisionError: division by zero.\n"
+        "bot:broken resigned.\n"
+    ) in ran.stdout
+
+
 # A game with a bot
 
 

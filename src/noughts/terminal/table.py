@@ -7,6 +7,7 @@ from noughts.core.errors import (
     CommandRefused,
     Forfeit,
     IllegalMove,
+    PolicyError,
     StaleVersion,
     StoreError,
     UnreadableCell,
@@ -114,7 +115,7 @@ class Table:
         self._screen.flush()
         try:
             cell = sitter.choose(game.board)
-        except Forfeit as forfeit:
+        except (Forfeit, PolicyError) as forfeit:
             self._screen.say(f"{self._screen.name(game, mark)} forfeits: {printable(str(forfeit))}.")
             return self._record(Resign(mark))
         if cell is None:

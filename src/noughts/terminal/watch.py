@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import Forfeit
+from noughts.core.errors import Forfeit, PolicyError
 from noughts.core.game import PlaceToken, Resign, decide, fold
 from noughts.players.chance import random_cell
 from noughts.terminal.leaving import printable
@@ -80,7 +80,7 @@ def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:
     who = screen.name(game, game.board.turn)
     try:
         cell = sitter.choose(game.board)
-    except Forfeit as forfeit:
+    except (Forfeit, PolicyError) as forfeit:
         screen.say(f"{who} forfeits: {printable(str(forfeit))}.")
         cell = None
     if cell is not None:
