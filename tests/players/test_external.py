@@ -133,7 +133,7 @@ def checked(forfeit: errors.Forfeit) -> str:
     """Return a reason; it is short, and safe to print."""
     sentence = str(forfeit)
     assert sentence.isprintable()
-    assert len(sentence) < 200
+    assert len(sentence) < 300
     return sentence
 
 
@@ -479,6 +479,28 @@ def test_a_second_move_is_one_too_many(watch: Watch) -> None:
         check_reaped(watch.started)
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("for line in sys.stdin:\n    if line.startswith('new'): say('move 1')", "move 1"),
+        ("for line in sys.stdin:\n    if line.startswith('new'): os.write(1, b'mo')", "mo"),
+    ],
+)
+def test_what_is_said_before_the_question_is_no_answer(code: str, said: str, watch: Watch) -> None:
+    """However late it came: what lies in the pipe when the question is asked was not asked for."""
+    sources: list[int] = []
+
+    def wait(open_ones: Iterable[int], seconds: float) -> list[int]:
+        sources[:] = open_ones
+        return poll(sources, seconds)
+
+    with Program(watch.watched(command(greets(code))), PATIENT, wait) as program:
+        program.new_game(X)
+        poll(sources, PATIENT)  # by now it has spoken
+        assert forfeited(program).startswith(f"hostile spoke without being asked: '{said}")
+        check_reaped(watch.started)
+
+
 def test_endless_lines_after_a_name_have_lost(watch: Watch) -> None:
     """Sooner or later, whichever of them is read first."""
     line = watch.watched("sh -c 'echo name hostile; exec yes'")
@@ -787,7 +809,7 @@ def test_whoever_waits_may_have_other_things_to_see_to(watch: Watch) -> None:
     with Program(watch.watched(command(POLITE)), PATIENT, wait) as program:
         assert program.choose(Board()) == 0
     assert len(asked) > 2
-    assert all(1 <= count <= 2 and 0 < seconds <= PATIENT for count, seconds in asked)
+    assert all(1 <= count <= 2 and 0 <= seconds <= PATIENT for count, seconds in asked)
 
 
 def test_a_descriptor_that_cannot_be_read_after_all_is_no_trouble(watch: Watch) -> None:

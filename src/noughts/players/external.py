@@ -126,7 +126,7 @@ class Program:
 
     def _tell(self, child: _Child, line: str) -> None:
         try:
-            child.say(line)
+            child.say(line, self._wait)
         except _Trouble as trouble:
             raise self._forfeit(str(trouble)) from None
 
@@ -165,9 +165,13 @@ class _Child:
         self._open = [self._out.fileno(), self._errors.fileno()]
         self._heard = b""
         self._complaints = b""
+        self._is_known = False
 
-    def say(self, line: str) -> None:
+    def say(self, line: str, wait: Wait) -> None:
         """Write a line; a program that has spoken unasked, or reads nothing, is in trouble."""
+        if self._is_known:  # it may well say its name before it is asked
+            self._read(wait(self._open, 0))
+        self._is_known = True
         if self._heard:
             raise _Trouble(f"spoke without being asked: {quoted(_text(self._heard))}")
         try:
@@ -205,7 +209,7 @@ class _Child:
         """Say a last word, and wait a moment until nothing more is said."""
         self._heard = b""
         with suppress(_Trouble):
-            self.say(word)
+            self.say(word, wait)
         self._in.close()
         deadline = time.monotonic() + PARTING
         while self._out.fileno() in self._open and (left := deadline - time.monotonic()) > 0:
@@ -241,13 +245,15 @@ class _Child:
             self._read(wait(self._open, A_MOMENT))
             how = self._ending()
         lines = _text(self._complaints).strip().splitlines()
-        complained = f", complaining: {quoted(lines[-1])}" if lines else ""
+        complained = f", complaining: {lines[-1][:200]!r}" if lines else ""
         return f"{how or 'closed its output'}{complained}"
 
     def _ending(self) -> str:
         """Tell how the process ended, if it has, and leave it to be reaped."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except AttributeError:  # macOS before Python 3.13
+            return "ended"
         except ChildProcessError:  # whoever started us wants no children to be waited for
             return "ended"
         if ended is None:
