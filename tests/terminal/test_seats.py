@@ -364,12 +364,18 @@ def test_in_games_to_watch_what_is_forfeited_is_lost() -> None:
 
 @pytest.mark.parametrize(
     ("words", "way", "code"),
-    [("play", "Ctrl-C", 130), ("play", "SIGTERM", 143), ("watch --interval 0", "Ctrl-C", 130)],
+    [
+        ("play", "Ctrl-C", 130),
+        ("play", "SIGTERM", 143),
+        ("play", "SIGHUP", 129),
+        ("play", "hang up", 129),
+        ("watch --interval 0", "Ctrl-C", 130),
+    ],
 )
 def test_a_program_that_thinks_is_no_reason_to_stay(
     words: str, way: str, code: int, tmp_path: Path
 ) -> None:
-    """Ctrl-C and SIGTERM end the command long before its patience, and the program with it.
+    """Ctrl-C, SIGTERM and a closed terminal end the command long before its patience, and the program.
 
     What was played until then is saved.
     """
@@ -383,8 +389,10 @@ def test_a_program_that_thinks_is_no_reason_to_stay(
 
         if way == "Ctrl-C":
             session.type(CTRL_C)
+        elif way == "hang up":
+            session.close()
         else:
-            session.send(signal.SIGTERM)
+            session.send(signal.Signals[way])
 
         assert session.end() == code
         assert b"Traceback" not in session.output

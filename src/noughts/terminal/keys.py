@@ -7,6 +7,7 @@ import re
 import signal
 import termios
 import tty
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ class Keys:
 
     def __enter__(self) -> Self:
         self._prepare()
-        signal.signal(signal.SIGCONT, self._prepare)
+        signal.signal(signal.SIGCONT, self._come_back)
         return self
 
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGCONT, signal.SIG_DFL)
-        termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._before)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """Wait for a key, and return it; nothing once the terminal is gone."""
@@ -54,9 +56,14 @@ class Keys:
         self._typed = self._typed[key.end() :] if key else ""
         return key.group() if key else ""
 
-    def _prepare(self, *_: object) -> None:
-        """Hear keys at once; a shell that stopped us meanwhile has made the terminal its own."""
+    def _prepare(self) -> None:
+        """Hear keys at once."""
         tty.setcbreak(self._terminal)
+
+    def _come_back(self, *_: object) -> None:
+        """Hear keys at once again: a shell that stopped us meanwhile has made the terminal its own."""
+        with suppress(termios.error):  # a terminal that goes says so with this signal, too
+            self._prepare()
 
     def _more_comes(self) -> bool:
         return self._terminal in self._waiting.wait([self._terminal], A_MOMENT)

@@ -21,6 +21,8 @@ DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 def leave_well(work: Callable[[], None]) -> int:
     """Do the work and return the exit code; whatever happens, no traceback is shown."""
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
+        signal.signal(signal.SIGHUP, _terminate)
     try:
         code = _finish(work)
     except KeyboardInterrupt:
@@ -38,8 +40,9 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
         code = FAILED
-    for late in (signal.SIGINT, signal.SIGTERM):  # all is told: then they just end the process
-        signal.signal(late, signal.SIG_DFL)
+    for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if late is not signal.SIGHUP or signal.getsignal(late) is _terminate:
+            signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
 
@@ -61,18 +64,18 @@ def _finish(work: Callable[[], None]) -> int:
             code = leaving.code if isinstance(leaving.code, int) else DONE
         if sys.stdout:
             sys.stdout.flush()
-    except _Terminated:
+    except _Terminated as signalled:
         _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
-        return TERMINATED
+        return int(signalled.code or TERMINATED)
     return code
 
 
 class _Terminated(SystemExit):
-    """SIGTERM came; wherever that is, Python leaves with this code and without a word."""
+    """SIGTERM or SIGHUP came; wherever that is, Python leaves with its code and without a word."""
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> Never:
-    raise _Terminated(TERMINATED)
+def _terminate(number: int, _frame: FrameType | None) -> Never:
+    raise _Terminated(128 + number)
 
 
 def _last_words(words: str, stream: TextIO | None) -> None:
