@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_moves, reachable
+from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_moves, reachable
+from noughts.players.certificate import certify
 from noughts.players.matchboxes import find_box, shelf
 from noughts.players.menace import MOST_BEADS, BeadRules, Menace
 from noughts.players.odds import odds
 from noughts.players.policies import random
 from noughts.players.solver import Result
+from noughts.players.training import Training
 from noughts.players.weights import weigh
 from plain_symmetry import box_of, free, move_of, signs_of
 from played import DRAW, O_WINS, X_WINS
@@ -532,3 +534,20 @@ def test_beads_are_whole(rules: dict[str, object]) -> None:
     """Nobody has seen half a bead."""
     with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
         BeadRules(**rules)
+
+
+def test_a_letter_is_no_mark() -> None:
+    """Neither for who learns, nor for who trains, nor for who is certified."""
+    for wrong in (
+        lambda: Menace().learn((0,), "X"),  # type: ignore[arg-type]  # that is the test
+        lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # the same
+        lambda: certify(random, "X"),  # type: ignore[arg-type]  # the same
+        lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # the same
+    ):
+        with pytest.raises(TypeError, match="a mark is "):
+            wrong()
+
+
+def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
+    """As any other policy."""
+    assert Menace()(parse_board("XXX/OO_/___")) == {}

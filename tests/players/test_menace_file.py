@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from noughts import Board, X, errors, parse_moves
 from noughts.players import menace_file
 from noughts.players.matchboxes import shelf
-from noughts.players.menace import MOST_BEADS, BeadRules, Menace
-from noughts.players.menace_file import LARGEST, load_machine, menace_policy, save_machine
+from noughts.players.menace import MOST_BEADS, BeadRules, Menace, menace_policy
+from noughts.players.menace_file import LARGEST, load_machine, save_machine
 from noughts.players.policies import find_policy
 from noughts.players.solver import Result
 from played import DRAW, O_WINS, X_WINS
@@ -197,7 +197,7 @@ def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     save_machine(learned(), Path("machine"))
 
     check_same(load_machine(tmp_path / "machine"), learned())
-    check_same(menace_policy(file="machine"), learned())
+    check_same(load_machine("machine"), learned())
 
 
 def test_a_name_may_have_any_letters(tmp_path: Path) -> None:
@@ -656,12 +656,10 @@ def test_rules_are_told_by_parameters() -> None:
     assert everything.rules == BeadRules((1, 1, 1, 1), 5, 2, -3, "last", "keep")
 
 
-def test_a_machine_is_found_in_its_file(path: Path) -> None:
-    """With the rules that it was made with."""
-    check_same(menace_policy(file=str(path)), learned())
-    found = find_policy(f"menace:file={path}")
-    assert isinstance(found, Menace)
-    check_same(found, learned())
+def test_no_name_opens_a_file(path: Path) -> None:
+    """Whoever lets strangers ask for a policy does not let them look at files."""
+    with pytest.raises(errors.UnknownPolicy, match="menace has no 'file'"):
+        find_policy(f"menace:file={path}")
 
 
 NO_NUMBERS = "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
@@ -707,7 +705,7 @@ TOO_MANY = "a game changes 1,000,000,000 beads at most"
         (
             "luck",
             "1",
-            "menace has no 'luck': it has file, beads, win, draw, loss, blame and empty",
+            "menace has no 'luck': it has beads, win, draw, loss, blame and empty",
         ),
     ],
     ids=lambda value: value[:20],
@@ -719,25 +717,11 @@ def test_a_bad_parameter_is_refused(name: str, text: str, sentence: str) -> None
     assert str(refusal.value) == sentence
 
 
-def test_a_file_is_told_alone(path: Path) -> None:
-    """The rules of a machine that has learned are not changed by the way."""
-    with pytest.raises(errors.UnknownPolicy, match=r"say file=PATH alone$"):
-        menace_policy(file=str(path), win="3")
-
-
-def test_a_file_that_holds_no_machine_is_no_policy(tmp_path: Path) -> None:
-    """The refusal is the file's."""
-    with pytest.raises(errors.NotAMachine, match=r"cannot be read: No such file or directory$"):
-        find_policy(f"menace:file={tmp_path / 'missing'}")
-    with pytest.raises(errors.UnknownPolicy, match="say file=PATH alone"):
-        menace_policy(file="")
-
-
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
 def test_a_name_that_no_file_has_is_refused(name: str, tmp_path: Path) -> None:
     """In a sentence."""
     with pytest.raises(errors.NotAMachine):
-        menace_policy(file=name)
+        load_machine(name)
     with pytest.raises(errors.StoreUnavailable):
         save_machine(Menace(), tmp_path / name)
 
@@ -776,3 +760,19 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     path.chmod(0o644)
     save_machine(Menace(), path)
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_no_number_of_games_is_too_many_to_be_read_again(tmp_path: Path) -> None:
+    """A machine can learn for longer than its boxes have room for beads."""
+    machine = Menace()
+    machine.results[Result.DRAW] = 10 * MOST_BEADS
+    save_machine(machine, tmp_path / "machine")
+
+    check_same(load_machine(tmp_path / "machine"), machine)
+
+
+def test_the_folder_of_a_new_machine_is_its_users_alone(tmp_path: Path) -> None:
+    """As that of the games, which may lie beside it."""
+    save_machine(Menace(), tmp_path / "data" / "machine")
+
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700

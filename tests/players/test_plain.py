@@ -34,7 +34,7 @@ def test_a_move_to_the_letter() -> None:
             "cells": [1, 3, 5, 7],
             "lines": [],
             "play": [2, 6, 3, 7],
-            "sentence": "It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 was better.",
+            "sentence": "It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 is better.",
         },
         {
             "kind": "allowsFork",

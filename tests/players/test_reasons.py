@@ -114,7 +114,7 @@ def test_reasons_come_the_weightiest_first_and_none_comes_twice() -> None:
 
 
 def test_the_cells_of_a_reason_are_those_it_is_about() -> None:
-    """What is completed, stopped, threatened, allowed or was better there; in order, and none twice."""
+    """What is completed, stopped, threatened, allowed or is better there; in order, and none twice."""
     for move, kind, reason in given(*plain.KINDS):
         shown = plain.shown_cells(kind, move.signs, move.mark, move.cell)
         assert reason.cells == tuple(sorted(shown)), (move, kind)

@@ -80,7 +80,7 @@ def test_what_was_better_is_named() -> None:
     """All the cells, parted by commas and an or."""
     for _, reason, said in all_said():
         if reason.kind in BETTER:
-            assert f": {one_of(counted(reason.cells))} was better" in said.replace("; ", ": "), said
+            assert f": {one_of(counted(reason.cells))} is better" in said.replace("; ", ": "), said
 
 
 def test_where_a_fork_is_to_be_made_is_named() -> None:
@@ -122,24 +122,24 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
         ("XX_/OOX/OOX", 3, "It completes 1-2-3 and 3-6-9."),
     ],
     Kind.GIVES_UP_WIN: [
-        ("XX_/OO_/___", 9, "It gives up the win: 3 was better (3)."),
-        ("XO_/_X_/__O", 3, "It gives up the win: 4 or 7 was better (4, 6, 7)."),
+        ("XX_/OO_/___", 9, "It gives up the win: 3 is better (3)."),
+        ("XO_/_X_/__O", 3, "It gives up the win: 4 or 7 is better (4, 6, 7)."),
     ],
     Kind.GIVES_UP_DRAW: [
-        ("X__/___/___", 2, "It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 was better."),
-        ("X__/_O_/__X", 3, "It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 was better."),
-        ("XOX/OOX/_X_", 7, "It gives up the draw: X wins after 7, 9; 9 was better."),
+        ("X__/___/___", 2, "It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 is better."),
+        ("X__/_O_/__X", 3, "It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 is better."),
+        ("XOX/OOX/_X_", 7, "It gives up the draw: X wins after 7, 9; 9 is better."),
     ],
     Kind.ALLOWS_WIN: [("XX_/OO_/___", 9, "It lets O complete 4-5-6.")],
     Kind.ALLOWS_FORK: [
         ("X__/_O_/__X", 3, "It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8)."),
     ],
     Kind.WINS_LATER: [
-        ("XOO/X__/___", 6, "It wins later than it could: 7 was better (7)."),
-        ("XOX/OXO/___", 8, "It wins later than it could: 7 or 9 was better (7)."),
+        ("XOO/X__/___", 6, "It wins later than it could: 7 is better (7)."),
+        ("XOX/OXO/___", 8, "It wins later than it could: 7 or 9 is better (7)."),
     ],
     Kind.LOSES_SOONER: [
-        ("XO_/X__/___", 3, "It loses sooner than it must: 7 was better (7, 5, 9, 6)."),
+        ("XO_/X__/___", 3, "It loses sooner than it must: 7 is better (7, 5, 9, 6)."),
     ],
     Kind.BLOCKS: [("XO_/X__/___", 7, "It stops X on 1-4-7.")],
     Kind.MAKES_FORK: [("XO_/_X_/__O", 4, "It makes a fork: 4-5-6 and 1-4-7 (4, 6, 7).")],
@@ -221,7 +221,7 @@ def test_advice_reads_like_this() -> None:
     start = judge(Board(first=O), 0)
 
     assert say_advice(fork) == (
-        "7: loss in 2. It gives up the win: 5 was better (5, 7, 9). It lets O complete 2-5-8. "
+        "7: loss in 2. It gives up the win: 5 is better (5, 7, 9). It lets O complete 2-5-8. "
         "It takes a corner, on 2 open lines."
     )
     assert say_advice(block) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
@@ -156,3 +157,16 @@ def test_weights_say_exactly_what_the_policy_says(name: str) -> None:
         assert {cell: Fraction(share, found.total) for cell, share in shares} == policy(board)
         assert sum(found.shares) == found.total > 0
         assert min(found.shares) > 0
+
+
+def test_no_chance_at_all_may_be_given_to_a_cell_that_is_taken() -> None:
+    """A policy may speak of all nine cells."""
+    given = {cell: Fraction(int(cell == 2)) for cell in range(9)}
+
+    assert weigh(giving(given), BOARD).cells == (2,)
+
+
+def test_a_policy_that_leaves_the_program_is_refused() -> None:
+    """It is asked for chances, and not for an end."""
+    with pytest.raises(errors.BadPolicy, match="SystemExit: 5"):
+        weigh(lambda _: sys.exit(5), BOARD)

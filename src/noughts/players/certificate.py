@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.core.value import Value
 from noughts.players.odds import odds
 from noughts.players.policies import perfect, random
@@ -48,6 +48,7 @@ def certify(policy: Policy, mark: Mark) -> Certificate:
     >>> certify(perfect, Mark.O).games[Result.LOSS]
     0
     """
+    check_mark(mark)
     seen = _Summaries(policy, mark).of(Board())
     return Certificate(
         mark,
@@ -101,7 +102,7 @@ class _Summaries:
 
 
 def _end(winner: Mark | None, mark: Mark) -> _Summary:
-    result = Result.DRAW if winner is None else Result.WIN if winner is mark else Result.LOSS
+    result = Result.of(winner, mark)
     games = {one: int(one is result) for one in Result}
     return _Summary(Worst(result, (), Fraction(1)), games, _SCORES[result])
 

@@ -25,6 +25,8 @@ class Box(Value):
     """The position on its label, of a game that X started."""
     cells: tuple[Cell, ...]
     """The moves that look different on the label; there is a kind of bead for each."""
+    evenness: tuple[Symmetry, ...]
+    """The ways to turn and mirror the label that leave it as it is."""
 
     @property
     def stage(self) -> int:
@@ -38,8 +40,18 @@ class Place(Value):
     box: int
     cells: tuple[Cell, ...]
     """The cell of each kind of bead."""
-    kinds: dict[Cell, int]
-    """The kind of bead of each free cell."""
+    turn: Symmetry
+    """How the label has to be turned."""
+
+    @property
+    def kinds(self) -> dict[Cell, int]:
+        """The kind of bead of each free cell."""
+        label, turn = shelf()[self.box], self.turn
+        return {
+            turn[alike]: kind
+            for kind, cell in enumerate(label.cells)
+            for alike in _alike(cell, label.evenness)
+        }
 
 
 def shelf() -> tuple[Box, ...]:
@@ -65,31 +77,23 @@ def _stocked() -> tuple[tuple[Box, ...], dict[tuple[int, int], Place]]:
     for board in sorted(open_boards, key=lambda board: board.count % 2):
         if sides(board) not in places:
             label = board.canonical
-            boxes.append(Box(label, _distinct(label)))
-            for turn in SYMMETRIES:
-                if (at := sides(label.image(turn))) not in places:
-                    places[at] = _place(len(boxes) - 1, boxes[-1], turn)
+            images = {turn: label.image(turn) for turn in SYMMETRIES}
+            evenness = tuple(turn for turn, image in images.items() if image is label)
+            boxes.append(Box(label, _distinct(label, evenness), evenness))
+            for turn, image in images.items():
+                if (at := sides(image)) not in places:
+                    cells = tuple(turn[cell] for cell in boxes[-1].cells)
+                    places[at] = Place(len(boxes) - 1, cells, turn)
     return tuple(boxes), places
 
 
-def _distinct(label: Board) -> tuple[Cell, ...]:
+def _distinct(label: Board, evenness: tuple[Symmetry, ...]) -> tuple[Cell, ...]:
     """Return the first of all free cells that come to the same."""
-    return tuple(sorted({min(_alike(label, cell)) for cell in label.free_cells}))
+    if len(evenness) == 1:
+        return label.free_cells
+    return tuple(sorted({min(_alike(cell, evenness)) for cell in label.free_cells}))
 
 
-def _place(number: int, box: Box, turn: Symmetry) -> Place:
-    kinds = {
-        turn[alike]: kind for kind, cell in enumerate(box.cells) for alike in _alike(box.board, cell)
-    }
-    return Place(number, tuple(turn[cell] for cell in box.cells), kinds)
-
-
-def _alike(label: Board, cell: Cell) -> set[Cell]:
+def _alike(cell: Cell, evenness: tuple[Symmetry, ...]) -> set[Cell]:
     """Return the cells that come to the same as this one, the label being as even as it is."""
-    return {turn[cell] for turn in _stabilisers(label)}
-
-
-@cache
-def _stabilisers(label: Board) -> tuple[Symmetry, ...]:
-    """Return the ways to turn and mirror a position that leave it as it is."""
-    return tuple(turn for turn in SYMMETRIES if label.image(turn) is label)
+    return {turn[cell] for turn in evenness}

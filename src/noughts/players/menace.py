@@ -12,11 +12,13 @@ from __future__ import annotations
 from fractions import Fraction
 from operator import index
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import UnknownPolicy, quoted
 from noughts.core.value import Value
 from noughts.players.matchboxes import find_box, shelf
+from noughts.players.policies import check_parameters
 from noughts.players.solver import Result
+from noughts.players.weights import Weighing, Weights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class BeadRules(Value):
         return {Result.WIN: self.win, Result.DRAW: self.draw, Result.LOSS: self.loss}[result]
 
 
-class Menace:
+class Menace(Weighing):
     """The machine: its rules, its beads, and how many games it has learned from.
 
     >>> machine = Menace()
@@ -101,8 +103,20 @@ class Menace:
         total = sum(beads.values())
         return {cell: Fraction(count, total) for cell, count in beads.items() if count}
 
+    def weights(self, board: Board) -> Weights:
+        """Return the same as whole numbers: the beads themselves."""
+        if len(board.free_cells) > 1 and not board.is_over:
+            place = find_box(board)
+            counts = self.boxes[place.box]
+            if all(counts):
+                return Weights(place.cells, tuple(counts), sum(counts))
+        beads = {cell: count for cell, count in self.beads(board).items() if count}
+        return Weights(tuple(beads), tuple(beads.values()), sum(beads.values()))
+
     def beads(self, board: Board) -> dict[Cell, int]:
         """Return the beads in the box of a position, by cell; of cells that come to the same, one."""
+        if board.is_over:
+            return {}
         if len(board.free_cells) == 1:
             return {board.free_cells[0]: 1}  # no box, and no choice
         place = find_box(board)
@@ -115,6 +129,7 @@ class Menace:
 
         A game that stands open was given up, by the mark to move if it is not said by whom.
         """
+        check_mark(mark)
         board, drawn = Board(first=first), []
         for cell in moves:
             before, board = board, board.place(cell)
@@ -122,8 +137,7 @@ class Menace:
                 place = find_box(before)
                 drawn.append((place.box, place.kinds[index(cell)]))
         winner = board.winner if board.is_over else (resigned or board.turn).other
-        result = Result.DRAW if winner is None else Result.WIN if winner is mark else Result.LOSS
-        self.settle(drawn, result)
+        self.settle(drawn, Result.of(winner, mark))
 
     def settle(self, drawn: list[tuple[int, int]], result: Result) -> None:
         """Change the beads that were drawn, each told by its box and its kind, after a game."""
@@ -143,3 +157,31 @@ class Menace:
     def _filled(self, number: int) -> list[int]:
         box = shelf()[number]
         return [self.rules.beads[box.stage]] * len(box.cells)
+
+
+def menace_policy(**parameters: str) -> Menace:
+    """Return a new machine, with rules told in text.
+
+    >>> menace_policy(beads="8-4-2-1", empty="refill").rules.beads
+    (8, 4, 2, 1)
+    """
+    check_parameters("menace", parameters, BeadRules.__match_args__)
+    given: dict[str, object] = dict(parameters)
+    try:
+        if beads := parameters.get("beads"):
+            given["beads"] = tuple(int(count) for count in _short(beads).split("-"))
+        for name in ("win", "draw", "loss"):
+            if name in parameters:
+                given[name] = int(_short(parameters[name]))
+    except ValueError:
+        raise UnknownPolicy(
+            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
+        ) from None
+    return Menace(BeadRules(**given))
+
+
+def _short(number: str) -> str:
+    """Refuse what Python reads as a number and people do not, or what takes long to read."""
+    if len(number) > 40 or not set(number) <= {*"0123456789-"}:
+        raise ValueError(number)
+    return number

@@ -17,13 +17,11 @@ from noughts.core.errors import (
     PolicyError,
     RecordError,
     StoreUnavailable,
-    UnknownPolicy,
     quoted,
 )
 from noughts.core.notation import format_cell
 from noughts.players.matchboxes import shelf
 from noughts.players.menace import MOST_BEADS, BeadRules, Menace
-from noughts.players.policies import check_parameters
 from noughts.players.solver import Result
 
 TYPE_CHECKING = False
@@ -37,41 +35,15 @@ SCHEMA = 1
 LARGEST = 1_000_000
 """In bytes: a machine takes about a fiftieth of it."""
 
+MOST_GAMES = 10**18
+"""More than anybody will play."""
+
 _NUMBERS = "win", "draw", "loss"
 
 
-def menace_policy(**parameters: str) -> Menace:
-    """Return the machine in a file (`file=PATH`), or a new one with rules of its own.
-
-    >>> menace_policy(beads="8-4-2-1", empty="refill").rules.beads
-    (8, 4, 2, 1)
-    """
-    check_parameters("menace", parameters, ("file", *BeadRules.__match_args__))
-    if "file" not in parameters:
-        return Menace(read_rules(parameters))
-    if len(parameters) > 1 or not parameters["file"]:
-        raise UnknownPolicy("menace has its rules from its file: say file=PATH alone")
-    return load_machine(Path(parameters["file"]))
-
-
-def read_rules(parameters: dict[str, str]) -> BeadRules:
-    """Read bead rules from text, by name."""
-    given: dict[str, object] = dict(parameters)
-    try:
-        if beads := parameters.get("beads"):
-            given["beads"] = tuple(int(count) for count in _short(beads).split("-"))
-        for name in _NUMBERS:
-            if name in parameters:
-                given[name] = int(_short(parameters[name]))
-    except ValueError:
-        raise UnknownPolicy(
-            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
-        ) from None
-    return BeadRules(**given)
-
-
-def load_machine(path: Path) -> Menace:
+def load_machine(path: Path | str) -> Menace:
     """Read a machine from its file; whatever is not exactly a machine is refused."""
+    path = Path(path)
     try:
         _check_plain(path)
         with path.open("rb") as file:
@@ -82,13 +54,14 @@ def load_machine(path: Path) -> Menace:
         raise NotAMachine(f"{path} holds no menace: {error}") from error
 
 
-def save_machine(machine: Menace, path: Path) -> None:
+def save_machine(machine: Menace, path: Path | str) -> None:
     """Write a machine into its file; on return it is on the disk."""
+    path = Path(path)
     written = json.dumps(_written(machine), indent=1) + "\n"
     try:
         path = path.resolve()  # what a link points to is replaced, and not the link
         _check_plain(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = path.with_name(f".menace-{os.urandom(8).hex()}")
         try:
             with beside.open("x", encoding="utf-8") as file:
@@ -131,13 +104,6 @@ def _sync(folder: Path) -> None:
         os.close(number)
 
 
-def _short(number: str) -> str:
-    """Refuse what Python reads as a number and people do not, or what takes long to read."""
-    if len(number) > 40 or not set(number) <= {*"0123456789-"}:
-        raise ValueError(number)
-    return number
-
-
 def _written(machine: Menace) -> dict[str, object]:
     rules = machine.rules
     return {
@@ -170,7 +136,7 @@ def _machine(text: bytes) -> Menace:
         raise NotAMachine("its rules are no numbers")
     machine = Menace(BeadRules(**{**rules, "beads": tuple(rules["beads"])}))
     results = _part(written, "results", [str(result) for result in Result])
-    machine.results = {result: _count(results[str(result)], "results") for result in Result}
+    machine.results = {result: _count(results[str(result)], "results", MOST_GAMES) for result in Result}
     boxes = _part(written, "boxes", [str(box.board) for box in shelf()])
     machine.boxes = [_beads(boxes, box) for box in shelf()]
     return machine
@@ -191,7 +157,7 @@ def _part(written: dict[str, object], name: str, expected: Iterable[str]) -> dic
     return part
 
 
-def _count(number: object, where: str) -> int:
-    if type(number) is not int or not 0 <= number <= MOST_BEADS:
-        raise NotAMachine(f"{where} has {quoted(number)} where a number from 0 to {MOST_BEADS:,} belongs")
+def _count(number: object, where: str, most: int = MOST_BEADS) -> int:
+    if type(number) is not int or not 0 <= number <= most:
+        raise NotAMachine(f"{where} has {quoted(number)} where a number from 0 to {most:,} belongs")
     return number

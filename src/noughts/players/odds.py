@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.core.value import Value
 from noughts.players.weights import weigh
 
@@ -27,6 +27,7 @@ class Odds(Value):
 
     def win(self, mark: Mark) -> Fraction:
         """Return the chance that this mark wins."""
+        check_mark(mark)
         return self.x if mark is Mark.X else self.o
 
     def score(self, mark: Mark) -> Fraction:

@@ -128,7 +128,7 @@ def _rung(name: str) -> Maker:
 
 
 def _menace(**parameters: str) -> Policy:
-    from noughts.players.menace_file import menace_policy  # noqa: PLC0415 - only who asks for it loads it
+    from noughts.players.menace import menace_policy  # noqa: PLC0415 - only who asks for it loads it
 
     return menace_policy(**parameters)
 

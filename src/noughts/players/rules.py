@@ -2,7 +2,7 @@
 
 The classic list is that of Newell and Simon's program (Human Problem Solving, 1972). The ladder from
 novice to expert goes down a list too, as people do: each rule has a chance of being overlooked, and
-then the next ones decide. No move on either list is without a reason.
+then the next ones decide. Every move has a reason, but for an edge where no cell has one.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ LADDER = {
 """The rungs, from the lowest: the chances with which each overlooks things."""
 
 
+@cache
 def person(attention: Attention) -> Policy:
     """Return somebody who wins, blocks, forks, stops forks and takes the centre, as far as she sees it.
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _SENTENCES = {
     Kind.WINS: "It completes {lines}.",
-    Kind.GIVES_UP_WIN: "It gives up the win: {cells} was better ({play}).",
-    Kind.GIVES_UP_DRAW: "It gives up the draw: {other} wins after {play}; {cells} was better.",
+    Kind.GIVES_UP_WIN: "It gives up the win: {cells} is better ({play}).",
+    Kind.GIVES_UP_DRAW: "It gives up the draw: {other} wins after {play}; {cells} is better.",
     Kind.ALLOWS_WIN: "It lets {other} complete {lines}.",
     Kind.ALLOWS_FORK: "It lets {other} make a fork on {cells}: {lines} ({play}).",
-    Kind.WINS_LATER: "It wins later than it could: {cells} was better ({play}).",
-    Kind.LOSES_SOONER: "It loses sooner than it must: {cells} was better ({play}).",
+    Kind.WINS_LATER: "It wins later than it could: {cells} is better ({play}).",
+    Kind.LOSES_SOONER: "It loses sooner than it must: {cells} is better ({play}).",
     Kind.BLOCKS: "It stops {other} on {lines}.",
     Kind.MAKES_FORK: "It makes a fork: {lines} ({play}).",
     Kind.BLOCKS_FORK: "It keeps {other} from making a fork on {cells}.",
@@ -55,7 +55,7 @@ def say_reason(reason: Reason, mark: Mark) -> str:
     >>> advice = judge(parse_board("X__/_O_/__X"), 2)
     >>> for reason in advice.reasons:
     ...     print(say_reason(reason, advice.mark))
-    It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 was better.
+    It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 is better.
     It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8).
     It threatens 3-5-7.
     It takes a corner, on 1 open line.

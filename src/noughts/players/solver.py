@@ -24,6 +24,11 @@ class Result(Enum):
     DRAW = "draw"
     LOSS = "loss"
 
+    @classmethod
+    def of(cls, winner: Mark | None, mark: Mark) -> Result:
+        """Return how a game with that winner, or with none, has ended for a mark."""
+        return cls.DRAW if winner is None else cls.WIN if winner is mark else cls.LOSS
+
     @property
     def other(self) -> Result:
         """The same end, as the opponent sees it."""

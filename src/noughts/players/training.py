@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.players.bot import Bot
 from noughts.players.matchboxes import find_box
 from noughts.players.solver import Result
@@ -24,6 +24,7 @@ class Training:
     """A machine, its opponent, and the seat in which it learns. X starts."""
 
     def __init__(self, machine: Menace, against: Policy, rng: Random, mark: Mark = Mark.X) -> None:
+        check_mark(mark)
         self._machine = machine
         self._answer = Bot(against, rng).choose
         self._below = rng.randrange
@@ -35,8 +36,7 @@ class Training:
         for _ in range(games):
             drawn: Drawn = []
             winner = self._play_one(drawn)
-            result = Result.DRAW if winner is None else _RESULTS[winner is self._mark]
-            self._machine.settle(drawn, result)
+            self._machine.settle(drawn, Result.of(winner, self._mark))
 
     def _play_one(self, drawn: Drawn) -> Mark | None:
         """Play a game to its end, note the beads that were drawn, and return the winner."""
@@ -70,6 +70,3 @@ class Training:
         place = find_box(board)
         found = self._known[board] = place.box, self._machine.boxes[place.box], place.cells
         return found
-
-
-_RESULTS = {True: Result.WIN, False: Result.LOSS}

@@ -39,25 +39,30 @@ def weigh(policy: Policy, board: Board) -> Weights:
     >>> weigh(random, Board().place(4).place(0).place(8)).total
     6
     """
-    if isinstance(policy, Weighed):
+    if isinstance(policy, Weighing):
         return policy.weights(board)
     cells, chances = _asked(policy, board)
     if not cells:
         return RESIGNS
-    parts = [chance.denominator for chance in chances]
-    total = lcm(*parts)
-    shares = tuple(
-        chance.numerator * (total // part) for chance, part in zip(chances, parts, strict=True)
-    )
+    total = lcm(*[chance.denominator for chance in chances])
+    shares = [chance.numerator * (total // chance.denominator) for chance in chances]
     if min(shares) < 0:
         raise BadPolicy(f"a chance is 0 at least, and one in '{board}' is less")
     if sum(shares) != total:
         much = "more" if sum(shares) > total else "less"
         raise BadPolicy(f"chances add up to 1, and those in '{board}' to {much}")
-    return Weights(cells, shares, total)
+    return Weights(tuple(cells), tuple(shares), total)
 
 
-class Weighed:
+class Weighing:
+    """A policy that knows its chances as whole numbers, and need not be asked for fractions."""
+
+    def weights(self, board: Board) -> Weights:
+        """Return its weights."""
+        raise NotImplementedError
+
+
+class Weighed(Weighing):
     """A policy that is asked, and checked, once for each board: it must stay the same meanwhile."""
 
     def __init__(self, policy: Policy) -> None:
@@ -76,20 +81,23 @@ class Weighed:
         return known
 
 
-def _asked(policy: Policy, board: Board) -> tuple[tuple[Cell, ...], tuple[Fraction, ...]]:
+def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
     """Return the cells that have a chance, and their chances, if they are free and the chances exact."""
     try:
         given = [(index(cell), chance) for cell, chance in policy(board).items()]
     except NoughtsError:
         raise
-    except Exception as error:  # whatever a stranger's policy does, a sentence is owed
+    except (Exception, SystemExit) as error:  # whatever a stranger's policy does, a sentence is owed
         raise BadPolicy(f"a policy fails in '{board}': {complaint(error)}") from error
+    cells, chances, free = [], [], board.free_cells
     for cell, chance in given:
         if not isinstance(chance, _EXACT):
             raise BadPolicy(f"a chance is a Fraction, and so exact, unlike {quoted(chance)}")
-        if chance and cell not in board.free_cells:
-            raise BadPolicy(
-                f"a policy gives a chance to {quoted(cell)}, which is no free cell of '{board}'"
-            )
-    given = [(cell, chance) for cell, chance in given if chance]
-    return tuple(cell for cell, _ in given), tuple(chance for _, chance in given)
+        if chance:
+            if cell not in free:
+                raise BadPolicy(
+                    f"a policy gives a chance to {quoted(cell)}, which is no free cell of '{board}'"
+                )
+            cells.append(cell)
+            chances.append(chance)
+    return cells, chances

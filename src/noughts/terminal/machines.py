@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+from errno import EACCES
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
-from noughts.core.errors import StoreUnavailable
+from noughts.core.errors import StoreUnavailable, UnknownPolicy
 from noughts.players.menace import Menace
-from noughts.players.menace_file import load_machine
+from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy
 from noughts.terminal.saving import data_folder
+from noughts.terminal.seats import BOT, PROGRAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
     from noughts.players.policies import Policy
 
-BOT, MENACE, FILE = "bot:", "menace", "menace:file="
+MENACE, FILE = "menace", "menace:file="
 
 
 def asked_policy(asked: str) -> Policy:
-    """Return a policy by its name; `menace` alone is the machine that is kept here."""
+    """Return a policy by its name; a machine can be in a file, and `menace` alone is kept here."""
     name = asked.removeprefix(BOT)  # who is used to seats writes it so
+    if name.startswith(PROGRAM):
+        raise UnknownPolicy("a program does not tell its chances, so that nobody knows its odds")
+    if name.startswith(FILE):
+        return load_machine(_file(name))
     return kept_machine(kept_file()) if name == MENACE else find_policy(name)
 
 
@@ -30,8 +41,14 @@ def asked_machine(asked: str) -> tuple[Menace, Path | None] | None:
     if not isinstance(policy, Menace):
         return None
     if asked.startswith(FILE):
-        return policy, Path(asked.removeprefix(FILE))
+        return policy, _file(asked)
     return policy, kept_file() if asked == MENACE else None
+
+
+def _file(asked: str) -> Path:
+    if not (name := asked.removeprefix(FILE)):
+        raise UnknownPolicy("menace:file= needs the name of a file")
+    return Path(name)
 
 
 def kept_file() -> Path:
@@ -47,3 +64,30 @@ def kept_file() -> Path:
 def kept_machine(file: Path) -> Menace:
     """Return the machine in a file, or a new one if there is none."""
     return load_machine(file) if file.exists() else Menace()
+
+
+@contextmanager
+def taught(file: Path) -> Iterator[None]:
+    """Keep others from teaching the machine in a file meanwhile: what one of them learns would be lost.
+
+    The file is held, and with it its place: whoever saves the machine puts another file there.
+    """
+    if not file.exists():
+        save_machine(Menace(), file)
+    try:
+        with file.open("rb") as held:
+            flock(held, LOCK_EX | LOCK_NB)
+            _check_place(held, file)
+            yield
+    except BlockingIOError:
+        raise StoreUnavailable(f"{file} is being taught by another noughts") from None
+    except OSError as error:
+        raise StoreUnavailable(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _check_place(held: BinaryIO, file: Path) -> None:
+    """Refuse a file that was replaced while we took hold of it, or that cannot be replaced by us."""
+    if not os.path.samestat(os.fstat(held.fileno()), file.stat()):
+        raise BlockingIOError
+    if not os.access(file.resolve().parent, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES))

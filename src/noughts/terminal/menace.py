@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 
 from noughts.core.board import Mark
-from noughts.core.errors import GameOver, UnknownPolicy
+from noughts.core.errors import GameOver
 from noughts.core.notation import format_cell
-from noughts.players.menace import RESIGN, Menace
-from noughts.players.menace_file import load_machine, menace_policy, save_machine
+from noughts.players.menace import RESIGN, Menace, menace_policy
+from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.odds import odds
 from noughts.players.policies import read_parameters
 from noughts.players.solver import Result
@@ -18,7 +18,7 @@ from noughts.players.training import Training
 from noughts.players.weights import Weighed
 from noughts.terminal.curve import draw_curve
 from noughts.terminal.leaving import printable
-from noughts.terminal.machines import asked_policy, kept_file, kept_machine
+from noughts.terminal.machines import asked_policy, kept_file, kept_machine, taught
 from noughts.terminal.odds_table import fraction, percent
 from noughts.terminal.show import read_board
 
@@ -42,21 +42,23 @@ def look_after_machine(options: Namespace, out: TextIO, errors: TextIO | None) -
     """Do what is to be done with the machine."""
     file = Path(options.file) if options.file is not None else kept_file()
     if options.task == "train":
-        _train(options, file, out, errors)
+        new = None if options.new is None else _new_machine(options.new)
+        against = Weighed(asked_policy(options.against))
+        with taught(file):
+            _train(new or kept_machine(file), against, options, file, out, errors)
     else:
         machine = load_machine(file) if options.file is not None else kept_machine(file)
         _show_box(machine, read_board(options.position, Mark(options.first)), out)
 
 
-def _train(options: Namespace, file: Path, out: TextIO, errors: TextIO | None) -> None:
-    machine = kept_machine(file) if options.new is None else _new_machine(options.new)
-    against, mark = Weighed(asked_policy(options.against)), Mark(options.seat)
+def _train(
+    machine: Menace, against: Policy, options: Namespace, file: Path, out: TextIO, errors: TextIO | None
+) -> None:
+    mark = Mark(options.seat)
     seed = os.fsencode(options.seed) if options.seed is not None else None
     training = Training(machine, against, Random(seed), mark)  # noqa: S311 - a game, no secret
     before = dict(machine.results)
     curve = [_odds(machine, against, mark)]
-    if options.new is None or not file.exists():
-        save_machine(machine, file)  # if that cannot be done, it is said before the games are played
     bar = _Bar(options.games, errors)
     points = min(POINTS, options.games)
     try:
@@ -64,6 +66,10 @@ def _train(options: Namespace, file: Path, out: TextIO, errors: TextIO | None) -
             target = options.games * point // points
             _play_until(target, sum(before.values()), machine, training, bar)
             curve.append(_odds(machine, against, mark))
+    except KeyboardInterrupt:
+        done = machine.games - sum(before.values())
+        out.write(f"\nIt keeps what it has learned from {done:,} games.\n")
+        raise
     finally:
         bar.clear()
         if machine.results != before:
@@ -71,7 +77,7 @@ def _train(options: Namespace, file: Path, out: TextIO, errors: TextIO | None) -
     won, drawn, lost = (machine.results[result] - before[result] for result in Result)
     out.write(draw_curve(curve, mark, options.games))
     out.write(
-        f"{options.games:,} games as {mark} against {options.against}: "
+        f"{options.games:,} games as {mark} against {printable(options.against)}: "
         f"won {won:,}, drew {drawn:,}, lost {lost:,}.\n"
     )
     _tell_odds(curve[-1], mark, machine, out)
@@ -91,8 +97,6 @@ def _play_until(target: int, before: int, machine: Menace, training: Training, b
 
 
 def _new_machine(rules: str) -> Menace:
-    if "file=" in rules:
-        raise UnknownPolicy("a new machine has rules, such as empty=refill,win=5, and no file yet")
     return menace_policy(**read_parameters(rules)) if rules else Menace()
 
 
@@ -103,7 +107,8 @@ def _odds(machine: Menace, against: Policy, mark: Mark) -> Odds:
 def _tell_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
     chances = ("wins", now.win(mark)), ("draws", now.draw), ("loses", now.win(mark.other))
     told = ", ".join(f"{what} {percent(chance)}" for what, chance in chances)
-    out.write(f"Now it {told} exactly: {', '.join(fraction(chance) for _, chance in chances)}.\n")
+    exact = ", ".join(fraction(chance) for _, chance in chances)
+    out.write(f"Now it {told}{'' if 'about' in exact else f'; exactly {exact}'}.\n")
     if now.win(mark.other) == 1 and machine.rules.empty == RESIGN:
         out.write(
             "Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"

@@ -6,8 +6,9 @@ what it was asked for by, so that it can be called back when the game is resumed
 
 from __future__ import annotations
 
-from noughts.core.errors import InvalidName, UnknownPolicy, quoted
+from noughts.core.errors import InvalidName, NotAMachine, StoreUnavailable, UnknownPolicy, quoted
 from noughts.core.player import LONGEST_NAME, Player
+from noughts.terminal.leaving import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,14 +78,29 @@ class MenaceSeat:
 
     def learn(self, game: Game, mark: Mark) -> str | None:
         """Change the beads, and keep the machine as it is now."""
-        from noughts.players.menace_file import save_machine  # noqa: PLC0415 - the same
-
-        self._machine.learn(game.moves, mark, game.board.first, game.resigned)
-        if self._file:
-            save_machine(self._machine, self._file)
-        games, player = self._machine.games, game.player(mark)
+        player = game.player(mark)
         name = player.name if player else self.name
+        try:
+            self._learn(game, mark)
+        except (NotAMachine, StoreUnavailable) as error:
+            return f"{name} has learned nothing: {printable(str(error))}."
+        games = self._machine.games
         return f"{name} has learned from {games:,} game{'' if games == 1 else 's'}."
+
+    def _learn(self, game: Game, mark: Mark) -> None:
+        """Learn from a game; what the machine in the file has learned elsewhere meanwhile counts too."""
+        from noughts.players.menace_file import save_machine  # noqa: PLC0415 - the same
+        from noughts.terminal.machines import kept_machine, taught  # noqa: PLC0415 - the same
+
+        machine = self._machine
+        if not self._file:
+            machine.learn(game.moves, mark, game.board.first, game.resigned)
+            return
+        with taught(self._file):
+            now = kept_machine(self._file)
+            machine.boxes, machine.results, machine.rules = now.boxes, now.results, now.rules
+            machine.learn(game.moves, mark, game.board.first, game.resigned)
+            save_machine(machine, self._file)
 
 
 class ProgramSeat:
