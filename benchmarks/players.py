@@ -44,7 +44,7 @@ def solving(python: str, peers: str) -> None:
 
 def reckoning(python: str) -> None:
     """Time the exact odds of two policies over the whole tree, with nothing known before."""
-    for x, o in (("random", "random"), ("novice", "casual")):
+    for x, o in (("random", "random"), ("novice", "casual"), ("random", "menace")):
         took = statistics.median(_seconds(python, "odds_noughts.py", x, o) for _ in range(9))
         what = f"exact odds of `{x}` and `{o}` over the whole tree, from nothing"
         report(what, f"{took * 1e3:.0f} ms", "≤ 150 ms", reached=took <= 0.150)

@@ -84,3 +84,28 @@ def test_a_value_is_shown_short_and_printable(value: object, shown: str) -> None
 def test_quoted_text_is_always_printable(text: str) -> None:
     """No control character, no bidi mark and no surrogate gets through."""
     assert quoted(text).isprintable()
+
+
+class Unspeakable(Exception):
+    """An error that cannot even be told."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("no"), "ValueError: no"),
+        (KeyError("a"), "KeyError: 'a'"),
+        (RuntimeError(), "RuntimeError"),
+        (Unspeakable(), "Unspeakable"),
+        (OSError("a\nb\x1b[2J"), "OSError: a\\nb\\x1b[2J"),
+        (ValueError("x" * 10_000), f"ValueError: {'x' * 200}"),
+        (SystemExit(3), "SystemExit: 3"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_strangers_error_is_told_short_and_safe(error: BaseException, told: str) -> None:
+    """By its name and its words, of which there may be none, too many, or dangerous ones."""
+    assert errors.complaint(error) == told

@@ -32,24 +32,24 @@ LISTED = """\
 O to move: draw. Best: 9.
 9: draw. It stops X on 1-5-9. It is the only move that does not lose. It threatens 3-6-9. \
 It takes a corner, on 2 open lines.
-2: loss in 2. It gives up the draw: X wins after 2, 9; 9 was better. It lets X complete 1-5-9. \
+2: loss in 2. It gives up the draw: X wins after 2, 9; 9 is better. It lets X complete 1-5-9. \
 It takes an edge, on no open lines.
-4: loss in 2. It gives up the draw: X wins after 4, 9; 9 was better. It lets X complete 1-5-9. \
+4: loss in 2. It gives up the draw: X wins after 4, 9; 9 is better. It lets X complete 1-5-9. \
 It takes an edge, on no open lines.
-6: loss in 2. It gives up the draw: X wins after 6, 9; 9 was better. It lets X complete 1-5-9. \
+6: loss in 2. It gives up the draw: X wins after 6, 9; 9 is better. It lets X complete 1-5-9. \
 It takes an edge, on 1 open line.
-7: loss in 2. It gives up the draw: X wins after 7, 9; 9 was better. It lets X complete 1-5-9. \
+7: loss in 2. It gives up the draw: X wins after 7, 9; 9 is better. It lets X complete 1-5-9. \
 It takes a corner, on 1 open line.
-8: loss in 2. It gives up the draw: X wins after 8, 9; 9 was better. It lets X complete 1-5-9. \
+8: loss in 2. It gives up the draw: X wins after 8, 9; 9 is better. It lets X complete 1-5-9. \
 It takes an edge, on 1 open line.
 """
 
 GONE_THROUGH = """\
 1. {first} 1: draw. It takes a corner, on 3 open lines.
-2. {other} 4: loss in 6. It gives up the draw: {first} wins after 4, 2, 3, 5, 9, 8; 5 was better. \
+2. {other} 4: loss in 6. It gives up the draw: {first} wins after 4, 2, 3, 5, 9, 8; 5 is better. \
 A mistake.
 3. {first} 2: win in 5. It threatens 1-2-3.
-4. {other} 5: loss in 2. It lets {first} complete 1-2-3. It loses sooner than it must: 3 was better \
+4. {other} 5: loss in 2. It lets {first} complete 1-2-3. It loses sooner than it must: 3 is better \
 (3, 5, 9, 8).
 5. {first} 3: win in 1. It completes 1-2-3.
 {first} won with 1, 2 and 3.
@@ -298,14 +298,24 @@ def test_a_position_as_data_agrees_with_the_library(written: str, first: Mark) -
 
 
 @pytest.mark.parametrize(
-    ("written", "end"),
-    [("14253", "X won with 1, 2 and 3"), (DRAW, "the game is drawn"), ("51", "X to move")],
+    ("written", "end", "winner"),
+    [
+        ("14253", "X won with 1, 2 and 3", "X"),
+        (DRAW, "the game is drawn", None),
+        ("51", "X to move", None),
+    ],
 )
-def test_a_game_as_data_agrees_with_the_library(written: str, end: str) -> None:
+def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: str | None) -> None:
     """The moves, the mistakes, and how it ended."""
     found = json.loads(analysed(written, "--json"))
 
-    assert found == {"first": "X", "end": end, **plain_review(review(parse_moves(written)))}
+    assert found == {
+        "first": "X",
+        "winner": winner,
+        "resigned": None,
+        "end": end,
+        **plain_review(review(parse_moves(written))),
+    }
 
 
 def test_a_saved_game_as_data(tmp_path: Path) -> None:
@@ -315,7 +325,15 @@ def test_a_saved_game_as_data(tmp_path: Path) -> None:
     found = json.loads(analysed("delta", "--json", env=saving(tmp_path)))
 
     assert found["end"] == "Ann (X) resigned and O won"
+    assert (found["winner"], found["resigned"]) == ("O", "X")
     assert [one["cell"] for one in found["moves"]] == [0, 4]
+
+
+def test_names_are_told_as_they_are(tmp_path: Path) -> None:
+    """At the start of a sentence, too."""
+    save(tmp_path, "small", "1", "5", "resign", x="ann")
+
+    assert "\nann (X) resigned and O won.\n" in analysed("small", env=saving(tmp_path))
 
 
 # Colours and sizes

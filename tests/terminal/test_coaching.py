@@ -62,14 +62,14 @@ ANSWERS = {
     "5 why": "X on 5: draw. It takes the centre, on 4 open lines.",
     "5 1 undo why": "X on 5: draw. It takes the centre, on 4 open lines.",
     "1 2 why": (
-        "O on 2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 was better. "
+        "O on 2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 is better. "
         "It takes an edge, on 1 open line."
     ),
     "why-5": "5: draw. It takes the centre, on 4 open lines.",
     " Why-\tB2": "5: draw. It takes the centre, on 4 open lines.",
     "why-1,1": "5: draw. It takes the centre, on 4 open lines.",
     "1 why-2": (
-        "2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 was better. "
+        "2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 is better. "
         "It takes an edge, on 1 open line."
     ),
 }

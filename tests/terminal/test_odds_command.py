@@ -12,9 +12,10 @@ import pytest
 from command import environment, noughts
 from noughts import Board, O, parse_board
 from noughts.players.odds import odds
-from noughts.players.policies import find_policy, policy_names
+from noughts.players.policies import BUILT_IN, find_policy, policy_names
 from noughts.players.weights import Weighed
 from noughts.terminal.odds_table import percent
+from saved_games import saving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,3 +240,62 @@ def test_bad_usage_is_refused(arguments: list[str], env: dict[str, str]) -> None
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.endswith("--help'.\n")
+
+
+STRANGERS = """
+from noughts import find_policy
+
+def fine(**_):
+    return find_policy("random")
+
+def broken():
+    return lambda board: 1 / 0
+
+def needy(cell):
+    return lambda board: {int(cell): 1}
+"""
+
+
+def offered(folder: Path) -> dict[str, str]:
+    """Return the environment of a user who has a package with bots of its own."""
+    (folder / "strangers.py").write_text(STRANGERS)
+    about = folder / "strangers-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
+    names = "".join(f"{name} = strangers:{name}\n" for name in ("fine", "broken", "needy"))
+    (about / "entry_points.txt").write_text(f"[noughts.policies]\n{names}")
+    return {**saving(folder), "PYTHONPATH": str(folder)}
+
+
+def test_a_stranger_that_cannot_play_does_not_keep_the_others_from_the_table(tmp_path: Path) -> None:
+    """It is left out, and why is told where errors are told."""
+    ran = noughts("odds", "--all", "--csv", env=offered(tmp_path))
+
+    assert ran.returncode == 0
+    told = {line.split(" is left out: ")[0] for line in ran.stderr.splitlines()}
+    assert told == {"noughts: broken", "noughts: needy"}
+    rows = list(csv.DictReader(ran.stdout.splitlines()))
+    assert {row["x"] for row in rows} == {*BUILT_IN, "fine"}
+    assert len(rows) == (len(BUILT_IN) + 1) ** 2
+
+
+def test_no_name_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
+    """A stranger's parameters are whatever was typed."""
+    env = offered(tmp_path)
+    for command in (
+        ["odds", "fine:a=\x1b[2J", "random"],
+        ["certify", "fine:a=\x1b[2J"],
+        ["menace", "train", "--games", "1", "--against", "fine:a=\x1b[2J"],
+    ):
+        ran = noughts(*command, env=env)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "\x1b" not in ran.stdout
+        assert "fine:a=\\x1b[2J" in ran.stdout
+
+
+def test_a_program_has_no_odds() -> None:
+    """Nobody knows its chances, itself included."""
+    ran = noughts("odds", "program:cat", "random")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "noughts: a program does not tell its chances, so that nobody knows its odds\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noughts.core.board import Mark
 from noughts.core.errors import InvalidId, NoSuchGame, StoreMissing, UnreadableBoard
-from noughts.core.game import PlaceToken, decide, fold
+from noughts.core.game import Game, PlaceToken, decide, fold
 from noughts.core.notation import format_cell, parse_moves
 from noughts.players.coach import advise, review
 from noughts.players.reasons import PLACES
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from noughts.core.board import Board, Cell
-    from noughts.core.game import Game
     from noughts.players.coach import Advice, Review
 
 # A label says what a move is worth by a word, a sign and a colour.
@@ -79,7 +78,7 @@ def _tell_position(board: Board, out: TextIO, *, as_json: bool, colour: bool) ->
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
     if board.is_over:
-        out.write(f"{_sentence(standing(board))}\n")
+        out.write(f"{_ended(Game.at(board))}\n")
         return
     best = ", ".join(format_cell(advice.cell) for advice in moves if advice.is_best)
     out.write(f"{standing(board)}: {say_prospect(prospect(board))}. Best: {best}.\n")
@@ -92,13 +91,18 @@ def _tell_game(game: Game, out: TextIO, *, as_json: bool) -> None:
     if as_json:
         from noughts.players.plain import plain_review  # noqa: PLC0415 - the same
 
-        ended = {"first": str(game.board.first), "end": standing(game)}
+        ended = {
+            "first": str(game.board.first),
+            "winner": game.winner and str(game.winner),
+            "resigned": game.resigned and str(game.resigned),
+            "end": standing(game),
+        }
         _write_json({**ended, **plain_review(found)}, out)
         return
     out.writelines(
         f"{number}. {advice.mark} {_judgement(advice)}\n" for number, advice in enumerate(found.moves, 1)
     )
-    out.write(f"{_sentence(standing(game))}\n")
+    out.write(f"{_ended(game)}\n")
     out.write(f"{_summary(game, found)}\n")
 
 
@@ -156,5 +160,6 @@ def _write_json(found: dict[str, object], out: TextIO) -> None:
     out.write(f"{json.dumps(found)}\n")
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+def _ended(game: Game) -> str:
+    """Say how a game stands; a name stays as it is at the start of a sentence, too."""
+    return "The game is drawn." if game.is_draw else f"{standing(game)}."

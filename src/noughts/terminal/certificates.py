@@ -9,8 +9,10 @@ from noughts.players.policies import BUILT_IN, find_policy
 from noughts.players.rules import LADDER
 from noughts.players.solver import Result
 from noughts.players.weights import Weighed
+from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.odds_table import fraction, percent
+from noughts.terminal.seats import BOT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +57,8 @@ _ABOUT = {
 def certify_bots(options: Namespace, out: TextIO) -> None:
     """Print the certificates of the bots that were asked for, or the page of all that are built in."""
     if options.policies:
-        bots = {name: asked_policy(name) for name in options.policies}  # all of them, or nothing is said
+        # All of them, or nothing is said.
+        bots = {name.removeprefix(BOT): asked_policy(name) for name in options.policies}
         out.writelines(_section(name, policy) for name, policy in bots.items())
         return
     out.write(_PAGE)
@@ -74,7 +77,7 @@ def _section(name: str, policy: Policy) -> str:
     ]
     head = "| | as X | as O |\n| --- | --- | --- |\n"
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    return f"\n## {name}\n\n{_about(name)}{_verdict(x, o)}\n\n{head}{table}"
+    return f"\n## {printable(name)}\n\n{_about(name)}{_verdict(x, o)}\n\n{head}{table}"
 
 
 def _about(name: str) -> str:

@@ -6,11 +6,12 @@ import json
 import sys
 
 from noughts.core.board import Board, Mark
-from noughts.core.errors import UnknownPolicy
+from noughts.core.errors import NoughtsError, UnknownPolicy
 from noughts.core.value import Value
 from noughts.players.odds import odds
-from noughts.players.policies import policy_names
+from noughts.players.policies import BUILT_IN, policy_names, random
 from noughts.players.weights import Weighed
+from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.show import read_board
 
@@ -43,7 +44,8 @@ def tell_odds(options: Namespace, out: TextIO) -> None:
     first = Mark(options.first)
     board = Board(first=first) if options.position is None else read_board(options.position, first)
     names = policy_names() if options.all else (options.x, options.o)
-    bots = {name: Weighed(asked_policy(name)) for name in names}
+    bots = {name: bot for name in names if (bot := _bot(name, leaves_out=options.all))}
+    names = tuple(bots) if options.all else names
     pairs = [(x, o) for x in names for o in names] if options.all else [(options.x, options.o)]
     found = [Pairing(x, o, odds(bots[x], bots[o], board)) for x, o in pairs]
     if options.json:
@@ -54,6 +56,21 @@ def tell_odds(options: Namespace, out: TextIO) -> None:
         _write_table(names, found, out)
     else:
         _write_pair(found[0], out)
+
+
+def _bot(name: str, *, leaves_out: bool) -> Weighed | None:
+    """Return a bot; one of another package that cannot play does not keep the others from the table."""
+    try:
+        bot = Weighed(asked_policy(name))
+        if name not in BUILT_IN:
+            odds(bot, random)
+            odds(random, bot)
+    except NoughtsError as error:
+        if not leaves_out:
+            raise
+        print(f"noughts: {printable(f'{name} is left out: {error}')}", file=sys.stderr)
+        return None
+    return bot
 
 
 def percent(chance: Fraction) -> str:
@@ -73,7 +90,7 @@ def percent(chance: Fraction) -> str:
 
 def _write_pair(pairing: Pairing, out: TextIO) -> None:
     found = pairing.odds
-    out.write(f"{pairing.x} (X) against {pairing.o} (O)\n")
+    out.write(printable(f"{pairing.x} (X) against {pairing.o} (O)") + "\n")
     chances = ("X wins", found.x), ("draw", found.draw), ("O wins", found.o)
     out.writelines(f"{what:<7}{percent(chance):>7}  {fraction(chance)}\n" for what, chance in chances)
     out.write(f"length {float(found.length):>6.2f}  {fraction(found.length)}\n")
@@ -83,11 +100,17 @@ def _write_table(names: tuple[str, ...], found: list[Pairing], out: TextIO) -> N
     """Write a row for each bot at X, and in it a column for each at O."""
     out.write("X wins / draw / O wins, in percent. X stands in the rows, O in the columns.\n")
     width = max(14, *(len(name) for name in names)) + 2
-    lines = [["", *names]]
+    lines = [["", *map(printable, names)]]
     for x in names:
         row = [pairing.odds for pairing in found if pairing.x == x]
-        lines.append([x, *(f"{_short(one.x)}/{_short(one.draw)}/{_short(one.o)}" for one in row)])
+        lines.append(
+            [printable(x), *(f"{_short(one.x)}/{_short(one.draw)}/{_short(one.o)}" for one in row)]
+        )
     out.writelines("".join(f"{text:<{width}}" for text in line).rstrip() + "\n" for line in lines)
+
+
+def _ends(found: Odds) -> str:
+    return "/".join(_short(chance) for chance in (found.x, found.draw, found.o))
 
 
 def _short(chance: Fraction) -> str:
