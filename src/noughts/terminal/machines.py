@@ -8,7 +8,7 @@ from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
-from noughts.core.errors import StoreUnavailable, UnknownPolicy
+from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy
 from noughts.players.menace import Menace
 from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy
@@ -72,6 +72,8 @@ def taught(file: Path) -> Iterator[None]:
 
     The file is held, and with it its place: whoever saves the machine puts another file there.
     """
+    if file.is_dir():
+        raise NotAMachine(f"{file} is a folder, and no file that holds a menace")
     if not file.exists():
         save_machine(Menace(), file)
     try:
