@@ -53,19 +53,23 @@ class Queue:
         self.outcomes: dict[str, BaseException | str] = {}
         self._threads: list[Thread] = []
 
-    def join(self, game: str) -> None:
+    def join(
+        self, game: str, commit: Callable[[Sequence[Append]], None] | None = None, *, alone: bool = False
+    ) -> None:
         """Let one more come, and return when it stands in the queue or at the door."""
-        thread = Thread(target=self._record, args=(game,), daemon=True)
+        record = partial(self.group.record, (append_to(game),), alone=alone, commit=commit)
+        thread = Thread(target=self._record, args=(game, record), daemon=True)
         self._threads.append(thread)
         thread.start()
         while not self._is_waiting(game):
             thread.join(0.001)
             assert thread.is_alive()
 
-    def end(self) -> None:
-        """Let everybody through."""
-        for event in self.door.let_through:
-            event.set()
+    def end(self, *others: Door) -> None:
+        """Let everybody through, at whichever door."""
+        for door in (self.door, *others):
+            for event in door.let_through:
+                event.set()
         for thread in self._threads:
             thread.join(DEADLINE)
             assert not thread.is_alive(), "it hangs"
@@ -75,9 +79,9 @@ class Queue:
         there = [group._leader, *group._waiting]  # noqa: SLF001 - there is no other way to see who waits
         return any(append.game == game for ticket in there if ticket for append in ticket.appends)
 
-    def _record(self, game: str) -> None:
+    def _record(self, game: str, record: Callable[[], None]) -> None:
         try:
-            self.group.record((append_to(game),))
+            record()
             self.outcomes[game] = "recorded"
         except BaseException as failure:  # noqa: BLE001 - what they are told is what is tested
             self.outcomes[game] = failure
@@ -105,6 +109,26 @@ def test_those_who_come_meanwhile_share_the_next_commit() -> None:
 
     assert door.batches == [["a"], ["b", "c", "d"], ["e"]]
     assert queue.outcomes == dict.fromkeys("abcde", "recorded")
+
+
+def test_those_who_are_committed_in_another_way_share_commits_of_their_own() -> None:
+    """The first in the queue says which way is next, and takes along all who go the same."""
+    door, other = Door(*[fine] * 5), Door(fine)
+    queue = Queue(door)
+    for game in "abc":
+        queue.join(game)
+    for game in "pq":
+        queue.join(game, other.commit)
+    queue.join("d")
+    for game in "xy":
+        queue.join(game, alone=True)
+    queue.join("e")
+    queue.end(other)
+
+    assert door.batches[:2] == [["a"], ["b", "c", "d"]]
+    assert other.batches == [["p", "q"]]
+    assert door.batches[2:] == [["x"], ["y"], ["e"]]
+    assert queue.outcomes == dict.fromkeys("abcdepqxy", "recorded")
 
 
 @pytest.mark.parametrize("kind", [StoreUnavailable, CorruptStore, OSError])

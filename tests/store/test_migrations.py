@@ -79,7 +79,9 @@ class Place:
             self.path.unlink()
         else:
             with psycopg.connect(self.url) as connection:
-                connection.execute("DROP TABLE noughts_schema, noughts_games, noughts_events")
+                connection.execute(
+                    "DROP TABLE noughts_schema, noughts_games, noughts_events, noughts_notes"
+                )
 
     def content(self) -> tuple[object, ...]:
         """Return everything that is there, tables and rows; for a file, its very bytes and neighbours."""
@@ -135,12 +137,28 @@ def check_brought_up_to_date(url: str, as_recorded: list[Recorded]) -> None:
         play(store, "new", game_of(O_WINS, "Ann"))
         assert [listed.id for listed in store.games(Wanted(player="Ann"), limit=1)] == ["new"]
         check_whole(feed_of(store))
+        assert store.changed_notes() == ()
+        assert store.write_note("note", "text", expected=0, shelf="new") == store.note("note")
         assert verify(store).games == 7
 
 
 def test_the_oldest_store_is_brought_up_to_date(place: Place, as_recorded: list[Recorded]) -> None:
     """No event and no hash has changed; the list of games is made from the events."""
     place.put_oldest()
+
+    check_brought_up_to_date(place.url, as_recorded)
+
+
+def test_a_store_without_notes_is_brought_up_to_date(
+    place: Place, as_recorded: list[Recorded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version before there were any had everything else."""
+    monkeypatch.setattr(place.engine, "MIGRATIONS", place.engine.MIGRATIONS[:2])
+    if place.is_sqlite:
+        monkeypatch.setattr(sqlite_file, "SCHEMA", 2)
+    with open_store(place.url) as store:
+        fill(store)
+    monkeypatch.undo()
 
     check_brought_up_to_date(place.url, as_recorded)
 
@@ -191,7 +209,7 @@ def test_a_newer_store_is_refused_and_left_untouched(place: Place) -> None:
     before = place.content()
     for create in (True, False):
         with pytest.raises(
-            NotAStore, match=r"was made by a newer noughts: its schema is 3, and .* reads 2"
+            NotAStore, match=r"was made by a newer noughts: its schema is 4, and .* reads 3"
         ):
             open_store(place.url, create=create)
 
@@ -202,6 +220,7 @@ class Interrupted(BaseException):
     """Something that no store expects."""
 
 
+@pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("failure", [Interrupted, RuntimeError])
 def test_an_interrupted_change_leaves_the_old_version_whole(
@@ -210,18 +229,19 @@ def test_an_interrupted_change_leaves_the_old_version_whole(
     monkeypatch: pytest.MonkeyPatch,
     failure: type[BaseException],
     moment: str,
+    number: int,
 ) -> None:
     """Whatever was done by then is undone; and the next attempt finds all as it was."""
     place.put_oldest()
     before = versions_and_rows(place)
-    first, second = place.engine.MIGRATIONS
+    migrations = place.engine.MIGRATIONS
 
     def interrupted(store: Any) -> None:  # noqa: ANN401 - each engine passes its own connection
         if moment == "after":
-            second(store)
+            migrations[number](store)
         raise failure("in the middle")
 
-    monkeypatch.setattr(place.engine, "MIGRATIONS", (first, interrupted))
+    monkeypatch.setattr(place.engine, "MIGRATIONS", (*migrations[:number], interrupted))
     with pytest.raises(failure, match="in the middle"):
         open_store(place.url)
     monkeypatch.undo()

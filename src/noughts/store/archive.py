@@ -29,6 +29,7 @@ from noughts.core.game import replay
 from noughts.store.base import ALL, PAGE
 from noughts.store.chain import GENESIS, HASH_SIZE, LATEST, check_id, seal
 from noughts.store.ledger import Append, written_down
+from noughts.store.notes import NOTES_PAGE
 from noughts.store.sqlite_file import sync_folder
 
 TYPE_CHECKING = False
@@ -92,6 +93,7 @@ def import_lines(store: EventStore, source: BinaryIO) -> Imported:
 def backup(store: EventStore, target: str) -> int:
     """Copy a store, as it stands at some moment, into a new SQLite file; return the number of events.
 
+    Its notes are copied as well, as they stand a moment later.
     The file has its name when it is whole, and not before.
     """
     from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - the copy is one, whatever the store is
@@ -105,6 +107,7 @@ def backup(store: EventStore, target: str) -> int:
     try:
         with SQLiteStore(str(partial)) as copy:
             copied = _copy(store, copy)
+            _copy_notes(store, copy)
         _give_name(partial, path)
         sync_folder(path.parent)
     except OSError as error:
@@ -233,6 +236,20 @@ def _missing(store: EventStore, game: list[_Line]) -> Append | None:
             raise BrokenChain(f"game {name} went another way in the store, from event {line.version} on")
     entries = [line.entry for line in game[len(stored) :]]
     return Append(name, len(stored), entries) if entries else None
+
+
+def _copy_notes(store: EventStore, copy: EventStore) -> None:
+    """Write all notes again, as they stand at the moment in which the last page is read.
+
+    What changes before that moment comes again on a later page. So there is no need to read on until
+    nobody writes any more: a page that is not full was the last.
+    """
+    change = 0
+    while found := store.changed_notes(change, NOTES_PAGE):
+        copy.restore_notes(found)
+        change = found[-1].change
+        if len(found) < NOTES_PAGE:
+            return
 
 
 def _copy(store: EventStore, copy: EventStore) -> int:

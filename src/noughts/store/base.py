@@ -5,20 +5,23 @@ says which version they have seen, and exactly one of two who have seen the same
 refused with `StaleVersion`, and nothing of theirs is recorded. What was appended is durable before
 `append` returns. An append that is tried again with the same key, after an outcome nobody knows, is
 recorded once.
+
+Beside the games stand notes, which may change (`notes.py`).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import NamedTuple
 
 from noughts.core.errors import CorruptStore, InvalidId, InvalidName, RecordError, StoreUnavailable
 from noughts.core.game import fold
 from noughts.core.player import clean_name
 from noughts.core.value import Value
-from noughts.store.chain import GENESIS, LATEST, Recorded, changed, check_id, check_linked
+from noughts.store.chain import GENESIS, Recorded, changed, check_id, check_linked, place
 from noughts.store.group import Group
 from noughts.store.ledger import DRAW, Append, entries
+from noughts.store.notes import Notes
 from noughts.store.watching import Bell, Watch
 
 TYPE_CHECKING = False
@@ -71,7 +74,7 @@ DAMAGED = "damaged: noughts store verify tells more"
 LAWLESS = "recorded just so, and yet against the rules"
 
 
-class EventStore(ABC):
+class EventStore(Notes):
     """The events of many games. Close it when you are done; any number of threads may share it."""
 
     def __init__(self) -> None:
@@ -91,6 +94,10 @@ class EventStore(ABC):
             raise append.refusal
         return expected + len(append.entries)
 
+    def record(self, appends: Sequence[Append]) -> None:
+        """Record several appends in one commit, each judged by itself: its `refusal` tells."""
+        self._group.record(appends)
+
     def restore(self, appends: Sequence[Append]) -> None:
         """Record what was recorded before, elsewhere: all of it in one commit, or none."""
         for append in appends:
@@ -104,7 +111,7 @@ class EventStore(ABC):
         taken for the game.
         """
         self._check_open()
-        found = self._rows(check_id(game), _place(after) or 1)
+        found = self._rows(check_id(game), place(after) or 1)
         if after < 1:
             check_linked(found, 0, GENESIS)
             return tuple(found)
@@ -119,12 +126,17 @@ class EventStore(ABC):
     def feed(self, after: int = 0, limit: int = PAGE) -> tuple[Recorded, ...]:
         """Return the events of all games after that position, in the order of their recording."""
         self._check_open()
-        found = self._feed(_place(after), _place(limit))
+        found = self._feed(place(after), place(limit))
         for record, previous in found:
             if type(record.version) is not int or type(previous) is not bytes:
                 raise CorruptStore(changed(record))
             check_linked((record,), record.version - 1, previous)
         return tuple(record for record, _ in found)
+
+    def last_position(self) -> int:
+        """Return the position of the last event of the store, 0 if there is none."""
+        self._check_open()
+        return self._last_position()
 
     def games(
         self, wanted: Wanted = ALL, *, limit: int = 20, before: int | None = None
@@ -137,18 +149,21 @@ class EventStore(ABC):
         self._check_open()
         if not _can_be(wanted):
             return []
-        return self._catalogue(wanted, _place(limit), None if before is None else _place(before))
+        return self._catalogue(wanted, place(limit), None if before is None else place(before))
 
     def watch(self, game: str | None = None, after: int = 0) -> Watch:
         """Watch a game from that version on, or all games from that position on."""
+        bell = self.bell()
+        if game is None:
+            return Watch(self.feed, lambda record: record.position, after, bell)
+        check_id(game)
+        return Watch(lambda version: self.read(game, version), lambda record: record.version, after, bell)
+
+    def bell(self) -> Bell:
+        """Return what is rung when anybody has recorded something or changed a note, anywhere."""
         self._check_open()
         self._listen()
-        if game is None:
-            return Watch(self.feed, lambda record: record.position, after, self._bell)
-        check_id(game)
-        return Watch(
-            lambda version: self.read(game, version), lambda record: record.version, after, self._bell
-        )
+        return self._bell
 
     def close(self) -> None:
         """Give everything back; what was appended is durable already, and no more can be asked for."""
@@ -203,12 +218,16 @@ class EventStore(ABC):
         """Read events of all games in order, each with the hash of its game's event before it."""
 
     @abstractmethod
+    def _last_position(self) -> int:
+        """Read the position of the last event."""
+
+    @abstractmethod
     def _catalogue(self, wanted: Wanted, limit: int, before: int | None) -> list[Listing]:
         """Read the list of games, the newest first, from the one before that number on."""
 
     @abstractmethod
     def _listen(self) -> None:
-        """Have the bell rung when another process records something; called for each watch."""
+        """Have the bell rung when another process writes something; called for each watch."""
 
     @abstractmethod
     def complaints(self) -> Iterator[str]:
@@ -217,11 +236,6 @@ class EventStore(ABC):
     @abstractmethod
     def _close(self) -> None:
         """Give everything back."""
-
-
-def _place(number: int) -> int:
-    """Return a place that every engine has a number for; nothing stands further out."""
-    return min(max(number, 0), LATEST)
 
 
 def _can_be(wanted: Wanted) -> bool:

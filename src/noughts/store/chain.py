@@ -78,8 +78,13 @@ def changed(record: Recorded) -> str:
     )
 
 
+def place(number: int) -> int:
+    """Return a place that every engine has a number for; nothing stands further out."""
+    return min(max(number, 0), LATEST)
+
+
 def check_id(name: str, what: str = "game") -> str:
-    """Return the id of a game or of a command, or refuse it."""
+    """Return the id of a game, of a command or of whatever it is, or refuse it."""
     if name.__class__ is str and _MATCH_ID(name):
         return name
     raise InvalidId(

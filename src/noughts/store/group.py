@@ -11,14 +11,15 @@ was committed of theirs already is found by its key.
 
 from __future__ import annotations
 
-from itertools import takewhile
 from threading import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias, TypeVar
 
-    from noughts.store.ledger import Append
+    Work = TypeVar("Work")
+    Commit: TypeAlias = Callable[[Sequence[Any]], None]
 
 A_WHILE = 0.1
 """How long to wait before looking for oneself, in seconds: who was interrupted may not have called."""
@@ -27,21 +28,28 @@ A_WHILE = 0.1
 class Group:
     """The queue before a store's one door for writing."""
 
-    def __init__(self, commit: Callable[[Sequence[Append]], None]) -> None:
+    def __init__(self, commit: Commit) -> None:
         self._commit = commit
         self._lock = Lock()
         self._waiting: list[_Ticket] = []
         self._leader: _Ticket | None = None
 
-    def record(self, appends: Sequence[Append], *, alone: bool = False) -> None:
+    def record(
+        self,
+        appends: Sequence[Work],
+        *,
+        alone: bool = False,
+        commit: Callable[[Sequence[Work]], None] | None = None,
+    ) -> None:
         """Return when the appends are judged, and durable where they were taken; raise if that failed.
 
-        What is to be recorded alone shares its commit with nobody.
+        What is to be recorded alone shares its commit with nobody, and what is to be committed in
+        another way than usual shares it with those that are committed in the same way.
         """
-        ticket = _Ticket(appends, alone)
+        ticket = _Ticket(appends, alone, commit or self._commit)
         try:
             if self._is_alone(ticket):
-                self._commit(appends)
+                ticket.commit(appends)
                 return
             while not ticket.is_settled:
                 if self._leader is ticket:
@@ -78,7 +86,8 @@ class Group:
             group = self._next_group()
         failure = None
         try:
-            self._commit([append for ticket in group for append in ticket.appends])
+            if group:
+                group[0].commit([append for ticket in group for append in ticket.appends])
         except Exception as error:  # noqa: BLE001 - it is raised by each of those it concerns
             failure = error
         with self._lock:
@@ -92,7 +101,13 @@ class Group:
         waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
         if not waiting or waiting[0].alone:
             return waiting[:1]
-        return list(takewhile(lambda ticket: not ticket.alone, waiting))
+        group = []
+        for ticket in waiting:
+            if ticket.alone:
+                break
+            if ticket.commit == waiting[0].commit:
+                group.append(ticket)
+        return group
 
     def _leave(self, ticket: _Ticket) -> None:
         """Leave the queue, however it went; if that was the leader, let the first who waits lead."""
@@ -110,11 +125,12 @@ class Group:
 class _Ticket:
     """A place in the queue: its turn comes when it is settled, or when it is to lead."""
 
-    __slots__ = ("alone", "appends", "failure", "is_settled", "turn", "was_called")
+    __slots__ = ("alone", "appends", "commit", "failure", "is_settled", "turn", "was_called")
 
-    def __init__(self, appends: Sequence[Append], alone: bool) -> None:  # noqa: FBT001 - made in one place
+    def __init__(self, appends: Sequence[Any], alone: bool, commit: Commit) -> None:  # noqa: FBT001 - made in one place
         self.appends = appends
         self.alone = alone
+        self.commit = commit
         self.failure: Exception | None = None
         self.is_settled = False
         self.was_called = False

@@ -42,7 +42,7 @@ class Head(NamedTuple):
 class Append:
     """Events for one game, to be recorded after its version `expected`: all or none."""
 
-    __slots__ = ("entries", "expected", "game", "refusal", "whole")
+    __slots__ = ("entries", "expected", "game", "position", "refusal", "whole")
 
     def __init__(self, game: str, expected: int, entries: Sequence[Entry]) -> None:
         if not entries:
@@ -53,6 +53,8 @@ class Append:
         self.expected = expected
         self.entries = entries
         self.refusal: StaleVersion | None = None
+        self.position = 0
+        """That of its last event, once it is recorded; 0 if it was refused, or stood there already."""
         self.whole = False
         """Whether all that is recorded with it is recorded, or none."""
 
@@ -107,8 +109,10 @@ class Ledger:
             if append.expected == version:
                 self._take(append, head or self._new(append.game, verdict), verdict)
             elif append.expected > version or not (stands(append) or _is_among(verdict, head, append)):
-                append.refusal = stale(append, version)
+                append.refusal, append.position = stale(append, version), 0
                 verdict.refusals += 1
+            else:
+                append.position = 0
         return verdict
 
     def _check_all(self, batch: Sequence[Append], stands: Callable[[Append], bool]) -> None:
@@ -142,7 +146,7 @@ class Ledger:
             verdict.rows.append((position, number, version, at, key, text, link))
             if change:
                 verdict.changes.append((*change, number))
-        self.position = position
+        self.position = append.position = position
         self.heads[game] = Head(number, version, link)
 
 

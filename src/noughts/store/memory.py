@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice, takewhile
 from threading import Lock
 
 from noughts.store.base import EventStore
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from noughts.store.base import Wanted
     from noughts.store.ledger import Append
+    from noughts.store.notes import Judge
+    from noughts.store.notes import Row as NoteRow
 
 
 class MemoryStore(EventStore):
@@ -26,6 +29,8 @@ class MemoryStore(EventStore):
         self._all: list[Recorded] = []
         self._games: dict[str, list[Recorded]] = {}
         self._list: list[Listing] = []
+        self._noted: dict[str, NoteRow] = {}
+        """In the order of their changes."""
 
     def _commit(self, batch: Sequence[Append]) -> None:
         with self._lock:
@@ -82,6 +87,43 @@ class MemoryStore(EventStore):
         with self._lock:
             newest_first = self._list[: None if before is None else max(0, before - 1)][::-1]
         return [listing for listing in newest_first if _is_wanted(listing, wanted)][:limit]
+
+    def _last_position(self) -> int:
+        return len(self._all)
+
+    def _commit_notes(self, names: Iterable[str], judge: Judge) -> None:
+        with self._lock:
+            there = [self._noted[name] for name in names if name in self._noted]
+            new = {row[0]: row for row in judge(there, self._end_of_notes())}
+            before = {name: self._noted[name] for name in new if name in self._noted}
+            try:
+                for name, row in new.items():
+                    self._noted.pop(name, None)
+                    self._noted[name] = row
+            except BaseException:  # Ctrl-C
+                kept = {name: row for name, row in self._noted.items() if name not in new} | before
+                self._noted = dict(sorted(kept.items(), key=lambda item: item[1][2]))
+                raise
+
+    def _end_of_notes(self) -> int:
+        return next(reversed(self._noted.values()))[2] if self._noted else 0
+
+    def _note(self, name: str) -> NoteRow | None:
+        with self._lock:
+            return self._noted.get(name)
+
+    def _notes(self, shelf: str, limit: int) -> list[NoteRow]:
+        with self._lock:
+            return list(islice((row for row in reversed(self._noted.values()) if row[3] == shelf), limit))
+
+    def _changed_notes(self, after: int, limit: int) -> list[NoteRow]:
+        with self._lock:
+            changed = list(takewhile(lambda row: row[2] > after, reversed(self._noted.values())))
+        return changed[::-1][:limit]
+
+    def _last_change(self) -> int:
+        with self._lock:
+            return self._end_of_notes()
 
     def _listen(self) -> None:
         """There is no other process."""

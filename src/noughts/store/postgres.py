@@ -34,11 +34,13 @@ from noughts.store.postgres_tables import LOCK, bring_up_to_date, change, one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, LiteralString, TypeVar
 
     from noughts.store.base import Wanted
     from noughts.store.ledger import Append, Verdict
+    from noughts.store.notes import Judge
+    from noughts.store.notes import Row as NoteRow
     from noughts.store.postgres_tables import Session
 
     Answer = TypeVar("Answer")
@@ -99,6 +101,15 @@ _INSERT = (
     " %s::bytea[]) RETURNING position)"
     " SELECT pg_notify('noughts', '') FROM (SELECT count(*) FROM written) AS all_of_them"
 )
+_NOTES = "SELECT name, revision, change, shelf, text, hash FROM noughts_notes"
+_LAST_CHANGE = "SELECT coalesce(max(change), 0) FROM noughts_notes"
+_WRITE_NOTES = (
+    "WITH written AS (INSERT INTO noughts_notes (name, revision, change, shelf, text, hash)"
+    " SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::bytea[])"
+    " ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, change = excluded.change,"
+    " shelf = excluded.shelf, text = excluded.text, hash = excluded.hash RETURNING change)"
+    " SELECT pg_notify('noughts', '') FROM (SELECT count(*) FROM written) AS all_of_them"
+)
 
 
 class PostgresStore(EventStore):
@@ -128,26 +139,37 @@ class PostgresStore(EventStore):
         self._listener: Thread | None = None
 
     def _commit(self, batch: Sequence[Append]) -> None:
+        self._write_by(lambda writer: self._record_by(writer, batch))
+
+    def _commit_notes(self, names: Iterable[str], judge: Judge) -> None:
+        """Write notes; where a commit's outcome is unknown, they are judged again, and tell their own."""
+        self._write_by(lambda writer: _note_down(writer, list(names), judge))
+
+    def _write_by(self, write: Callable[[Session], None]) -> None:
+        """Do it with the one connection that writes; if that breaks, again with another."""
         try:
             with _translated(self._url):
-                self._patiently(lambda: self._try(batch))
+                self._patiently(lambda: self._try(write))
         except BaseException:
             self._forget_writer()
             raise
 
-    def _try(self, batch: Sequence[Append]) -> None:
+    def _try(self, write: Callable[[Session], None]) -> None:
         try:
             if self._writer is None:
                 self._writer = self._connect()
-            if not (
-                self._append(self._writer, batch)
-                or self._take_stock(self._writer, batch)
-                or self._take_stock(self._writer, batch, keeping_others_out=True)
-            ):
-                raise CorruptStore("the store on PostgreSQL is damaged: it has no end to write at")
+            write(self._writer)
         except _BROKEN:
             self._forget_writer()
             raise
+
+    def _record_by(self, writer: Session, batch: Sequence[Append]) -> None:
+        if not (
+            self._append(writer, batch)
+            or self._take_stock(writer, batch)
+            or self._take_stock(writer, batch, keeping_others_out=True)
+        ):
+            raise CorruptStore("the store on PostgreSQL is damaged: it has no end to write at")
 
     def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
         """Write at the end of the store as we remember it, and tell whether that was the end."""
@@ -208,6 +230,29 @@ class PostgresStore(EventStore):
             "SELECT number, id, x, o, result FROM noughts_games WHERE {} ORDER BY number DESC LIMIT {}"
         ).format(sql.SQL(" AND ").join(map(sql.SQL, conditions)), limit)
         return self._read(lambda reader: list(map(Listing._make, reader.execute(select, values))))
+
+    def _last_position(self) -> int:
+        return self._read(lambda reader: int(one(reader.execute(_END))[0]))
+
+    def _last_change(self) -> int:
+        return self._read(lambda reader: int(one(reader.execute(_LAST_CHANGE))[0]))
+
+    def _note(self, name: str) -> NoteRow | None:
+        found = self._note_rows("WHERE name = %s", name)
+        return found[0] if found else None
+
+    def _notes(self, shelf: str, limit: int) -> list[NoteRow]:
+        return self._note_rows(
+            "WHERE shelf = %s AND shelf <> '' ORDER BY change DESC LIMIT %s", shelf, limit
+        )
+
+    def _changed_notes(self, after: int, limit: int) -> list[NoteRow]:
+        return self._note_rows("WHERE change > %s ORDER BY change LIMIT %s", after, limit)
+
+    def _note_rows(self, which: LiteralString, *values: object) -> list[NoteRow]:
+        return self._read(
+            lambda reader: list(map(_note_row, reader.execute(f"{_NOTES} {which}", values)))
+        )
 
     def complaints(self) -> Iterator[str]:
         """Leave that to the server, which checks its own pages where it is told to."""
@@ -297,6 +342,21 @@ def _write(writer: Session, verdict: Verdict) -> None:
         writer.execute(_INSERT, [list(column) for column in zip(*rows, strict=True)], prepare=True)
     for column, value, number in verdict.changes:
         change(writer, column, value, number)
+
+
+def _note_down(writer: Session, names: list[str], judge: Judge) -> None:
+    """Write notes while nobody else does: changes are committed in their order, and none is missed."""
+    with writer.transaction():
+        writer.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        there = list(map(_note_row, writer.execute(f"{_NOTES} WHERE name = ANY(%s)", (names,))))
+        (end,) = one(writer.execute(_LAST_CHANGE))
+        if new := judge(there, end):
+            writer.execute(_WRITE_NOTES, [list(column) for column in zip(*new, strict=True)])
+
+
+def _note_row(row: tuple[Any, ...]) -> NoteRow:
+    name, revision, change, shelf, text, link = row
+    return name, revision, change, shelf, text, link
 
 
 def _stands(writer: Session, append: Append) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Session: TypeAlias = Connection[tuple[Any, ...]]
 
 LOCK = int.from_bytes(b"noughts", "big")
-"""Held while the tables change, and while a writer looks where they end: one after the other."""
+"""Held while the tables change, while a writer looks where they end, and while notes are written."""
 
 
 def _create(store: Session) -> None:
@@ -42,7 +42,18 @@ def _add_catalogue(store: Session) -> None:
     store.execute("CREATE INDEX noughts_games_going_on ON noughts_games (number) WHERE result IS NULL")
 
 
-MIGRATIONS: tuple[Callable[[Session], None], ...] = (_create, _add_catalogue)
+def _add_notes(store: Session) -> None:
+    """Version 3: notes stand beside the games, each at the place of its last change."""
+    store.execute(
+        "CREATE TABLE noughts_notes (name text PRIMARY KEY, revision bigint NOT NULL,"
+        " change bigint NOT NULL UNIQUE, shelf text NOT NULL, text text NOT NULL, hash bytea NOT NULL)"
+    )
+    store.execute(
+        "CREATE INDEX noughts_notes_by_shelf ON noughts_notes (shelf, change) WHERE shelf <> ''"
+    )
+
+
+MIGRATIONS: tuple[Callable[[Session], None], ...] = (_create, _add_catalogue, _add_notes)
 """Each leads from one version of the schema to the next; a new store goes through all of them."""
 
 

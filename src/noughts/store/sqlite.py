@@ -34,10 +34,12 @@ from noughts.store.sqlite_file import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from noughts.store.base import Wanted
     from noughts.store.ledger import Append, Verdict
+    from noughts.store.notes import Judge
+    from noughts.store.notes import Row as NoteRow
 
 GLANCE = 0.02
 """How often to look whether another process has recorded something, in seconds."""
@@ -66,9 +68,15 @@ _HEAD = (
     "SELECT number, version, hash FROM games JOIN events ON game = number"
     " WHERE id = ? ORDER BY version DESC LIMIT 1"
 )
-
-
 _INSERT = "INSERT INTO events (position, game, version, at, key, event, hash)"
+_NOTES = "SELECT name, revision, change, shelf, text, hash FROM notes"
+_WRITE_NOTE = (
+    "INSERT INTO notes (name, revision, change, shelf, text, hash) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, change = excluded.change,"
+    " shelf = excluded.shelf, text = excluded.text, hash = excluded.hash"
+)
+_LAST_CHANGE = "SELECT coalesce(max(change), 0) FROM notes"
+_LAST_POSITION = "SELECT coalesce(max(position), 0) FROM events"
 
 
 class SQLiteStore(EventStore):
@@ -97,20 +105,41 @@ class SQLiteStore(EventStore):
 
     def _commit(self, batch: Sequence[Append]) -> None:
         try:
-            now = time.monotonic()
-            if now > self._look_again:
-                self._check_place()
-                self._look_again = now + TRUST
-            if self._writer is None:
-                self._writer = self._open()
-            if not self._append(self._writer, batch):
-                self._take_stock(self._writer, batch)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            self._give_up(failed=error)
-            raise translation(self._path, error) from error
-        except BaseException:
-            self._give_up()
+            writer = self._ready_writer()
+            if not self._append(writer, batch):
+                self._take_stock(writer, batch)
+        except BaseException as failure:
+            self._fail(failure)
             raise
+
+    def _commit_notes(self, names: Iterable[str], judge: Judge) -> None:
+        """Write notes; the end of the events, as it is remembered, stays where it is."""
+        try:
+            writer = self._ready_writer()
+            writer.execute("BEGIN IMMEDIATE")
+            found = [row for name in names for row in writer.execute(f"{_NOTES} WHERE name = ?", (name,))]
+            (end,) = writer.execute(_LAST_CHANGE).fetchone()
+            writer.executemany(_WRITE_NOTE, judge(found, end))
+            writer.execute("COMMIT")
+        except BaseException as failure:
+            self._fail(failure)
+            raise
+
+    def _ready_writer(self) -> sqlite3.Connection:
+        now = time.monotonic()
+        if now > self._look_again:
+            self._check_place()
+            self._look_again = now + TRUST
+        if self._writer is None:
+            self._writer = self._open()
+        return self._writer
+
+    def _fail(self, failure: BaseException) -> None:
+        """Undo what was begun, and say in our own words what SQLite complains of."""
+        if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
+            self._give_up(failed=failure)
+            raise translation(self._path, failure) from failure
+        self._give_up()
 
     def _append(self, writer: sqlite3.Connection, batch: Sequence[Append]) -> bool:
         """Write at the end of the store as we remember it, and tell whether that was the end.
@@ -134,7 +163,7 @@ class SQLiteStore(EventStore):
     def _take_stock(self, writer: sqlite3.Connection, batch: Sequence[Append]) -> None:
         """Keep others from writing, look where the store ends, and write there."""
         writer.execute("BEGIN IMMEDIATE")
-        (position,) = writer.execute("SELECT coalesce(max(position), 0) FROM events").fetchone()
+        (position,) = writer.execute(_LAST_POSITION).fetchone()
         (number,) = writer.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()
         ledger = Ledger(position, number)
         for game in ledger.unknown(batch):
@@ -180,6 +209,33 @@ class SQLiteStore(EventStore):
         select = f"SELECT number, id, x, o, result FROM games {conditions} ORDER BY number DESC LIMIT ?"  # noqa: S608 - ours
         with self._reading() as reader:
             return list(map(Listing._make, reader.execute(select, (*values, limit))))
+
+    def _last_position(self) -> int:
+        return self._number(_LAST_POSITION)
+
+    def _last_change(self) -> int:
+        return self._number(_LAST_CHANGE)
+
+    def _number(self, question: str) -> int:
+        with self._reading() as reader:
+            (number,) = reader.execute(question).fetchone()
+            return int(number)
+
+    def _note(self, name: str) -> NoteRow | None:
+        found = self._note_rows("WHERE name = ?", name)
+        return found[0] if found else None
+
+    def _notes(self, shelf: str, limit: int) -> list[NoteRow]:
+        return self._note_rows(
+            "WHERE shelf = ? AND shelf <> '' ORDER BY change DESC LIMIT ?", shelf, limit
+        )
+
+    def _changed_notes(self, after: int, limit: int) -> list[NoteRow]:
+        return self._note_rows("WHERE change > ? ORDER BY change LIMIT ?", after, limit)
+
+    def _note_rows(self, which: str, *values: object) -> list[NoteRow]:
+        with self._reading() as reader:
+            return reader.execute(f"{_NOTES} {which}", values).fetchall()
 
     def complaints(self) -> Iterator[str]:
         """Let SQLite check its own pages and indexes."""

@@ -63,7 +63,16 @@ def _add_catalogue(store: sqlite3.Connection) -> None:
     store.execute("CREATE INDEX games_going_on ON games (number) WHERE result IS NULL")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _add_catalogue)
+def _add_notes(store: sqlite3.Connection) -> None:
+    """Version 3: notes stand beside the games, each at the place of its last change."""
+    store.execute(
+        "CREATE TABLE notes (change INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+        " revision INTEGER NOT NULL, shelf TEXT NOT NULL, text TEXT NOT NULL, hash BLOB NOT NULL)"
+    )
+    store.execute("CREATE INDEX notes_by_shelf ON notes (shelf, change) WHERE shelf <> ''")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _add_catalogue, _add_notes)
 """Each leads from one version of the schema to the next; a new store goes through all of them."""
 
 SCHEMA = len(MIGRATIONS)

@@ -27,6 +27,7 @@ class Verified(NamedTuple):
 def verify(store: EventStore) -> Verified:
     """Hold every event against its hash and its place, and the list of games against the events.
 
+    Notes are held against their hashes, too.
     The first bad record is named in a `CorruptStore`. Others may go on playing meanwhile.
     """
     walk = _Walk()
@@ -36,6 +37,7 @@ def verify(store: EventStore) -> Verified:
     for game, number in doubtful.items():
         if game not in meanwhile:
             raise CorruptStore(f"the list is wrong about game {quoted(number)}, {quoted(game)}")
+    _check_notes(store)
     for complaint in store.complaints():
         raise CorruptStore(f"the records are as they were, but not what helps to find them: {complaint}")
     return Verified(len(walk.ends), walk.position)
@@ -81,6 +83,22 @@ def _all_records(store: EventStore, position: int) -> Iterator[Recorded]:
             return
         yield from found
         position = found[-1].position
+
+
+def _check_notes(store: EventStore) -> None:
+    """Read all notes; where a page cannot be read, find the note that is to blame."""
+    change, limit = 0, PAGE
+    while True:
+        try:
+            found = store.changed_notes(change, limit)
+        except CorruptStore as error:
+            if limit == 1:
+                raise CorruptStore(f"the first note after change {change}: {error}") from error
+            limit = 1
+            continue
+        if len(found) < limit:  # it was the last page, whoever may write meanwhile
+            return
+        change = found[-1].change
 
 
 def _change(record: Recorded) -> tuple[str, str] | None:
