@@ -92,6 +92,21 @@ class Ledger:
         heads = self.heads
         return {append.game for append in batch if append.game not in heads}
 
+    def ends_at(self, position: int, number: int) -> bool:
+        """Tell whether a store that ends there is as it is known here: whoever writes makes it longer."""
+        return self.position == position and self.number == number
+
+    def only_grows(self, batch: Sequence[Append]) -> bool:
+        """Tell whether a batch adds events to known games, and the list of games stays as it is."""
+        heads = self.heads
+        for append in batch:
+            if append.game not in heads or append.whole:
+                return False
+            for entry in append.entries:
+                if entry[3]:
+                    return False
+        return True
+
     def judge(self, batch: Sequence[Append], stands: Callable[[Append], bool]) -> Verdict:
         """Let the first in line win at each version, and say what is to be written.
 

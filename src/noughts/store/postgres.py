@@ -173,11 +173,12 @@ class PostgresStore(EventStore):
 
     def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
         """Write at the end of the store as we remember it, and tell whether that was the end."""
-        ledger, self._ledger = self._ledger, None
-        if ledger is None or batch[0].whole or len(ledger.heads) > MOST_HEADS:
+        ledger = self._ledger
+        if ledger is None or not ledger.only_grows(batch):
             return False
+        self._ledger = None
         verdict = ledger.judge(batch, lambda _append: False)
-        if verdict.refusals or verdict.games or verdict.changes or len(verdict.rows) > MOST_AT_ONCE:
+        if verdict.refusals or len(verdict.rows) > MOST_AT_ONCE:
             return False
         try:
             _write(writer, verdict)
@@ -196,9 +197,16 @@ class PostgresStore(EventStore):
                 if keeping_others_out:  # for somebody is always faster than we are
                     writer.execute("LOCK noughts_events IN SHARE ROW EXCLUSIVE MODE")
                 position, number = one(writer.execute(_END))
-                ledger = Ledger(position, number)
-                for game, *head in writer.execute(_HEADS, (list(ledger.unknown(batch)),)):
-                    ledger.heads[game] = Head(*head)
+                ledger, self._ledger = self._ledger, None
+                if (
+                    ledger is None
+                    or not ledger.ends_at(position, number)
+                    or len(ledger.heads) > MOST_HEADS
+                ):
+                    ledger = Ledger(position, number)
+                if unknown := ledger.unknown(batch):
+                    for game, *head in writer.execute(_HEADS, (list(unknown),)):
+                        ledger.heads[game] = Head(*head)
                 _write(writer, ledger.judge(batch, lambda append: _stands(writer, append)))
         except errors.UniqueViolation as error:
             if error.diag.constraint_name != "noughts_events_pkey":

@@ -147,11 +147,12 @@ class SQLiteStore(EventStore):
         It was, unless another process has written since: then the next position is taken already, and
         the one statement that writes everything writes nothing.
         """
-        ledger, self._ledger = self._ledger, None
-        if ledger is None or batch[0].whole or len(ledger.heads) > MOST_HEADS:
+        ledger = self._ledger
+        if ledger is None or not ledger.only_grows(batch):
             return False
+        self._ledger = None
         verdict = ledger.judge(batch, _never)
-        if verdict.refusals or verdict.games or verdict.changes or len(verdict.rows) > MOST_AT_ONCE:
+        if verdict.refusals or len(verdict.rows) > MOST_AT_ONCE:
             return False
         try:
             writer.execute(_insertion(len(verdict.rows)), tuple(chain.from_iterable(verdict.rows)))
@@ -165,7 +166,9 @@ class SQLiteStore(EventStore):
         writer.execute("BEGIN IMMEDIATE")
         (position,) = writer.execute(_LAST_POSITION).fetchone()
         (number,) = writer.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()
-        ledger = Ledger(position, number)
+        ledger, self._ledger = self._ledger, None
+        if ledger is None or not ledger.ends_at(position, number) or len(ledger.heads) > MOST_HEADS:
+            ledger = Ledger(position, number)
         for game in ledger.unknown(batch):
             if found := writer.execute(_HEAD, (game,)).fetchone():
                 ledger.heads[game] = Head(*found)
