@@ -28,11 +28,23 @@ from noughts.store.base import Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
 
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.store.base import EventStore, Recorded
+
+    class Told(Protocol):
+        """An event of a game, with the key of the command that led to it."""
+
+        @property
+        def key(self) -> str:
+            """What the command was called."""
+
+        @property
+        def event(self) -> Event:
+            """What it led to, or a part of it."""
 
 
 SHORT_ID = 8
@@ -83,26 +95,16 @@ class Service:
         key = key or self.new_id()
         while True:
             history = self._store.read(game)
-            if any(record.key == key for record in history):
-                return _first_answer(history, key, command)
-            now = _standing(history)
-            if now is None and not isinstance(command, CreateGame):
-                raise NoSuchGame(f"there is no game {quoted(game)}")
+            answer, new = judge(game, history, _standing(history), command, version=version, key=key)
+            if not new:
+                return answer
             if version is None:
                 version = len(history)
-            _check_meant(command, history, version)
-            events = decide(now, command)
-            recorded = facts(events)
-            after = _after(now, recorded)
-            if not recorded:
-                return Answer(events, len(history), after)
             try:
-                reached = self._store.append(
-                    game, recorded, expected=len(history), key=key, at=self._clock()
-                )
+                self._store.append(game, new, expected=len(history), key=key, at=self._clock())
             except StaleVersion:
                 continue  # somebody was faster: judge again whether it is still meant, and right
-            return Answer(events, reached, after)
+            return answer
 
     def look(self, game: str) -> Answer:
         """Return a game as it stands, with all its events."""
@@ -131,6 +133,30 @@ class Service:
         raise NoSuchGame(f"no game begins with {quoted(beginning)}")
 
 
+def judge(
+    game: str,
+    history: Sequence[Told],
+    now: Game | None,
+    command: Command,
+    *,
+    version: int | None,
+    key: str,
+) -> tuple[Answer, tuple[Event, ...]]:
+    """Answer a command, and return with the answer what is still to be recorded for it to hold.
+
+    `now` is what the history adds up to. A command whose key is known gets its first answer again.
+    """
+    if any(told.key == key for told in history):
+        return _first_answer(history, key, command), ()
+    if now is None and not isinstance(command, CreateGame):
+        raise NoSuchGame(f"there is no game {quoted(game)}")
+    reached = len(history)
+    _check_meant(command, history, reached if version is None else version)
+    events = decide(now, command)
+    new = facts(events)
+    return Answer(events, reached + len(new), _after(now, new)), new
+
+
 def _standing(history: tuple[Recorded, ...]) -> Game | None:
     try:
         return fold(record.event for record in history)
@@ -145,23 +171,25 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     return after
 
 
-def _check_meant(command: Command, history: tuple[Recorded, ...], version: int) -> None:
+def _check_meant(command: Command, history: Sequence[Told], version: int) -> None:
     """Refuse a token, or taking one back, that was meant for another position than the one now."""
     if not 0 <= version <= len(history):
         raise StaleVersion(f"the game is at version {len(history)}, and never was at {quoted(version)}")
-    since = (record.event for record in history[version:])
+    if version == len(history):
+        return
+    since = (told.event for told in history[version:])
     if isinstance(command, PlaceToken | TakeBack) and any(
         isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in since
     ):
         raise StaleVersion(f"the game has gone on since version {version}: it is at {len(history)}")
 
 
-def _first_answer(history: tuple[Recorded, ...], key: str, command: Command) -> Answer:
+def _first_answer(history: Sequence[Told], key: str, command: Command) -> Answer:
     """Return what the command with that key led to, if it was this one."""
-    versions = [record.version for record in history if record.key == key]
-    first, last = versions[0], versions[-1]
-    before = _standing(history[: first - 1])
-    events = tuple(record.event for record in history[first - 1 : last])
+    places = [place for place, told in enumerate(history) if told.key == key]
+    first, last = places[0], places[-1] + 1
+    before = fold(told.event for told in history[:first])
+    events = tuple(told.event for told in history[first:last])
     try:
         is_same = facts(decide(before, command)) == events
     except NoughtsError:

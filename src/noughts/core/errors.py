@@ -31,6 +31,8 @@ NoughtsError
 │   └── BadPolicy           what it gives is no chance for each free cell
 ├── Forfeit                 a program that lost by what it did, or by what it did not
 ├── NotAMachine             a file that holds no MENACE
+├── NotInstalled            a part whose packages are not there
+├── BadSetting              a setting of a server that cannot be
 ├── StaleVersion            somebody else has recorded something first
 ├── KeyReused               a key that stands for another command already
 ├── InvalidId               no name for a game or a command
@@ -196,6 +198,14 @@ class Forfeit(NoughtsError):
 
 class NotAMachine(NoughtsError):
     """A file that cannot be read as a MENACE; it was left untouched."""
+
+
+class NotInstalled(NoughtsError):
+    """A part of noughts that needs packages which are not installed."""
+
+
+class BadSetting(NoughtsError):
+    """A setting of a server that cannot be."""
 
 
 class StaleVersion(NoughtsError):

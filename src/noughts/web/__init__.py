@@ -1,0 +1,1 @@
+"""The web game: a server for browsers and programs, and the page that it serves."""

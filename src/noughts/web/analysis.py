@@ -1,0 +1,116 @@
+"""The coach and the bots' certificates, as the server tells them: worked out in threads, and kept."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import msgspec
+
+from noughts.core.board import Board, Mark
+from noughts.core.notation import parse_board, parse_moves
+from noughts.players.coach import advise, review
+from noughts.players.odds import odds
+from noughts.players.plain import plain_advice, plain_prospect, plain_review
+from noughts.players.policies import BUILT_IN, find_policy
+from noughts.players.sentences import say_advice
+from noughts.players.solver import prospect
+from noughts.web import schemas
+from noughts.words.describe import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from noughts.players.coach import Advice, Review
+    from noughts.players.plain import Plain
+
+_encode = msgspec.json.Encoder().encode
+
+
+@lru_cache(maxsize=2048)
+def position(written: str, first: str) -> bytes:
+    """Return what is to be said of a position."""
+    return _encode(_position(parse_board(written, Mark(first))))
+
+
+@lru_cache(maxsize=512)
+def game(digits: str, first: str) -> bytes:
+    """Return what is to be said of a game, and of the position that it has come to."""
+    moves = parse_moves(digits, Mark(first))
+    board = Board(first=Mark(first))
+    for cell in moves:
+        board = board.place(cell)
+    return _encode(_position(board) | {"review": _review(review(moves, Mark(first)))})
+
+
+def _position(board: Board) -> Plain:
+    return {
+        "board": str(board),
+        "turn": str(board.turn),
+        "over": board.is_over,
+        "prospect": plain_prospect(prospect(board)),
+        "moves": [_advice(advice) for advice in advise(board)],
+        "description": describe(board),
+        "review": None,
+    }
+
+
+def _review(found: Review) -> Plain:
+    return plain_review(found) | {"moves": [_advice(advice) for advice in found.moves]}
+
+
+def _advice(advice: Advice) -> Plain:
+    return plain_advice(advice) | {"sentence": say_advice(advice)}
+
+
+_DESCRIPTIONS = {
+    "random": "Leaves it to chance.",
+    "novice": "Sees a line now and then.",
+    "casual": "Wins when it can, and often blocks.",
+    "club": "Wins and blocks, and forgets about forks.",
+    "expert": "Overlooks next to nothing.",
+    "newell-simon": "Goes down the list of rules of 1972, and never loses.",
+    "perfect": "Never loses, and sets traps.",
+    "menace": "Three hundred matchboxes that have learned nothing yet.",
+}
+
+
+@cache
+def bots() -> bytes:
+    """Return the bots there are, and how each fares against perfect play, in both seats alike."""
+    return _encode(schemas.Bots(bots=[_bot(policy) for policy in BUILT_IN]))
+
+
+def _bot(policy: str) -> schemas.Bot:
+    bot, perfect = find_policy(policy), find_policy("perfect")
+    as_x, as_o = odds(bot, perfect), odds(perfect, bot)
+    wins, draws = (as_x.x + as_o.o) / 2, (as_x.draw + as_o.draw) / 2
+    losses = 1 - wins - draws
+    return schemas.Bot(
+        policy=policy,
+        description=_DESCRIPTIONS.get(policy, ""),
+        strength=_strength(draws, losses),
+        againstPerfect=schemas.Shares(wins=float(wins), draws=float(draws), losses=float(losses)),
+    )
+
+
+def _strength(draws: Fraction, losses: Fraction) -> str:
+    """Say how a bot fares against perfect play; nobody wins against that."""
+    if not losses:
+        return "Draws every game against perfect play."
+    if not draws:
+        return "Loses every game against perfect play."
+    return f"Draws {_percent(draws)} of its games against perfect play."
+
+
+def _percent(share: Fraction) -> str:
+    """Say a share so that it is neither nothing nor everything unless it is.
+
+    >>> from fractions import Fraction
+    >>> _percent(Fraction(1, 7)), _percent(Fraction(1, 1000)), _percent(Fraction(999, 1000))
+    ('14 %', 'less than 1 %', 'more than 99 %')
+    """
+    rounded = round(share * 100)
+    if rounded == 0:
+        return "less than 1 %"
+    return f"{rounded} %" if rounded < 100 else "more than 99 %"

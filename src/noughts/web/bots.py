@@ -1,0 +1,80 @@
+"""Bots in the seats of games: clients like any other, who are never waited for.
+
+When it is a bot's turn its policy is asked in a thread, and its move is sent as everybody's is. The key
+of the move is made of the version that it answers, so that however many processes think of it, one move
+is made. A game that was left while the bot was to move goes on as soon as somebody looks at it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import lru_cache
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+from noughts.core.board import Mark
+from noughts.core.errors import NoughtsError
+from noughts.core.game import PlaceToken, Resign
+from noughts.players.bot import Bot
+from noughts.players.policies import find_policy
+from noughts.web.rooms import MARKS
+
+if TYPE_CHECKING:
+    from noughts.web.live import Live
+    from noughts.web.lounge import Lounge
+    from noughts.web.rooms import MarkName
+
+log = logging.getLogger("noughts.web")
+
+
+@lru_cache(maxsize=64)
+def seated_bot(policy: str) -> Bot:
+    """Return a bot that plays by a policy, or refuse the policy."""
+    return Bot(find_policy(policy), SystemRandom())
+
+
+class Bots:
+    """Sees to it that bots move when it is their turn."""
+
+    def __init__(self, lounge: Lounge) -> None:
+        self._lounge = lounge
+        self._thinking: dict[str, asyncio.Task[None]] = {}
+
+    def consider(self, live: Live) -> None:
+        """Have the bot move whose turn it is, if it is a bot's."""
+        if bot_to_move(live) and live.id not in self._thinking:
+            task = asyncio.ensure_future(self._play(live))
+            self._thinking[live.id] = task
+            task.add_done_callback(lambda _done: self._thinking.pop(live.id, None))
+
+    async def _play(self, live: Live) -> None:
+        """Move, until it is not a bot's turn any more."""
+        while mark := bot_to_move(live):
+            policy = live.room.chair(mark).bot or ""
+            board, version = live.game.board, live.version
+            try:
+                cell = await self._lounge.in_thread(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
+                command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
+                await self._lounge.command(live, command, version=version, key=f"bot-{version}")
+            except NoughtsError as error:
+                # Somebody was faster, or the store is away: whoever looks next calls the bot again.
+                log.warning("bot", extra={"data": {"policy": policy, "problem": str(error)[:200]}})
+                return
+            except Exception:  # a policy is anybody's code, and spoils no other game
+                log.exception("bot", extra={"data": {"policy": policy}})
+                return
+
+    async def close(self) -> None:
+        """Let those who think stop."""
+        for task in tuple(self._thinking.values()):
+            task.cancel()
+        await asyncio.gather(*self._thinking.values(), return_exceptions=True)
+
+
+def bot_to_move(live: Live) -> MarkName | None:
+    """Return the seat whose turn it is, if a bot sits there."""
+    active = live.game.active
+    if active is None or not live.game.is_ready:
+        return None
+    return next((mark for mark in MARKS if mark == active.value and live.room.chair(mark).bot), None)

@@ -1,0 +1,142 @@
+"""All that a server is made of, put together for one process, and taken apart again in order."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from noughts.store.opening import open_store
+from noughts.web.asking import Asking
+from noughts.web.bots import Bots
+from noughts.web.following import Follower
+from noughts.web.limits import Limit
+from noughts.web.lounge import Lounge
+from noughts.web.metrics import Metrics
+from noughts.web.presence import Presence
+from noughts.web.problems import absent
+from noughts.web.readers import Readers
+from noughts.web.writing import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from noughts.web.asking import Receive
+    from noughts.web.connection import Connection
+    from noughts.web.live import Live
+    from noughts.web.rooms import MarkName, Room
+    from noughts.web.settings import Settings
+
+THREADS = 8
+
+
+class House:
+    """The games, those who are there, and the limits."""
+
+    def __init__(self, settings: Settings, *, is_shared: bool) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.creates = Limit("new games", settings.creates_per_minute)
+        self.joins = Limit("attempts to join", settings.joins_per_minute)
+        self.wrong_secrets = Limit("wrong secrets", settings.wrong_secrets_per_minute)
+        self.analyses = Limit("analyses", settings.analyses_per_minute)
+        self.is_shared = is_shared
+        """Whether other processes play the same games."""
+        self._proxies = frozenset(one.strip() for one in settings.proxy.split(",") if one.strip())
+        self.readers = Readers(self)
+        self.connections: set[Connection] = set()
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Open the store, and start all that works beside the loop."""
+        loop = asyncio.get_running_loop()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="noughts-store")
+        self.store = await loop.run_in_executor(self._threads, open_store, self.settings.store)
+        self._writer = Writer(self.store, loop)
+        self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
+        self.presence = Presence(self.lounge, is_shared=self.is_shared)
+        self.bots = Bots(self.lounge)
+        self.lounge.on_change = self._on_change
+        self._follower = await loop.run_in_executor(
+            self._threads,
+            lambda: Follower(self.store, self._writer, self.lounge, self.presence, loop),
+        )
+        self._ticking = asyncio.ensure_future(self._tick())
+        self.metrics.gauges = {
+            "commits": lambda: self._writer.commits,
+            "commands_recorded": lambda: self._writer.recorded,
+            "streams": lambda: len(self.readers),
+            "live_games": lambda: self.lounge.live_games,
+        }
+        # What lives as long as the server is not looked through again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 50, 100)
+
+    async def close(self) -> None:
+        """Record what waits, and give everything back."""
+        self._ticking.cancel()
+        self.readers.end()
+        await self.bots.close()
+        await self.presence.close()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        loop = asyncio.get_running_loop()
+        for close in (self._follower.close, self._writer.close, self.store.close):
+            await loop.run_in_executor(None, close)
+        self._threads.shutdown(wait=False)
+
+    def _on_change(self, live: Live) -> None:
+        """See to what a game needs when it was loaded, or has gone on."""
+        if live.room.X.bot or live.room.O.bot:
+            self.bots.consider(live)
+        if live.game.is_over and live.room.lobby and not live.room.closed:
+            task = asyncio.ensure_future(self.lounge.change_room(live, _closed))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    def asking(self, scope: Mapping[str, Any], receive: Receive) -> Asking:
+        """Return a request, as it came in."""
+        return Asking(scope, receive, self._proxies)
+
+    async def held(self, live: Live, asking: Asking) -> tuple[MarkName, ...]:
+        """Return the seats whose secrets came with a request; wrong ones are counted."""
+        secrets = asking.secrets()
+        if not secrets:
+            return ()
+        if held := live.room.held(secrets):
+            return held
+        self.wrong_secrets.check(asking.address)
+        await self.lounge.refresh(live)  # another process may have given the seat away just now
+        if held := live.room.held(secrets):
+            return held
+        self.wrong_secrets.spend(asking.address)
+        return ()
+
+    async def seat(self, live: Live, asking: Asking, mark: MarkName | None) -> MarkName:
+        """Return the seat that a command is for, or refuse as if there were no game."""
+        held = await self.held(live, asking)
+        if not held or (mark and mark not in held):
+            raise absent()
+        if mark:
+            return mark
+        active = live.game.active
+        return next((one for one in held if active and one == active.value), held[0])
+
+    async def _tick(self) -> None:
+        """See every second to what must not take too long."""
+        second = 0
+        while True:
+            await asyncio.sleep(1)
+            second += 1
+            self.readers.keep_awake(second)
+            now = asyncio.get_running_loop().time()
+            for connection in tuple(self.connections):
+                connection.check_patience(now)
+
+
+def _closed(room: Room) -> Room:
+    return msgspec.structs.replace(room, closed=True)

@@ -1,0 +1,220 @@
+"""A game that somebody plays or watches, as this process knows it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+import msgspec
+
+from noughts.core.board import Mark
+from noughts.core.codec import encode
+from noughts.core.game import Game, fold
+from noughts.web import schemas
+from noughts.web.rooms import MARKS
+from noughts.web.streaming import BEGINNING, chunk, event_frame, room_frame
+from noughts.words.describe import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Future, TimerHandle
+    from collections.abc import Iterable, Sequence
+
+    from noughts.core.events import Event
+    from noughts.store.ledger import Append
+    from noughts.web.rooms import MarkName, Offered, Room
+    from noughts.web.streaming import Stream
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Kept(NamedTuple):
+    """An event of the game, with the key of the command that led to it."""
+
+    key: str
+    text: str
+    event: Event
+
+
+class Present(msgspec.Struct, frozen=True):
+    """Who has a line open: how many at each seat, and how many who watch."""
+
+    X: int = 0
+    O: int = 0
+    watching: int = 0
+
+    def __add__(self, other: Present) -> Present:
+        return Present(self.X + other.X, self.O + other.O, self.watching + other.watching)
+
+
+NOBODY = Present()
+
+
+class Live:
+    """The state of a game, and those who follow it."""
+
+    __slots__ = (
+        "elsewhere",
+        "game",
+        "history",
+        "id",
+        "is_busy",
+        "is_stale",
+        "keys",
+        "revision",
+        "room",
+        "streams",
+        "timer",
+        "told",
+        "waiting",
+    )
+
+    def __init__(self, game: str, room: Room, revision: int, history: Iterable[Kept]) -> None:
+        self.id = game
+        self.room = room
+        self.revision = revision
+        """Of the note that the room is kept in."""
+        self.history = list(history)
+        self.keys = {told.key for told in self.history}
+        found = fold(kept.event for kept in self.history)
+        if found is None:
+            raise ValueError("a game has one event at least")
+        self.game: Game = found
+        self.streams: set[Stream] = set()
+        self.elsewhere: dict[str, Present] = {}
+        """Who has a line to another process, by process."""
+        self.is_busy = False
+        """Whether a command is being recorded: the next waits for it."""
+        self.waiting: list[Future[None]] = []
+        self.is_stale = False
+        """Whether the store may know more: something failed while it was written to."""
+        self.timer: TimerHandle | None = None
+        self.told: bytes = b""
+        """The room as it was told last."""
+
+    @property
+    def version(self) -> int:
+        """The number of events."""
+        return len(self.history)
+
+    async def rest(self) -> None:
+        """Wait until the command that is being recorded is recorded, or failed."""
+        woken: Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append(woken)
+        await woken
+
+    def wake(self) -> None:
+        """Let those go on who wait."""
+        waiting, self.waiting = self.waiting, []
+        for woken in waiting:
+            if not woken.done():
+                woken.set_result(None)
+
+    def extend(self, new: Sequence[Kept], game: Game | None = None, frame: bytes = b"") -> None:
+        """Take up what was recorded, and tell all who follow.
+
+        `game` is what it adds up to, and `frame` what they are told, if that is known already.
+        """
+        before = len(self.history)
+        self.game = game or fold((kept.event for kept in new), self.game)
+        self.history.extend(new)
+        self.keys.update([told.key for told in new])
+        if self.streams:
+            self.tell(frame or b"".join(_frames(new, before)))
+        if self.room.offer:  # it has lapsed, for it was made before this
+            self.tell_room()
+
+    def tell(self, frame: bytes) -> None:
+        """Tell all who follow; it is put on the wire in one form for all."""
+        piece = chunk(frame)
+        for stream in tuple(self.streams):
+            stream.push(piece)
+
+    def tell_room(self) -> None:
+        """Tell all who follow what stands around the game, if it has changed since it was told."""
+        if not self.streams:
+            return
+        frame = room_frame(_encode(self.view()))
+        if frame != self.told:
+            self.told = frame
+            self.tell(frame)
+
+    def beginning(self, after: int) -> bytes:
+        """Return what a new reader is told at once, who knows the game up to that version."""
+        events = (
+            event_frame(version, kept.text)
+            for version, kept in enumerate(self.history[after:], after + 1)
+        )
+        return b"".join((BEGINNING, room_frame(_encode(self.view())), *events))
+
+    @property
+    def here(self) -> Present:
+        """Who has a line to this process."""
+        x, o = (sum(mark in stream.marks for stream in self.streams) for mark in MARKS)
+        return Present(x, o, sum(not stream.marks for stream in self.streams))
+
+    @property
+    def offer(self) -> Offered | None:
+        """What one has asked the other, unless the game has gone on since."""
+        offer = self.room.offer
+        return offer if offer and offer.version == self.version else None
+
+    def view(self) -> schemas.Room:
+        """Return the room as everybody may see it."""
+        present = sum(self.elsewhere.values(), self.here)
+        offer = self.offer
+        return schemas.Room(
+            seats=schemas.Seats(X=self._seat("X", present.X), O=self._seat("O", present.O)),
+            lobby=self.room.lobby,
+            watching=present.watching,
+            offer=schemas.Offer(kind=offer.kind, mark=offer.mark) if offer else None,
+            score=schemas.Score(X=self.room.score[0], O=self.room.score[1], draws=self.room.score[2]),
+            next=self.room.next,
+        )
+
+    def _seat(self, mark: MarkName, lines: int) -> schemas.Seat:
+        player, chair = self.game.player(Mark(mark)), self.room.chair(mark)
+        return schemas.Seat(
+            name=player.name if player else None,
+            bot=chair.bot,
+            taken=chair.is_taken,
+            present=bool(chair.bot or lines),
+        )
+
+    def snapshot(self, version: int, you: Sequence[MarkName]) -> schemas.Game:
+        """Return the game as it was at a version, the first at least."""
+        told = self.history[:version]
+        game = self.game if version == self.version else fold(kept.event for kept in told)
+        if game is None:
+            raise ValueError("a game has one event at least")
+        return schemas.Game(
+            id=self.id,
+            version=version,
+            first=game.board.first.value,
+            board=str(game.board),
+            moves=list(game.moves),  # type: ignore[arg-type]  # a cell is 0 to 8
+            active=_name(game.active),
+            winner=_name(game.winner),
+            resigned=_name(game.resigned),
+            over=game.is_over,
+            ready=game.is_ready,
+            description=describe(game),
+            events=[encode(kept.event) for kept in told],
+            you=list(you),
+            room=self.view(),
+        )
+
+
+def _frames(new: Iterable[Kept], before: int) -> Iterable[bytes]:
+    return (event_frame(version, told.text) for version, told in enumerate(new, before + 1))
+
+
+def kept(append: Append, events: Iterable[Event]) -> list[Kept]:
+    """Return the events of an append as they are kept here."""
+    return [
+        Kept(key, text, event) for (_, key, text, _), event in zip(append.entries, events, strict=True)
+    ]
+
+
+def _name(mark: Mark | None) -> MarkName | None:
+    return None if mark is None else mark.value

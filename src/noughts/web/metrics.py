@@ -1,0 +1,59 @@
+"""What is counted, in the text that Prometheus reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_HELP = {
+    "requests": ("counter", "Requests answered, by route and status."),
+    "moves": ("counter", "Tokens placed, by people and bots."),
+    "games_created": ("counter", "Games created, by kind of opponent."),
+    "readers_dropped": ("counter", "Streams cut because their reader was too slow."),
+    "commits": ("counter", "Commits of events."),
+    "commands_recorded": ("counter", "Commands whose events were recorded."),
+    "streams": ("gauge", "Live streams that are open."),
+    "live_games": ("gauge", "Games that are remembered."),
+}
+
+
+class Metrics:
+    """Numbers that only grow, and numbers that are looked up when they are asked for."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, int]] = Counter()
+        self.created: Counter[str] = Counter()
+        self.moves = 0
+        self.dropped = 0
+        self.gauges: dict[str, Callable[[], int]] = {}
+
+    def text(self) -> str:
+        """Return all of them.
+
+        >>> metrics = Metrics()
+        >>> metrics.moves = 3
+        >>> print(metrics.text().splitlines()[4])
+        noughts_moves_total 3
+        """
+        found: dict[str, list[tuple[str, int]]] = {
+            "requests": [
+                (f'{{route="{route}",status="{status}"}}', count)
+                for (route, status), count in sorted(self.requests.items())
+            ],
+            "moves": [("", self.moves)],
+            "games_created": [
+                (f'{{opponent="{kind}"}}', count) for kind, count in sorted(self.created.items())
+            ],
+            "readers_dropped": [("", self.dropped)],
+            **{name: [("", look())] for name, look in self.gauges.items()},
+        }
+        lines = []
+        for name, values in found.items():
+            kind, words = _HELP[name]
+            full = f"noughts_{name}{'_total' if kind == 'counter' else ''}"
+            lines += [f"# HELP {full} {words}", f"# TYPE {full} {kind}"]
+            lines += [f"{full}{labels} {value}" for labels, value in values]
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,140 @@
+"""The OpenAPI document, made from the table of operations and from the types they take and give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from noughts import __version__
+from noughts.web.api import BASE
+from noughts.web.operations import OPERATIONS
+from noughts.web.problems import CODES, MEDIA_TYPE, Problem
+
+if TYPE_CHECKING:
+    from noughts.web.operations import Operation
+
+TEMPLATE = "#/components/schemas/{name}"
+
+ALWAYS = ("badRequest", "tooMany", "storeUnavailable", "tooBusy", "internal")
+WITH_BODY = ("notAcceptedHere", "timeout", "tooLarge", "wrongType")
+
+
+def document() -> dict[str, Any]:
+    """Return the whole document."""
+    kinds: dict[str, type[msgspec.Struct]] = {"Problem": Problem}
+    for operation in OPERATIONS:
+        for kind in (operation.body, *operation.answers.values()):
+            if kind:
+                kinds[kind.__name__] = kind
+    _, components = msgspec.json.schema_components(kinds.values(), ref_template=TEMPLATE)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.route, {})[operation.method.lower()] = _operation(operation)
+    paths[f"{BASE}/games/{{id}}/events"] = {"get": _events()}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "noughts",
+            "version": __version__,
+            "description": "Tic-tac-toe with exact rules. A game's version is the number of its events.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": dict(components),
+            "securitySchemes": {
+                "secret": {"type": "http", "scheme": "bearer", "description": "The secret of a seat"},
+            },
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    problems = [*operation.problems, *ALWAYS, *(WITH_BODY if operation.body else ())]
+    found: dict[str, Any] = {
+        "operationId": operation.handler.__name__,
+        "summary": (operation.handler.__doc__ or "").split("\n")[0],
+        "parameters": _parameters(operation),
+        "responses": {
+            **{
+                str(status): {
+                    "description": (kind.__doc__ or "").split("\n")[0],
+                    "content": {"application/json": {"schema": _reference(kind)}},
+                }
+                for status, kind in operation.answers.items()
+            },
+            **_problems(problems),
+        },
+    }
+    if operation.body:
+        found["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _reference(operation.body)}},
+        }
+    if operation.is_for_a_seat:
+        found["security"] = [{"secret": []}]
+    return found
+
+
+def _events() -> dict[str, Any]:
+    return {
+        "operationId": "events",
+        "summary": "Follow a game: server-sent events, the id of each is the event's version.",
+        "parameters": [
+            _id(),
+            {
+                "name": "after",
+                "in": "query",
+                "required": False,
+                "schema": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
+            },
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"},
+            },
+        ],
+        "responses": {
+            "200": {
+                "description": "The events from there on, as they happen.",
+                "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            },
+            **_problems(["notFound", "staleVersion", *ALWAYS]),
+        },
+    }
+
+
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    own = [_id()] if "{id}" in operation.path else []
+    return own + [
+        {
+            "name": query.name,
+            "in": "query",
+            "required": False,
+            "description": query.words,
+            "schema": query.schema,
+        }
+        for query in operation.query
+    ]
+
+
+def _id() -> dict[str, Any]:
+    return {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _problems(codes: list[str]) -> dict[str, Any]:
+    by_status: dict[int, list[str]] = {}
+    for code in codes:
+        by_status.setdefault(CODES[code][0], []).append(code)
+    return {
+        str(status): {
+            "description": "; ".join(f"`{code}`: {CODES[code][1]}" for code in found),
+            "content": {MEDIA_TYPE: {"schema": _reference(Problem)}},
+        }
+        for status, found in sorted(by_status.items())
+    }
+
+
+def _reference(kind: type[msgspec.Struct]) -> dict[str, str]:
+    return {"$ref": TEMPLATE.format(name=kind.__name__)}

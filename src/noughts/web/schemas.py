@@ -1,0 +1,276 @@
+"""What comes in and what goes out, as typed data; the OpenAPI document is made from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+MarkName: TypeAlias = Literal["X", "O"]
+Chosen: TypeAlias = Literal["X", "O", "random"]
+Cell: TypeAlias = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8]
+Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 printable characters")]
+Key: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Za-z0-9_-]{1,64}$",
+        description="Your own for this command: sent again, it gets the first answer again",
+    ),
+]
+JoinKey: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Za-z0-9_-]{16,64}$",
+        description="Random, and known to you alone: with it the same seat is given again",
+    ),
+]
+Version: TypeAlias = Annotated[
+    int, Meta(ge=0, le=2**31 - 1, description="The number of the game's events that you have seen")
+]
+Event: TypeAlias = dict[str, Any]
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A request's body: a field that is not known is refused, and never quietly passed over."""
+
+
+class Create(Asked, frozen=True, kw_only=True):
+    """A new game."""
+
+    opponent: Literal["friend", "lobby", "bot", "self"]
+    bot: Annotated[str, Meta(max_length=64, description="The policy of the bot")] | None = None
+    name: Name | None = None
+    other: Annotated[Name, Meta(description="The name at the other seat, if both are yours")] | None = (
+        None
+    )
+    mark: Chosen = "X"
+    first: Chosen = "X"
+    secret: bool = False
+
+
+class Join(Asked, frozen=True, kw_only=True):
+    """Take the free seat."""
+
+    key: JoinKey
+    invite: Annotated[str, Meta(max_length=64)] | None = None
+    name: Name | None = None
+    secret: bool = False
+
+
+class Move(Asked, frozen=True, kw_only=True):
+    """Place a mark."""
+
+    cell: Cell
+    version: Version
+    key: Key
+    mark: MarkName | None = None
+
+
+class Act(Asked, frozen=True, kw_only=True):
+    """Resign, or take back."""
+
+    version: Version
+    key: Key
+    mark: MarkName | None = None
+
+
+class Reply(Asked, frozen=True, kw_only=True):
+    """Let the opponent take back, or not."""
+
+    accept: bool
+    key: Key
+
+
+class Again(Asked, frozen=True, kw_only=True):
+    """Play again."""
+
+    key: Key
+    secret: bool = False
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer's body."""
+
+
+class Offer(Told, frozen=True, kw_only=True):
+    """Something that waits for the opponent's answer."""
+
+    kind: Literal["takeBack", "rematch"]
+    mark: MarkName
+
+
+class Seat(Told, frozen=True, kw_only=True):
+    """Who sits there."""
+
+    name: str | None
+    bot: str | None
+    taken: bool
+    present: bool
+
+
+class Seats(Told, frozen=True, kw_only=True):
+    """The two seats."""
+
+    X: Seat
+    O: Seat
+
+
+class Score(Told, frozen=True, kw_only=True):
+    """How the games before this one ended."""
+
+    X: int = 0
+    O: int = 0
+    draws: int = 0
+
+
+class Room(Told, frozen=True, kw_only=True):
+    """What stands around a game, and is no part of its record."""
+
+    seats: Seats
+    lobby: bool
+    watching: int
+    offer: Offer | None
+    score: Score
+    next: str | None
+
+
+class Game(Told, frozen=True, kw_only=True):
+    """A game at a version."""
+
+    id: str
+    version: int
+    first: MarkName
+    board: str
+    moves: list[Cell]
+    active: MarkName | None
+    winner: MarkName | None
+    resigned: MarkName | None
+    over: bool
+    ready: bool
+    description: str
+    events: list[Event]
+    you: list[MarkName]
+    room: Room
+
+
+class Moved(Told, frozen=True, kw_only=True):
+    """What a command led to."""
+
+    version: int
+    events: list[Event]
+    offer: Offer | None = None
+
+
+class Seated(Told, frozen=True, kw_only=True):
+    """A seat of yours."""
+
+    id: str
+    marks: list[MarkName]
+    secrets: dict[MarkName, str] | None
+    invite: str | None
+    game: Game
+
+
+class OpenTable(Told, frozen=True, kw_only=True):
+    """A game with a free seat."""
+
+    id: str
+    name: str
+    mark: MarkName
+    first: MarkName
+    created: int
+
+
+class Playing(Told, frozen=True, kw_only=True):
+    """A game to watch."""
+
+    id: str
+    X: str
+    O: str
+
+
+class Lobby(Told, frozen=True, kw_only=True):
+    """The games of the lobby, the newest first."""
+
+    open: list[OpenTable]
+    playing: list[Playing]
+
+
+class Shares(Told, frozen=True, kw_only=True):
+    """How the games end, as shares of all."""
+
+    wins: float
+    draws: float
+    losses: float
+
+
+class Bot(Told, frozen=True, kw_only=True):
+    """A bot, and exactly how strong it is."""
+
+    policy: str
+    description: str
+    strength: str
+    againstPerfect: Shares  # noqa: N815 - JSON is written so
+
+
+class Bots(Told, frozen=True, kw_only=True):
+    """The bots there are."""
+
+    bots: list[Bot]
+
+
+class Prospect(Told, frozen=True, kw_only=True):
+    """What a position or a move is worth, and how many moves off the end is."""
+
+    result: Literal["win", "draw", "loss"]
+    distance: int
+
+
+class Reason(Told, frozen=True, kw_only=True):
+    """What a move does, with what proves it."""
+
+    kind: str
+    cells: list[Cell]
+    lines: list[list[Cell]]
+    play: list[Cell]
+    sentence: str
+
+
+class Advice(Told, frozen=True, kw_only=True):
+    """What is to be said of a move."""
+
+    mark: MarkName
+    cell: Cell
+    result: Literal["win", "draw", "loss"]
+    distance: int
+    best: bool
+    reasons: list[Reason]
+    sentence: str
+
+
+class Review(Told, frozen=True, kw_only=True):
+    """What is to be said of a game; moves are numbered from 1."""
+
+    moves: list[Advice]
+    standing: Prospect
+    mistakes: list[int]
+    decisive: int | None
+
+
+class Analysis(Told, frozen=True, kw_only=True):
+    """What is to be said of a position, and of the game that led there if it was told."""
+
+    board: str
+    turn: MarkName
+    over: bool
+    prospect: Prospect
+    moves: list[Advice]
+    description: str
+    review: Review | None = None
+
+
+class Health(Told, frozen=True, kw_only=True):
+    """That the server answers."""
+
+    status: Literal["ok"] = "ok"

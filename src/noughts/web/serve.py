@@ -1,0 +1,121 @@
+"""`noughts serve`: a server that answers until it is told to stop, and then stops in order."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from noughts.core.errors import BadSetting, StoreUnavailable, quoted
+from noughts.store.opening import open_store
+from noughts.web import logs
+from noughts.web.connection import Connection, listening
+from noughts.web.settings import from_environment, variable
+
+if TYPE_CHECKING:
+    import socket
+    from typing import TextIO
+
+START = 30
+"""How long a worker may take to start, in seconds."""
+
+GRACE = 10
+"""How long requests that are being answered may still take, in seconds."""
+
+
+class Server(uvicorn.Server):
+    """A server that says where it answers as soon as it does."""
+
+    def __init__(self, config: uvicorn.Config, address: str, out: TextIO) -> None:
+        super().__init__(config)
+        self._address = address
+        self._out = out
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            tell(self._out, self._address)
+
+
+class Workers(Multiprocess):
+    """Several servers at one door, each replaced if it dies."""
+
+    def __init__(self, config: uvicorn.Config, door: socket.socket, address: str, out: TextIO) -> None:
+        super().__init__(config, [door])
+        self._address = address
+        self._out = out
+
+    def init_processes(self) -> None:
+        """Start them, and say so when all answer."""
+        super().init_processes()
+        if all(process.wait_until_ready(START, self.should_exit) for process in self.processes):
+            tell(self._out, self._address)
+
+
+def serve(host: str, port: int, store: str, workers: int, out: TextIO) -> None:
+    """Serve the games of a store until a signal comes."""
+    settings = from_environment(os.environ, store=store)
+    if workers > 1 and store == "memory:":
+        raise BadSetting("several workers share their games through a store: memory: is each one's own")
+    logs.set_up(settings)
+    open_store(store).close()  # so that what is wrong with it is said here, in one sentence
+    os.environ[variable("store")] = store
+    if workers > 1:
+        os.environ["NOUGHTS_SHARED"] = "1"
+    door = _door(host, port)
+    address = _address(host, door)
+    config = uvicorn.Config(
+        "noughts.web.app:make",
+        factory=True,
+        workers=workers,
+        http=Connection,
+        ws="none",
+        loop=_loop(),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,  # whom to believe is known in asking.py
+        limit_concurrency=settings.most_connections or None,
+        backlog=4096,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=GRACE,
+    )
+    if workers > 1:
+        Workers(config, door, address, out).run()
+        return
+    server = Server(config, address, out)
+    with suppress(SystemExit):  # the signal that it was ended by, or a start that failed
+        server.run(sockets=[door])
+    if not server.started:
+        raise StoreUnavailable("the server could not start: its log says why")
+
+
+def tell(out: TextIO, address: str) -> None:
+    """Say where the server answers."""
+    print(f"Serving on {address}", file=out, flush=True)
+
+
+def _door(host: str, port: int) -> socket.socket:
+    try:
+        return listening(host, port)
+    except (OSError, OverflowError, UnicodeError) as error:
+        words = getattr(error, "strerror", None) or str(error)
+        raise BadSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
+
+
+def _address(host: str, door: socket.socket) -> str:
+    port = door.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _loop() -> str:
+    try:
+        import uvloop  # noqa: F401, PLC0415 - it is not on every system
+    except ImportError:
+        return "asyncio"
+    return "uvloop"

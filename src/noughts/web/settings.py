@@ -1,0 +1,77 @@
+"""What a server is told: by options, and by the environment."""
+
+from __future__ import annotations
+
+import msgspec
+
+from noughts.core.errors import BadSetting, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting, by the name that it has in the environment after `NOUGHTS_`."""
+
+    store: str = "memory:"
+    origin: str = ""
+    """Where browsers find this server, such as https://noughts.example; empty: wherever they ask."""
+    proxy: str = ""
+    """Addresses of the proxies that may say for whom they ask, with commas between; empty: none."""
+    creates_per_minute: int = 60
+    """How many games one address may create, 0 for any number; likewise below."""
+    joins_per_minute: int = 120
+    wrong_secrets_per_minute: int = 60
+    analyses_per_minute: int = 1200
+    streams_per_address: int = 256
+    most_streams: int = 20_000
+    most_connections: int = 50_000
+    cached_games: int = 4096
+    """How many games are remembered that nobody watches."""
+    log: str = "info"
+    """How much is told: debug, info, warning or error."""
+
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
+    """Read the settings; what is given by option counts more.
+
+    >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "7"}, store="memory:").joins_per_minute
+    7
+    >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "many"})
+    Traceback (most recent call last):
+    noughts.core.errors.BadSetting: NOUGHTS_JOINS_PER_MINUTE is a number from 0 on, not 'many'
+    """
+    read: dict[str, str | int] = {}
+    for field in msgspec.structs.fields(Settings):
+        text = environment.get(variable(field.name), "")
+        if text:
+            read[field.name] = _number(field.name, text) if field.type is int else text
+    settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
+    if settings.log not in LEVELS:
+        raise BadSetting(f"NOUGHTS_LOG is one of {', '.join(LEVELS)}, not {quoted(settings.log)}")
+    if settings.origin and not _is_origin(settings.origin):
+        raise BadSetting(
+            "NOUGHTS_ORIGIN is like https://noughts.example, without a path, "
+            f"not {quoted(settings.origin)}"
+        )
+    return settings
+
+
+def variable(name: str) -> str:
+    """Return what a setting is called in the environment."""
+    return f"NOUGHTS_{name.upper()}"
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise BadSetting(f"{variable(name)} is a number from 0 on, not {quoted(text)}")
+    return int(text)
+
+
+def _is_origin(text: str) -> bool:
+    scheme, there, host = text.partition("://")
+    return bool(there and scheme in ("http", "https") and host and not set(host) & set("/?#@ "))

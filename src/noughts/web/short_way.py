@@ -1,0 +1,136 @@
+"""The short way of a move: read, judged and handed to the writer in one go, without waiting for anything.
+
+It is answered when it is on the disk. Whatever is not plain is left to the long way, which says at length
+what is wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from noughts.core.errors import NoughtsError
+from noughts.service import wall_clock
+from noughts.store.ledger import Append
+from noughts.web.api import BASE, JSON, MOVE
+from noughts.web.live import kept
+from noughts.web.lounge import LONGEST
+from noughts.web.placing import placed
+from noughts.web.problems import API_HEADERS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from noughts.web.api import Reply
+    from noughts.web.asking import Asking, Message
+    from noughts.web.connection import Connection, Pending
+    from noughts.web.house import House
+    from noughts.web.live import Live
+    from noughts.web.rooms import MarkName
+
+PREFIX, MOVES, EVENTS = f"{BASE}/games/".encode(), b"/moves", b"/events"
+HEADERS = b"".join([b"%b: %b\r\n" % header for header in (JSON, *API_HEADERS)])
+ROUTE = f"{BASE}/games/{{id}}/moves"
+
+
+class ShortWay:
+    """Takes moves that are plain."""
+
+    def __init__(
+        self,
+        house: House,
+        long_way: Callable[[Asking], Awaitable[Reply]],
+    ) -> None:
+        self._house = house
+        self._long_way = long_way
+        self._again_at: set[asyncio.Task[None]] = set()
+
+    def __call__(self, connection: Connection, cycle: Pending, body: bytes) -> bool:
+        """Take a request that is plain, and tell whether it was taken."""
+        path, _, query = connection.url.partition(b"?")
+        if not path.startswith(PREFIX):
+            return False
+        connection.scope["query_string"] = query
+        if path.endswith(EVENTS):
+            connection.scope["method"] = "GET"
+            asking = self._house.asking(connection.scope, _nothing)
+            game = path[len(PREFIX) : -len(EVENTS)].decode("latin-1")
+            self._house.readers.arrive(connection, cycle, asking, game)
+            return True
+        return path.endswith(MOVES) and self._move(connection, cycle, path, body)
+
+    def _move(self, connection: Connection, cycle: Pending, path: bytes, body: bytes) -> bool:
+        """Take a move, and tell whether it was taken."""
+        live = self._house.lounge.known(path[len(PREFIX) : -len(MOVES)].decode("latin-1"))
+        if live is None or live.is_busy or live.is_stale or not live.game.is_ready:
+            return False
+        asking = self._house.asking(connection.scope, _nothing)
+        try:
+            asking.check_origin(self._house.settings.origin)
+            asking.check_json()
+            move = MOVE.decode(body)
+            mark = self._mark(live, asking, move.mark)
+            if mark is None:
+                return False
+            token = placed(live.game, move.cell)
+            if (
+                token is None
+                or mark != live.game.board.turn.value
+                or move.version != live.version
+                or move.version + len(token.events) > LONGEST
+                or move.key in live.keys
+            ):
+                return False
+        except (NoughtsError, msgspec.MsgspecError):
+            return False
+
+        append = Append(live.id, move.version, token.entries(move.key, wall_clock()))
+        version = move.version + len(token.events)
+
+        def settled(failure: Exception | None) -> None:
+            if failure or append.refusal:  # somebody was faster, or the store is away: judge again
+                task = asyncio.ensure_future(self._again(connection, cycle, live.id, body))
+                self._again_at.add(task)
+                task.add_done_callback(self._again_at.discard)
+                return
+            told = b'{"version":%d,"events":[%b],"offer":null}' % (version, token.texts)
+            connection.answer(cycle, 200, HEADERS, told)
+            self._house.metrics.moves += 1
+            self._house.metrics.requests[ROUTE, 200] += 1
+
+        self._house.lounge.record(
+            live,
+            append,
+            kept(append, token.events),
+            token.after(live.game, move.cell),
+            settled,
+            token.frame(move.version) if live.streams else b"",
+        )
+        return True
+
+    def _mark(self, live: Live, asking: Asking, asked: MarkName | None) -> MarkName | None:
+        """Return the seat that a move is for, if it is one of the asker's."""
+        held = live.room.held(asking.secrets())
+        if asked is not None:
+            return asked if asked in held else None
+        if len(held) == 2:
+            active = live.game.active
+            return active.value if active else None
+        return held[0] if held else None
+
+    async def _again(self, connection: Connection, cycle: Pending, game: str, body: bytes) -> None:
+        """Answer by the long way after all."""
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        scope = {**connection.scope, "method": "POST", "path_params": {"id": game}}
+        reply = await self._long_way(self._house.asking(scope, receive))
+        headers = b"".join([b"%b: %b\r\n" % header for header in (*reply.headers, *API_HEADERS)])
+        connection.answer(cycle, reply.status, headers, reply.body)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}

@@ -1,0 +1,103 @@
+"""The writer: a thread that records whatever waits, whenever it is free, in one commit.
+
+The loop hands events over and goes on; when they are on the disk it is called back. No timer is needed:
+what comes while a commit is under way shares the next one.
+"""
+
+from __future__ import annotations
+
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from noughts.store.base import EventStore
+    from noughts.store.ledger import Append
+
+    Settle: TypeAlias = Callable[[Append, Exception | None], None]
+    Waiting: TypeAlias = tuple[Append, Settle]
+
+MOST_EVENTS = 400
+"""How many events one commit records at most: what comes then waits for the next."""
+
+
+class Writer:
+    """Records appends in the order in which they are handed over."""
+
+    def __init__(self, store: EventStore, loop: AbstractEventLoop) -> None:
+        self._store = store
+        self._loop = loop
+        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._thread = Thread(target=self._write, name="noughts-writer", daemon=True)
+        self._thread.start()
+        self.commits = 0
+        self.recorded = 0
+        self._known = 0
+        self._lock = Lock()
+
+    @property
+    def known(self) -> int:
+        """The position up to which everything in the store is known here."""
+        return self._known
+
+    def read_up_to(self, position: int) -> None:
+        """Hear that everything up to that position was read, or was written here."""
+        with self._lock:
+            self._known = max(self._known, position)
+
+    def _wrote(self, batch: list[Waiting]) -> None:
+        """Note how far the store is known; what others have written between has to be read first."""
+        with self._lock:
+            for append, _ in batch:
+                if append.position and append.position - len(append.entries) == self._known:
+                    self._known = append.position
+
+    def record(self, append: Append, settle: Settle) -> None:
+        """Have something recorded; `settle` is called in the loop, when it is done or has failed."""
+        self._queue.put((append, settle))
+
+    def close(self) -> None:
+        """Record what waits, and end."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _write(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch, is_last = self._batch(first)
+            failure = None
+            try:
+                self._store.record([append for append, _ in batch])
+                self._wrote(batch)
+            except Exception as error:  # noqa: BLE001 - each of those it concerns is told
+                failure = error
+            self.commits += 1
+            self.recorded += len(batch)
+            try:
+                self._loop.call_soon_threadsafe(_settle, batch, failure)
+            except RuntimeError:  # the loop is closed, and nobody waits any more
+                return
+            if is_last:
+                return
+
+    def _batch(self, first: Waiting) -> tuple[list[Waiting], bool]:
+        batch = [first]
+        events = len(first[0].entries)
+        while events < MOST_EVENTS:
+            try:
+                following = self._queue.get_nowait()
+            except Empty:
+                break
+            if following is None:
+                return batch, True
+            batch.append(following)
+            events += len(following[0].entries)
+        return batch, False
+
+
+def _settle(batch: list[Waiting], failure: Exception | None) -> None:
+    for append, settle in batch:
+        settle(append, failure)
