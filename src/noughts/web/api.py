@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from base64 import b32encode
 from contextlib import suppress
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidName, StaleVersion, UnknownPolicy, quoted
+from noughts.core.errors import AlreadyOver, InvalidName, StaleVersion, UnknownPolicy, quoted
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold
 from noughts.core.player import LONGEST_NAME, clean_name
-from noughts.service import judge, random_id, wall_clock
+from noughts.service import SHORT_ID, judge, random_id, wall_clock
 from noughts.store.ledger import written_down
 from noughts.web import analysis, schemas
 from noughts.web.bots import seated_bot
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from noughts.web.house import House
     from noughts.web.live import Live
     from noughts.web.rooms import MarkName
+
+log = logging.getLogger("noughts.web")
 
 BASE = "/api/v1"
 LISTED = 50
@@ -100,9 +103,11 @@ class Api:
             invite=None if invite is None else sealed(invite),
             lobby=body.opponent == "lobby",
             names=(names.get("X"), names.get("O")),
+            first=first,
         )
         live = await house.lounge.begin(random_id(), room, _beginning(Mark(first), names))
         house.metrics.created[body.opponent] += 1
+        _log("created", live, opponent=body.opponent)
         return self._seated(201, asking, live, secrets, in_answer=body.secret, invite=invite)
 
     async def join(self, asking: Asking) -> Reply:
@@ -124,6 +129,8 @@ class Api:
                     if body.invite is not None
                     else Refused("seatTaken", "somebody else has taken the seat")
                 )
+            if live.game.is_over and live.game.player(Mark(mark)) is None:
+                raise AlreadyOver("the game is over: nobody can join it")
             name = _name(body.name, mark)
             if name in room.names and room.names[MARKS.index(mark)] != name:
                 raise InvalidName(f"the players need different names, and {quoted(name)} is taken")
@@ -136,6 +143,7 @@ class Api:
         if live.game.player(Mark(mark)) is None:
             await house.lounge.command(live, command, version=None, key=key[:48])
         live.tell_room()
+        _log("joined", live)
         return self._seated(200, asking, live, {mark: secret}, in_answer=body.secret)
 
     async def move(self, asking: Asking) -> Reply:
@@ -189,16 +197,19 @@ class Api:
             raise Refused("notOver", "the game is not over", version=live.version)
         status = 200
         if live.room.next is None:
-            theirs = live.offer
-            agreed = theirs and theirs.kind == "rematch" and theirs.mark != mark
-            if not (agreed or live.room.is_held_by_one()):
-                offer = Offered("rematch", mark, live.version)
-                await self._house.lounge.change_room(
-                    live, lambda room: room if room.next else room.with_offer(offer)
-                )
-                if live.room.next is None:
+            offer = Offered("rematch", mark, live.version)
+            theirs = Offered("rematch", "O" if mark == "X" else "X", live.version)
+            await self._house.lounge.change_room(
+                live,
+                lambda room: (
+                    room
+                    if room.next or room.offer == theirs or room.is_held_by_one()
+                    else room.with_offer(offer)
+                ),
+            )
+            if live.room.next is None:
+                if live.room.offer == offer:
                     return _moved(202, live.version, (), offer)
-            else:
                 await self._play_again(live)
                 status = 201
         following = await self._house.lounge.find(live.room.next or "")
@@ -227,6 +238,7 @@ class Api:
             lobby=room.lobby,
             score=(x + (winner == "X"), o + (winner == "O"), draws + (winner is None)),
             names=(names.get("X"), names.get("O")),
+            first=game.board.first.other.value,
         )
         # Whoever sets it up, at whatever process, sets up the same game.
         number = sha256(f"after {live.id}".encode()).digest()[:16]
@@ -270,7 +282,7 @@ class Api:
                     id=game,
                     name=next((name for name in room.names if name), ""),
                     mark=room.free or "O",
-                    first=await self._first(game),
+                    first=room.first,
                     created=room.created,
                 )
                 for game, room in opened
@@ -282,10 +294,6 @@ class Api:
             ],
         )
         return Reply(200, _encode(found))
-
-    async def _first(self, game: str) -> MarkName:
-        live = await self._house.lounge.find(game)
-        return live.game.board.first.value
 
     def _is_waiting(self, game: str, room: Room) -> bool:
         """Tell whether somebody is there still, or was a short while ago."""
@@ -375,6 +383,11 @@ class Api:
             game=live.snapshot(live.version, marks),
         )
         return Reply(status, _encode(body), tuple(headers))
+
+
+def _log(event: str, live: Live, **more: str) -> None:
+    """Write down that something happened; who has a game's whole id may watch it, so it is cut."""
+    log.info(event, extra={"data": {"game": live.id[:SHORT_ID], **more}})
 
 
 def _moved(status: int, version: int, events: Sequence[Event], offer: Offered | None = None) -> Reply:

@@ -118,8 +118,10 @@ class Application:
         accepts, known = request.headers.get("accept-encoding", ""), request.headers.get("if-none-match")
         return _raw(*pages.answer(file, accepts=accepts, known=known))
 
-    async def _misused(self, _request: Request) -> Response:
+    async def _misused(self, request: Request) -> Response:
         """Answer what asks to follow a game, and cannot."""
+        if request.method == "HEAD":
+            raise HTTPException(405)
         refused = Refused("badRequest", "a game is followed on a connection of its own")
         return _response(_problem(refused))
 

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("noughts.web")
 
 
+AGAIN = 2.0
+"""After how long a bot tries again that could not move, in seconds."""
+
+
 @lru_cache(maxsize=64)
 def seated_bot(policy: str) -> Bot:
     """Return a bot that plays by a policy, or refuse the policy."""
@@ -57,9 +61,9 @@ class Bots:
                 cell = await self._lounge.in_thread(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
                 command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
                 await self._lounge.command(live, command, version=version, key=f"bot-{version}")
-            except NoughtsError as error:
-                # Somebody was faster, or the store is away: whoever looks next calls the bot again.
+            except NoughtsError as error:  # somebody was faster, or the store is away
                 log.warning("bot", extra={"data": {"policy": policy, "problem": str(error)[:200]}})
+                asyncio.get_running_loop().call_later(AGAIN, self.consider, live)
                 return
             except Exception:  # a policy is anybody's code, and spoils no other game
                 log.exception("bot", extra={"data": {"policy": policy}})

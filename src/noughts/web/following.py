@@ -83,10 +83,7 @@ class Follower:
         async def take() -> None:
             work(found)  # type: ignore[operator]  # one of the two below
 
-        try:
-            asyncio.run_coroutine_threadsafe(take(), self._loop).result(timeout=30)
-        except (RuntimeError, TimeoutError):
-            self._closing.set()
+        asyncio.run_coroutine_threadsafe(take(), self._loop).result()
 
     def _take_up(self, records: tuple[Recorded, ...]) -> None:
         for record in records:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from noughts.core.errors import InvalidId, StaleVersion
 from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.core.game import TakeBack
 from noughts.service import Answer, judge, random_id, wall_clock
 from noughts.store.chain import check_game
 from noughts.store.ledger import Append, entries
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.store.base import EventStore, Recorded
+    from noughts.store.notes import Note
     from noughts.web.rooms import Room
     from noughts.web.writing import Writer
 
     Found = TypeVar("Found")
 
 LONGEST = 1500
-"""How many events a game may have: who takes back for ever does not fill the disk."""
+"""How many events a game may have before nothing is taken back any more: the disk has an end."""
 
 
 class Lounge:
@@ -106,6 +108,10 @@ class Lounge:
         self._forget_some()
         self.on_change(live)
 
+    def hold(self, live: Live) -> Live:
+        """Return the game as it is remembered, for somebody who is about to follow it."""
+        return self._games.setdefault(live.id, live)
+
     def _forget_some(self) -> None:
         for _ in range(len(self._games) - self._cached):
             game, oldest = next(iter(self._games.items()))
@@ -115,10 +121,22 @@ class Lounge:
             del self._games[game]
 
     async def begin(self, game: str, room: Room, events: Sequence[Event]) -> Live:
-        """Start a game: first the room, then the events, so that no game is without its room."""
-        note = await self.in_thread(
-            lambda: self.store.write_note(game, write_room(room), expected=0, shelf=room.shelf)
-        )
+        """Start a game: first the room, then the events, so that no game is without its room.
+
+        A room that is there already was left by somebody who came no further, or who is about to.
+        """
+
+        def furnish() -> Note:
+            try:
+                return self.store.write_note(game, write_room(room), expected=0, shelf=room.shelf)
+            except StaleVersion:
+                there = self.store.note(game)
+                if there is None:
+                    raise
+                return there
+
+        note = await self.in_thread(furnish)
+        room = read_room(note.text)
         key = random_id()
         append = Append(game, 0, entries(events, key, wall_clock()))
         live = Live(game, room, note.revision, kept(append, events))
@@ -162,8 +180,8 @@ class Lounge:
             answer, new = judge(live.id, live.history, live.game, command, version=version, key=key)
             if not new:
                 return _legal(answer)
-            if answer.version > LONGEST:
-                raise Refused("tooLong", f"a game has {LONGEST} events at most: start a new one")
+            if isinstance(command, TakeBack) and answer.version > LONGEST:
+                raise Refused("tooLong", f"after {LONGEST} events nothing is taken back any more")
             if version is None:
                 version = live.version
             append = Append(live.id, live.version, entries(new, key, wall_clock()))

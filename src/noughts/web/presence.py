@@ -46,7 +46,6 @@ class Presence:
         self._lounge = lounge
         self._is_shared = is_shared
         self._process = token_hex(6)
-        self._revisions: dict[str, int] = {}
         self._told: dict[str, Present] = {}
         self._telling: set[str] = set()
         self._heard: dict[str, float] = {}
@@ -80,17 +79,21 @@ class Presence:
             while (here := live.here) != self._told.get(live.id, NOBODY):
                 await self._write(name, msgspec.json.encode(here).decode(), live.id)
                 self._told[live.id] = here
+                if here == NOBODY:
+                    del self._told[live.id]
         except NoughtsError as error:
             log.warning("presence", extra={"data": {"problem": str(error)[:200]}})
         finally:
             self._telling.discard(live.id)
 
     async def _write(self, name: str, text: str, shelf: str = "") -> None:
-        expected = self._revisions.get(name, 0)
-        note = await self._lounge.in_thread(
-            lambda: self._lounge.store.write_note(name, text, expected=expected, shelf=shelf)
-        )
-        self._revisions[name] = note.revision
+        store = self._lounge.store
+
+        def write() -> None:
+            before = store.note(name)
+            store.write_note(name, text, expected=before.revision if before else 0, shelf=shelf)
+
+        await self._lounge.in_thread(write)
 
     async def find(self, live: Live) -> None:
         """Look who of a game is at other processes."""

@@ -85,7 +85,7 @@ class Readers:
             raise Refused("staleVersion", f"the game never was at version {after}", version=live.version)
         marks = await house.held(live, asking)
         await house.presence.find(live)
-        return await house.lounge.find(game), marks, after  # it may have been forgotten meanwhile
+        return live, marks, after
 
     def _refuse(self, connection: Connection, cycle: Pending, error: NoughtsError) -> None:
         refused = refusal(error)
@@ -102,6 +102,7 @@ class Readers:
     ) -> None:
         address = network(asking.address)
         self._check_room(address)
+        live = self._house.lounge.hold(live)
         stream = Stream(connection, live, marks, address)
         self._came += 1
         self._streams[stream] = self._came % KEEP_ALIVE
@@ -109,6 +110,7 @@ class Readers:
         self._house.metrics.requests[ROUTE, 200] += 1
         stream.begin(after)
         self._house.presence.came(live)
+        self._house.bots.consider(live)  # which may have been left when it was to move
 
     def leave(self, stream: Stream) -> None:
         """Hear that a reader has left, or was dropped."""

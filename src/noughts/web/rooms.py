@@ -59,6 +59,8 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
     """The game that was played after this one."""
     names: tuple[str | None, str | None] = (None, None)
     """Who sits at X and at O, for lists of rooms: the game's record says it, too."""
+    first: MarkName = "X"
+    """Who starts, for the same lists."""
     closed: bool = False
     """Whether the game is over."""
 

@@ -1,0 +1,60 @@
+/** What the coach says of the moves of a position. */
+
+import { get } from "./ask.js";
+import { numbers } from "./words.js";
+
+const SIGNS = { win: "▲", draw: "=", loss: "▼" };
+const VERBS = { win: "wins", loss: "loses" };
+
+/** What a result is called on the board, by word and sign. */
+export const label = ({ result, distance }) => ({
+  result,
+  sign: SIGNS[result],
+  words: result === "draw" ? "draw" : `${VERBS[result]} in ${distance}`,
+});
+
+export class Coach {
+  #known = new Map();
+  #asked = new Set();
+  #changed;
+
+  /** Why there is no advice, if the server did not give it. @type {string | null} */
+  failure = null;
+
+  /** @param {() => void} changed called when advice has come */
+  constructor(changed) {
+    this.#changed = changed;
+  }
+
+  /** What is to be said of a position, or null as long as nobody knows. */
+  advise(board, first) {
+    const question = `/analysis?board=${board}&first=${first}`;
+    if (!this.#known.has(question)) this.#ask(question);
+    return this.#known.get(question) ?? null;
+  }
+
+  async #ask(question) {
+    if (this.#asked.has(question)) return;
+    this.#asked.add(question);
+    try {
+      this.#known.set(question, readable(await get(question)));
+      this.failure = null;
+    } catch (error) {
+      this.failure = error.message;
+      setTimeout(() => {
+        this.#asked.delete(question);
+        this.#changed();
+      }, 3000);
+    }
+    this.#changed();
+  }
+}
+
+function readable({ turn, prospect, moves }) {
+  const labels = Object.fromEntries(moves.map((advice) => [advice.cell, label(advice)]));
+  const said = Object.fromEntries(moves.map((advice) => [advice.cell, advice.sentence]));
+  const best = moves.filter((advice) => advice.best).map((advice) => advice.cell);
+  const worth = prospect.result === "draw" ? "draw" : `${prospect.result} in ${prospect.distance}`;
+  const whole = `${turn} to move: ${worth}. Best: ${numbers(best, "or")}. ${said[best[0]]}`;
+  return { labels, say: (cell) => said[cell] ?? whole };
+}

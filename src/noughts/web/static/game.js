@@ -1,0 +1,197 @@
+/**
+ * What the events of a game add up to: the same as in Python (core/game.py), and held against it.
+ *
+ * A game is a plain value that never changes; `evolve` returns the next one.
+ *
+ * @typedef {"X" | "O"} Mark
+ * @typedef {{schema: 1, event: string, [field: string]: unknown}} Told
+ * @typedef {object} Game
+ * @property {Mark} first the mark that starts
+ * @property {(Mark | null)[]} cells nine, row by row
+ * @property {number[]} moves the cells in the order they were taken
+ * @property {{name: string, mark: Mark}[]} players
+ * @property {boolean} ready
+ * @property {Mark | null} winner
+ * @property {Mark | null} resigned
+ * @property {boolean} over
+ */
+
+export const LINES = [
+  [0, 1, 2], [3, 4, 5], [6, 7, 8],
+  [0, 3, 6], [1, 4, 7], [2, 5, 8],
+  [0, 4, 8], [2, 4, 6],
+];
+
+/** Events that no game can have produced in that order. */
+export class ImpossibleHistory extends Error {}
+
+/** @param {Mark} mark @returns {Mark} */
+export const other = (mark) => (mark === "X" ? "O" : "X");
+
+/** The mark to move or, when the game is over, the one that would be. @param {Game} game */
+export function turn(game) {
+  const count = game.cells.filter(Boolean).length;
+  return count % 2 ? other(game.first) : game.first;
+}
+
+/** The mark to move, or null when the game is over. @param {Game} game @returns {Mark | null} */
+export const active = (game) => (game.over ? null : turn(game));
+
+/** The lines that one mark holds alone: none, one, or the two that one token completed. @param {Game} game */
+export const wonLines = ({ cells }) =>
+  LINES.filter(([a, b, c]) => cells[a] && cells[a] === cells[b] && cells[a] === cells[c]);
+
+/** The cells of those lines, in order. @param {Game} game */
+export const winningCells = (game) => [...new Set(wonLines(game).flat())].sort((a, b) => a - b);
+
+const isFinal = (game) => wonLines(game).length > 0 || game.cells.every(Boolean);
+
+/** Who sits in that seat, if a name was given. @param {Game} game @param {Mark} mark */
+export const player = (game, mark) => game.players.find((one) => one.mark === mark) ?? null;
+
+/** The board as the library writes it. @param {Game} game */
+export const boardText = ({ cells }) =>
+  [0, 3, 6].map((row) => cells.slice(row, row + 3).map((mark) => mark ?? "_").join("")).join("/");
+
+/** The digits of the moves, as people type them. @param {Game} game */
+export const digits = ({ moves }) => moves.map((cell) => cell + 1).join("");
+
+const empty = (first) => ({
+  first,
+  cells: Array(9).fill(null),
+  moves: [],
+  players: [],
+  ready: false,
+  winner: null,
+  resigned: null,
+  over: false,
+});
+
+/**
+ * A game that has come to a board, nobody knows how.
+ * @param {string} board such as X__/_O_/___
+ * @param {Mark} first
+ * @returns {Game}
+ */
+export function gameAt(board, first = "X") {
+  const cells = [...board.replaceAll("/", "")].map((sign) => (sign === "_" ? null : sign));
+  const game = { ...empty(first), cells };
+  const [line] = wonLines(game);
+  return { ...game, winner: line ? cells[line[0]] : null, over: isFinal(game) };
+}
+
+/** The game after an event. @param {Game | null} game @param {Told} event @returns {Game} */
+export function evolve(game, event) {
+  if (game === null) {
+    if (event.event === "gameCreated") return empty(event.first);
+    throw new ImpossibleHistory(`a game starts with gameCreated, not with ${tell(event)}`);
+  }
+  switch (event.event) {
+    case "playerPlacedToken":
+      return withToken(game, event);
+    case "gamePlacedCount":
+    case "playerActive":
+    case "gameLost":
+    case "gameDraw":
+      return game; // they tell what the board and the winner say already
+    case "playerNotifyIllegalMove":
+      return game;
+    case "gameWon":
+      return { ...game, winner: event.mark };
+    case "gameCompleted":
+      return { ...game, over: true };
+    case "gameReady":
+      return { ...game, ready: true };
+    case "playerJoined":
+      return { ...game, players: [...game.players, { name: event.name, mark: event.mark }] };
+    case "playerResigned":
+      return { ...game, resigned: event.mark };
+    case "playerTookBack":
+      return withoutTokens(game, event.mark);
+    case "gameCreated":
+      throw new ImpossibleHistory("gameCreated stands at the start of a game only");
+    default:
+      throw new TypeError(`${event.event} is no event`);
+  }
+}
+
+/** Add events up. @param {Iterable<Told>} events @param {Game | null} start @returns {Game | null} */
+export function fold(events, start = null) {
+  let game = start;
+  for (const event of events) game = evolve(game, event);
+  return game;
+}
+
+/** Why a mark may not be placed on a cell, in the order in which it is looked for; or null. */
+export function whyNot(game, cell, mark) {
+  if (game.over || isFinal(game)) return "gameOver";
+  if (!Number.isInteger(cell) || cell < 0 || cell > 8) return "noSuchCell";
+  if (mark !== turn(game)) return "notYourTurn";
+  return game.cells[cell] ? "cellTaken" : null;
+}
+
+/** The events that placing a token leads to; it must be legal. @param {Game} game @param {number} cell */
+export function placed(game, cell) {
+  const mark = turn(game);
+  const token = { schema: 1, event: "playerPlacedToken", row: Math.floor(cell / 3), column: cell % 3, mark };
+  const after = evolve(game, token);
+  const told = [token, { schema: 1, event: "gamePlacedCount", count: after.moves.length }];
+  if (wonLines(after).length) {
+    told.push({ schema: 1, event: "gameWon", mark }, { schema: 1, event: "gameLost", mark: other(mark) });
+  } else if (isFinal(after)) {
+    told.push({ schema: 1, event: "gameDraw" });
+  } else {
+    return [...told, { schema: 1, event: "playerActive", mark: other(mark) }];
+  }
+  return [...told, { schema: 1, event: "gameCompleted", completed: true }];
+}
+
+/**
+ * The events of a game from its moves alone; the first that is not legal is refused.
+ * @param {number[]} moves
+ * @param {Mark} first
+ * @returns {Told[]}
+ */
+export function told(moves, first = "X") {
+  const events = [
+    { schema: 1, event: "gameCreated", first },
+    { schema: 1, event: "gameReady" },
+    { schema: 1, event: "playerActive", mark: first },
+  ];
+  let game = fold(events);
+  for (const [at, cell] of moves.entries()) {
+    const refusal = whyNot(game, cell, turn(game));
+    if (refusal) throw new ImpossibleHistory(`move ${at + 1}: ${refusal}`);
+    const more = placed(game, cell);
+    events.push(...more);
+    game = fold(more, game);
+  }
+  return events;
+}
+
+/** An event as the documents tell it, such as playerPlacedToken(0,2,X). @param {Told} event */
+export function tell(event) {
+  const { schema, event: kind, ...fields } = event;
+  return `${kind}(${Object.values(fields).join(",")})`;
+}
+
+function withToken(game, { row, column, mark }) {
+  const cell = 3 * row + column;
+  const refusal = [row, column].every((place) => [0, 1, 2].includes(place))
+    ? isFinal(game)
+      ? "gameOver" // a resignation is no matter of the board
+      : whyNot({ ...game, over: false }, cell, mark)
+    : "noSuchCell";
+  if (refusal) throw new ImpossibleHistory(`a token could not have been placed: ${refusal}`);
+  return { ...game, cells: game.cells.with(cell, mark), moves: [...game.moves, cell] };
+}
+
+function withoutTokens(game, mark) {
+  const taken = turn(game) === mark ? 2 : 1; // the player's own, and the answer to it if there was one
+  if (taken > game.moves.length) {
+    throw new ImpossibleHistory(`there is no token of ${mark}'s that could have been taken back`);
+  }
+  const gone = game.moves.slice(-taken);
+  const cells = game.cells.map((held, cell) => (gone.includes(cell) ? null : held));
+  return { ...game, cells, moves: game.moves.slice(0, -taken) };
+}

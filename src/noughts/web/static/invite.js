@@ -1,0 +1,47 @@
+/** While one waits: the link for the other player, to copy, to share or to scan. */
+
+import { button, copyButton, h } from "./dom.js";
+import { inviteOf } from "./setup.js";
+
+/** @param {import("./sentence.js").State} state */
+export function panel({ id, room }) {
+  const code = inviteOf(id);
+  if (!code && !room.lobby) {
+    return h("p", { class: "soft" }, "The link to this game is where it was made.");
+  }
+  const link = `${location.origin}/game/${id}${room.lobby ? "" : `#${code}`}`;
+  const field = h("input", { class: "link", readonly: true, "aria-label": "Link for your friend", onfocus: () => field.select() });
+  field.value = link;
+  const share = navigator.share && button("Share…", () => send(link));
+  const image = h("div", { class: "qr" });
+  draw(image, link);
+  return h(
+    "div",
+    { class: "invite" },
+    h(
+      "p",
+      { class: "soft" },
+      room.lobby ? "Your table stands in the lobby. You can send the link, too." : "Send this link. Whoever opens it first takes the other seat.",
+    ),
+    field,
+    h("div", { class: "row" }, copyButton("Copy link", () => link, { class: "btn main" }), share),
+    image,
+  );
+}
+
+async function send(url) {
+  try {
+    await navigator.share({ title: "noughts", text: "Play noughts with me", url });
+  } catch {
+    // they thought better of it
+  }
+}
+
+async function draw(place, link) {
+  try {
+    const { qrImage } = await import("./qr.js");
+    place.replaceChildren(qrImage(link, "QR code of the link"));
+  } catch {
+    place.remove(); // there is the link itself
+  }
+}

@@ -1,0 +1,113 @@
+/** The line to one game: its events as they happen, and the way back when it breaks. */
+
+import { at, BrokenLine, get, Refusal } from "./ask.js";
+
+const LONGEST_WAIT = 10_000;
+const LONG_AWAY = 20_000;
+
+/**
+ * @typedef {object} Listener
+ * @property {(version: number, event: object) => void} event
+ * @property {(room: object) => void} room
+ * @property {(game: object) => void} reset the whole game, as the server has it
+ * @property {(isOpen: boolean) => void} changed
+ * @property {() => void} gone there is no such game any more
+ */
+
+export class Line {
+  #id;
+  #listener;
+  #source = null;
+  #timer = 0;
+  #attempt = 0;
+  #left = 0;
+  #closing = new AbortController();
+  #waiting = [];
+
+  /** @param {string} id @param {Listener} listener */
+  constructor(id, listener) {
+    this.#id = id;
+    this.#listener = listener;
+    const { signal } = this.#closing;
+    addEventListener("offline", () => this.#lost(), { signal });
+    addEventListener("online", () => this.resync(), { signal });
+    document.addEventListener("visibilitychange", () => this.#looked(), { signal });
+  }
+
+  /** Listen to what comes after a version. */
+  open(version) {
+    this.#source?.close();
+    const source = new EventSource(`/api/v1${at(this.#id, "events")}?after=${version}`);
+    this.#source = source;
+    source.onopen = () => this.#found();
+    source.onmessage = ({ lastEventId, data }) => this.#listener.event(Number(lastEventId), JSON.parse(data));
+    source.addEventListener("room", ({ data }) => this.#listener.room(JSON.parse(data)));
+    source.onerror = () => {
+      this.#listener.changed(false);
+      // Closed for good: the server refused it, or the browser gave up. Otherwise it tries by itself.
+      if (source.readyState === EventSource.CLOSED && source === this.#source) this.#later();
+    };
+  }
+
+  /** Ask for the whole game, and listen from there on. */
+  async resync() {
+    clearTimeout(this.#timer);
+    try {
+      const game = await get(at(this.#id));
+      if (this.#closing.signal.aborted) return;
+      this.#listener.reset(game);
+      this.open(game.version);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      if (error instanceof Refusal && error.status === 404) this.#listener.gone();
+      else if (error instanceof BrokenLine || error instanceof Refusal) this.#later();
+      else throw error;
+    }
+  }
+
+  /** Wait until the line is back, or until it is worth another try anyway. */
+  again(attempt) {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      setTimeout(resolve, patience(attempt));
+    });
+  }
+
+  close() {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#release();
+  }
+
+  #found() {
+    this.#attempt = 0;
+    this.#listener.changed(true);
+    this.#release();
+  }
+
+  #lost() {
+    this.#source?.close();
+    this.#listener.changed(false);
+    this.#later();
+  }
+
+  #later() {
+    this.#listener.changed(false);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.resync(), patience(this.#attempt++));
+  }
+
+  /** A device that slept may hold a line that is dead and does not know it. */
+  #looked() {
+    if (document.hidden) this.#left = Date.now();
+    else if (Date.now() - this.#left > LONG_AWAY) this.resync();
+  }
+
+  #release() {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/** Longer each time, and never for all at the same moment. */
+const patience = (attempt) => Math.min(LONGEST_WAIT, 500 * 2 ** attempt) * (0.75 + Math.random() / 2);
