@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch test check format smoke bots bench mutants torture clean
+.PHONY: help play watch serve test check format smoke bots bench bench-web mutants torture clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
 
 play: python ## Play in the terminal: nothing to install
 	@PYTHONPATH=src $(PYTHON) -m noughts play
@@ -18,7 +18,10 @@ play: python ## Play in the terminal: nothing to install
 watch: python ## Watch two bots
 	@PYTHONPATH=src $(PYTHON) -m noughts watch
 
-test: $(VENV)/made ## Run all tests
+serve: $(VENV)/made ## Serve the web game on this machine
+	$(BIN)/noughts serve
+
+test: $(VENV)/made $(VENV)/browser ## Run all tests, those of the page in a real browser
 	$(BIN)/python -m pytest
 
 check: $(VENV)/made ## Check format, lint and types
@@ -48,10 +51,13 @@ bots: $(VENV)/made ## Print the certificates of the bots into docs/bots.md
 bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
 	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python
 
+bench-web: $(VENV)/made build/peers-web/made ## Measure the web game beside boardgame.io, in one run
+	$(BIN)/python -m benchmarks.web --noughts $(BIN)/noughts --peer build/peers-web --folder build/bench-web
+
 mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 	$(BIN)/python -m benchmarks.mutants
 
-torture: $(VENV)/made ## Run the long versions of the hostile tests
+torture: $(VENV)/made $(VENV)/browser ## Run the long versions of the hostile tests
 	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest tests/core
 	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture tests
 
@@ -68,7 +74,24 @@ $(VENV)/made: pyproject.toml requirements-dev.txt constraints.txt | python
 	$(BIN)/pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
+# A Chromium for the tests of the page: the system's if there is one, or can be, and otherwise Playwright's.
+CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
+APT := DEBIAN_FRONTEND=noninteractive apt-get
+
+$(VENV)/browser: $(VENV)/made
+	@{ $(CHROMIUM); } > /dev/null || \
+		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+			{ $(APT) install -y -qq chromium || { $(APT) update -qq && $(APT) install -y -qq chromium; }; }; } || \
+		$(BIN)/playwright install chromium
+	touch $@
+
 $(VENV)-peers/made: requirements-peers.txt constraints.txt | python
 	$(PYTHON) -m venv $(VENV)-peers
 	@$(VENV)-peers/bin/pip install --quiet --constraint constraints.txt --requirement requirements-peers.txt \
 		&& touch $@ || echo 'A peer could not be installed: it is reported as absent.'
+
+build/peers-web/made: Makefile
+	mkdir -p build/peers-web
+	@npm install --silent --no-package-lock --no-fund --no-audit --prefix build/peers-web \
+		boardgame.io@0.50.2 koa-compose@4.1.0 node-persist@3.1.3 \
+		&& touch $@ || echo 'boardgame.io could not be installed: it is reported as absent.'
