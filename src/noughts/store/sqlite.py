@@ -333,7 +333,10 @@ def _write(writer: sqlite3.Connection, verdict: Verdict) -> None:
         writer.executemany(
             "INSERT INTO games (number, id) VALUES (?, ?)", [listing[:2] for listing in verdict.games]
         )
-    writer.executemany(_insertion(1), verdict.rows)
+    # Many rows at once: for each statement that is carried out, other threads are let in between.
+    for start in range(0, len(verdict.rows), MOST_AT_ONCE):
+        rows = verdict.rows[start : start + MOST_AT_ONCE]
+        writer.execute(_insertion(len(rows)), tuple(chain.from_iterable(rows)))
     for column, value, number in verdict.changes:
         writer.execute(f"UPDATE games SET {column} = ? WHERE number = ?", (value, number))  # noqa: S608 - ours
 

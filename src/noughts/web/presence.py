@@ -61,8 +61,8 @@ class Presence:
         live.timer = self._loop.call_later(SOON, self._settle, live)
 
     def left(self, live: Live) -> None:
-        """Tell that somebody has left, unless they are back in a moment."""
-        if live.timer is None:
+        """Tell that somebody has left, unless they are back in a moment or nobody is there to hear."""
+        if live.timer is None and (live.streams or self._is_shared):
             live.timer = self._loop.call_later(PATIENCE, self._settle, live)
 
     def _settle(self, live: Live) -> None:

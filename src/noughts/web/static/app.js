@@ -42,7 +42,12 @@ async function show(handoff = null) {
   if (mine !== visit) return; // somebody went on in the meantime
   tools.replaceChildren();
   place.replaceChildren();
-  const context = { go, handoff, title: (text) => (document.title = text ? `${text} · noughts` : "noughts"), tools };
+  const context = {
+    go,
+    handoff,
+    title: (text) => (document.title = text ? `${text} · noughts` : "noughts"),
+    tools,
+  };
   context.title("");
   leave = screen.mount(place, context, ...parts.slice(1)) ?? (() => {});
   tools.append(settingsButton());
@@ -65,7 +70,11 @@ function settingsButton() {
   );
   return h(
     "button",
-    { type: "button", class: "quiet settings", onclick: async () => (await import("./settings.js")).open() },
+    {
+      type: "button",
+      class: "quiet settings",
+      onclick: async () => (await import("./settings.js")).open(),
+    },
     gear,
     h("span", {}, "Settings"),
   );
@@ -74,7 +83,12 @@ function settingsButton() {
 function lost(where, context) {
   context.title("Nothing here");
   where.append(
-    h("div", { class: "hero" }, h("h1", { tabindex: "-1" }, "Nothing here."), h("p", {}, h("a", { href: "/" }, "To the start"))),
+    h(
+      "div",
+      { class: "hero" },
+      h("h1", { tabindex: "-1" }, "Nothing here."),
+      h("p", {}, h("a", { href: "/" }, "To the start")),
+    ),
   );
 }
 
@@ -91,7 +105,8 @@ function unreachable(where) {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
-  const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  const plain =
+    event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!link || !plain || event.defaultPrevented || link.target || link.origin !== location.origin) return;
   event.preventDefault();
   go(link.pathname + link.search + link.hash);

@@ -26,14 +26,20 @@ export const at = (id, part = "") => `/games/${encodeURIComponent(id)}${part && 
 
 /** A key that stands for one command, whoever sends it how often. */
 export const newKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 
 /** Ask for something. */
 export const get = (path) => ask(path, {});
 
 /** Tell the server something, once. */
 export const post = (path, body) =>
-  ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  ask(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
 
 /**
  * Tell the server something until it has been heard. It is safe to say it again: the body has a key.
@@ -59,7 +65,11 @@ async function ask(path, options) {
   let answer;
   let data = null;
   try {
-    answer = await fetch(API + path, { ...options, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+    answer = await fetch(API + path, {
+      ...options,
+      cache: "no-store",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
     data = await answer.json();
   } catch {
     if (!answer || answer.ok) throw new BrokenLine();

@@ -17,9 +17,23 @@ import { h, s, setAttribute } from "./dom.js";
  * @property {Record<number, {result: string, sign: string, words: string}>} labels the coach's
  */
 
-const EMPTY = { cells: Array(9).fill(null), playable: null, pending: null, last: null, lines: [], labels: {} };
+const EMPTY = {
+  cells: Array(9).fill(null),
+  playable: null,
+  pending: null,
+  last: null,
+  lines: [],
+  labels: {},
+};
 const DRAWING = 180; // ms, as in style.css
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -2], End: [0, 2] };
+const STEPS = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -2],
+  End: [0, 2],
+};
 
 class NoughtsBoard extends HTMLElement {
   #view = EMPTY;
@@ -32,13 +46,25 @@ class NoughtsBoard extends HTMLElement {
   connectedCallback() {
     if (this.#cells.length) return;
     this.#cells = Array.from({ length: 9 }, (_, cell) =>
-      h("button", { type: "button", role: "gridcell", class: "cell", "data-cell": cell, tabindex: cell ? "-1" : "0" }),
+      h("button", {
+        type: "button",
+        role: "gridcell",
+        class: "cell",
+        "data-cell": cell,
+        tabindex: cell ? "-1" : "0",
+      }),
     );
-    const rows = [0, 3, 6].map((at) => h("div", { role: "row", class: "row" }, ...this.#cells.slice(at, at + 3)));
+    const rows = [0, 3, 6].map((at) =>
+      h("div", { role: "row", class: "row" }, ...this.#cells.slice(at, at + 3)),
+    );
     this.#strike = s("svg", { class: "strike", viewBox: "0 0 300 300", "aria-hidden": "true" });
     this.append(
       rules(),
-      h("div", { role: "grid", class: "grid", "aria-label": this.getAttribute("label") ?? "Board" }, ...rows),
+      h(
+        "div",
+        { role: "grid", class: "grid", "aria-label": this.getAttribute("label") ?? "Board" },
+        ...rows,
+      ),
       this.#strike,
     );
     this.addEventListener("click", (event) => this.#tell("play", cellOf(event)));
@@ -50,7 +76,10 @@ class NoughtsBoard extends HTMLElement {
     this.addEventListener("focusout", () => this.#tell("look", null));
     // A finger that rests on a cell looks at it, and may slide off again without playing it.
     this.addEventListener("pointerdown", (event) => this.#tell("look", cellOf(event)));
-    this.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.#tell("look", cellOf(event)));
+    this.addEventListener(
+      "pointerover",
+      (event) => event.pointerType === "mouse" && this.#tell("look", cellOf(event)),
+    );
     this.addEventListener("pointerleave", () => this.#tell("look", this.focused));
     this.#render();
   }
@@ -117,9 +146,16 @@ class NoughtsBoard extends HTMLElement {
     if (drawing) this.#lastDrawing = now;
     const strokes =
       mark === "X"
-        ? [s("path", { d: "M16 16 84 84", pathLength: 1 }), s("path", { d: "M84 16 16 84", pathLength: 1 })]
+        ? [
+            s("path", { d: "M16 16 84 84", pathLength: 1 }),
+            s("path", { d: "M84 16 16 84", pathLength: 1 }),
+          ]
         : [s("circle", { cx: 50, cy: 50, r: 37, pathLength: 1, transform: "rotate(-90 50 50)" })];
-    return s("svg", { class: `mark ${mark.toLowerCase()}${drawing}`, viewBox: "0 0 100 100", "aria-hidden": "true" }, ...strokes);
+    return s(
+      "svg",
+      { class: `mark ${mark.toLowerCase()}${drawing}`, viewBox: "0 0 100 100", "aria-hidden": "true" },
+      ...strokes,
+    );
   }
 
   #strikeOut(lines) {
@@ -128,7 +164,9 @@ class NoughtsBoard extends HTMLElement {
     this.#strike.dataset.lines = wanted;
     const mark = lines.length ? this.#view.cells[lines[0][0]].toLowerCase() : "";
     this.#strike.setAttribute("class", `strike ${mark}${this.#isFirst ? "" : " new"}`);
-    this.#strike.replaceChildren(...lines.map(([from, , to]) => s("path", { d: through(from, to), pathLength: 1 })));
+    this.#strike.replaceChildren(
+      ...lines.map(([from, , to]) => s("path", { d: through(from, to), pathLength: 1 })),
+    );
   }
 
   #walk(event) {
@@ -166,12 +204,18 @@ export function tag({ result, sign, words }) {
 
 function rules() {
   const lines = ["M100 6V294", "M200 6V294", "M6 100H294", "M6 200H294"];
-  return s("svg", { class: "rules", viewBox: "0 0 300 300", "aria-hidden": "true" }, ...lines.map((d) => s("path", { d })));
+  return s(
+    "svg",
+    { class: "rules", viewBox: "0 0 300 300", "aria-hidden": "true" },
+    ...lines.map((d) => s("path", { d })),
+  );
 }
 
 /** From beyond the centre of one cell to beyond that of another. */
 function through(from, to) {
-  const [x1, y1, x2, y2] = [from % 3, Math.floor(from / 3), to % 3, Math.floor(to / 3)].map((at) => 50 + 100 * at);
+  const [x1, y1, x2, y2] = [from % 3, Math.floor(from / 3), to % 3, Math.floor(to / 3)].map(
+    (at) => 50 + 100 * at,
+  );
   const beyond = ([a, b]) => Math.sign(b - a) * 36;
   const [dx, dy] = [beyond([x1, x2]), beyond([y1, y2])];
   return `M${x1 - dx} ${y1 - dy} ${x2 + dx} ${y2 + dy}`;

@@ -54,7 +54,11 @@ export function button(label, act, attributes = {}) {
 export function chip(mark, kind = "chip") {
   const strokes =
     mark === "X" ? s("path", { d: "M24 24 76 76M76 24 24 76" }) : s("circle", { cx: 50, cy: 50, r: 30 });
-  return s("svg", { class: `${kind} ${mark.toLowerCase()}`, viewBox: "0 0 100 100", "aria-hidden": "true" }, strokes);
+  return s(
+    "svg",
+    { class: `${kind} ${mark.toLowerCase()}`, viewBox: "0 0 100 100", "aria-hidden": "true" },
+    strokes,
+  );
 }
 
 /** Let a screen reader hear a sentence when it has the time. */

@@ -17,9 +17,14 @@
  */
 
 export const LINES = [
-  [0, 1, 2], [3, 4, 5], [6, 7, 8],
-  [0, 3, 6], [1, 4, 7], [2, 5, 8],
-  [0, 4, 8], [2, 4, 6],
+  [0, 1, 2],
+  [3, 4, 5],
+  [6, 7, 8],
+  [0, 3, 6],
+  [1, 4, 7],
+  [2, 5, 8],
+  [0, 4, 8],
+  [2, 4, 6],
 ];
 
 /** Events that no game can have produced in that order. */
@@ -51,7 +56,14 @@ export const player = (game, mark) => game.players.find((one) => one.mark === ma
 
 /** The board as the library writes it. @param {Game} game */
 export const boardText = ({ cells }) =>
-  [0, 3, 6].map((row) => cells.slice(row, row + 3).map((mark) => mark ?? "_").join("")).join("/");
+  [0, 3, 6]
+    .map((row) =>
+      cells
+        .slice(row, row + 3)
+        .map((mark) => mark ?? "_")
+        .join(""),
+    )
+    .join("/");
 
 /** The digits of the moves, as people type them. @param {Game} game */
 export const digits = ({ moves }) => moves.map((cell) => cell + 1).join("");
@@ -133,7 +145,13 @@ export function whyNot(game, cell, mark) {
 /** The events that placing a token leads to; it must be legal. @param {Game} game @param {number} cell */
 export function placed(game, cell) {
   const mark = turn(game);
-  const token = { schema: 1, event: "playerPlacedToken", row: Math.floor(cell / 3), column: cell % 3, mark };
+  const token = {
+    schema: 1,
+    event: "playerPlacedToken",
+    row: Math.floor(cell / 3),
+    column: cell % 3,
+    mark,
+  };
   const after = evolve(game, token);
   const told = [token, { schema: 1, event: "gamePlacedCount", count: after.moves.length }];
   if (wonLines(after).length) {
@@ -171,8 +189,8 @@ export function told(moves, first = "X") {
 
 /** An event as the documents tell it, such as playerPlacedToken(0,2,X). @param {Told} event */
 export function tell(event) {
-  const { schema, event: kind, ...fields } = event;
-  return `${kind}(${Object.values(fields).join(",")})`;
+  const fields = Object.entries(event).filter(([key]) => key !== "schema" && key !== "event");
+  return `${event.event}(${fields.map(([, value]) => value).join(",")})`;
 }
 
 function withToken(game, { row, column, mark }) {

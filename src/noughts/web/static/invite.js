@@ -10,7 +10,12 @@ export function panel({ id, room }) {
     return h("p", { class: "soft" }, "The link to this game is where it was made.");
   }
   const link = `${location.origin}/game/${id}${room.lobby ? "" : `#${code}`}`;
-  const field = h("input", { class: "link", readonly: true, "aria-label": "Link for your friend", onfocus: () => field.select() });
+  const field = h("input", {
+    class: "link",
+    readonly: true,
+    "aria-label": "Link for your friend",
+    onfocus: () => field.select(),
+  });
   field.value = link;
   const share = navigator.share && button("Share…", () => send(link));
   const image = h("div", { class: "qr" });
@@ -21,10 +26,17 @@ export function panel({ id, room }) {
     h(
       "p",
       { class: "soft" },
-      room.lobby ? "Your table stands in the lobby. You can send the link, too." : "Send this link. Whoever opens it first takes the other seat.",
+      room.lobby
+        ? "Your table stands in the lobby. You can send the link, too."
+        : "Send this link. Whoever opens it first takes the other seat.",
     ),
     field,
-    h("div", { class: "row" }, copyButton("Copy link", () => link, { class: "btn main" }), share),
+    h(
+      "div",
+      { class: "row" },
+      copyButton("Copy link", () => link, { class: "btn main" }),
+      share,
+    ),
     image,
   );
 }

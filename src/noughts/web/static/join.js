@@ -30,7 +30,9 @@ export function panel(state, join, watch) {
     const key = session.get(kept) ?? newKey();
     session.set(kept, key);
     try {
-      await join({ invite, ...answers(form), key }, (error) => complain(form, new Error(`${error.message} It will be tried again.`)));
+      await join({ invite, ...answers(form), key }, (error) =>
+        complain(form, new Error(`${error.message} It will be tried again.`)),
+      );
       session.set(kept, null);
     } catch (error) {
       if (error instanceof Refusal) session.set(kept, null);

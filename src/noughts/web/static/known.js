@@ -23,7 +23,18 @@ export class Known {
 
   /** @param {string} id @param {Listener} listener */
   constructor(id, listener) {
-    this.state = { id, game: null, version: 0, events: [], you: [], room: null, isInvited: false, open: true, gone: false, pending: null };
+    this.state = {
+      id,
+      game: null,
+      version: 0,
+      events: [],
+      you: [],
+      room: null,
+      isInvited: false,
+      open: true,
+      gone: false,
+      pending: null,
+    };
     this.#listener = listener;
     this.#line = new Line(id, {
       event: (version, event) => this.#take(version, event),
@@ -73,7 +84,8 @@ export class Known {
     };
     try {
       const answer = await deliver(at(this.state.id, part), body, line);
-      if (wasBroken) await this.#line.resync(); // nobody knows what else has happened since
+      if (wasBroken)
+        await this.#line.resync(); // nobody knows what else has happened since
       else if (answer.events && !this.#isClosed) this.#answered(answer);
       return answer;
     } catch (error) {

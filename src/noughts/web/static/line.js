@@ -40,7 +40,8 @@ export class Line {
     const source = new EventSource(`/api/v1${at(this.#id, "events")}?after=${version}`);
     this.#source = source;
     source.onopen = () => this.#found();
-    source.onmessage = ({ lastEventId, data }) => this.#listener.event(Number(lastEventId), JSON.parse(data));
+    source.onmessage = ({ lastEventId, data }) =>
+      this.#listener.event(Number(lastEventId), JSON.parse(data));
     source.addEventListener("room", ({ data }) => this.#listener.room(JSON.parse(data)));
     source.onerror = () => {
       this.#listener.changed(false);

@@ -92,7 +92,8 @@ function rows(title, nothing) {
     }
     for (const game of games) if (!known.has(game.id)) known.set(game.id, h("li", {}, make(game)));
     for (const [at, { id }] of games.entries()) {
-      if (list.children[at] !== known.get(id)) list.insertBefore(known.get(id), list.children[at] ?? null);
+      if (list.children[at] !== known.get(id))
+        list.insertBefore(known.get(id), list.children[at] ?? null);
     }
     setText(none, nothing);
     none.hidden = games.length > 0;
@@ -104,7 +105,12 @@ function waiting({ id, name: who, mark, first }) {
   return h(
     "a",
     { class: "choice", href: `/game/${id}` },
-    h("span", {}, h("strong", {}, who ? name(who) : "Somebody"), h("small", {}, `You would play ${mark}; ${first === mark ? "you start" : `${first} starts`}`)),
+    h(
+      "span",
+      {},
+      h("strong", {}, who ? name(who) : "Somebody"),
+      h("small", {}, `You would play ${mark}; ${first === mark ? "you start" : `${first} starts`}`),
+    ),
     h("span", { class: "go" }, "Join"),
   );
 }

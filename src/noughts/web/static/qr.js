@@ -67,7 +67,8 @@ function allCodewords(version) {
   const aligned = alignment(version).length;
   const alignments = aligned ? aligned * aligned - 3 : 0;
   const onTiming = aligned ? 2 * (aligned - 2) : 0; // of these, five modules are timing as well
-  const functions = 3 * 64 + 2 * (size - 16) + 31 + 25 * alignments - 5 * onTiming + (version < 7 ? 0 : 36);
+  const functions =
+    3 * 64 + 2 * (size - 16) + 31 + 25 * alignments - 5 * onTiming + (version < 7 ? 0 : 36);
   return Math.floor((size * size - functions) / 8);
 }
 
@@ -110,7 +111,9 @@ function interleaved(words, version) {
 
 function inTurn(blocks) {
   const longest = Math.max(...blocks.map((block) => block.length));
-  return Array.from({ length: longest }, (_, at) => blocks.filter((block) => at < block.length).map((block) => block[at])).flat();
+  return Array.from({ length: longest }, (_, at) =>
+    blocks.filter((block) => at < block.length).map((block) => block[at]),
+  ).flat();
 }
 
 // Arithmetic on bytes as polynomials, modulo x^8 + x^4 + x^3 + x^2 + 1.
@@ -123,7 +126,9 @@ const times = (a, b) => (a && b ? POWERS[(LOGARITHMS[a] + LOGARITHMS[b]) % 255] 
 function corrected(block, degree) {
   let generator = [1];
   for (let at = 0; at < degree; at++) {
-    generator = [...generator, 0].map((factor, place) => factor ^ (place ? times(generator[place - 1], POWERS[at]) : 0));
+    generator = [...generator, 0].map(
+      (factor, place) => factor ^ (place ? times(generator[place - 1], POWERS[at]) : 0),
+    );
   }
   const rest = [...block, ...Array(degree).fill(0)];
   for (let at = 0; at < block.length; at++) {
@@ -143,7 +148,12 @@ function drawn(codewords, version, mask) {
     set(6, at, at % 2 === 0);
     set(at, 6, at % 2 === 0);
   }
-  for (const [row, column] of [[3, 3], [3, size - 4], [size - 4, 3]]) square(set, row, column, 4, [2, 4]);
+  for (const [row, column] of [
+    [3, 3],
+    [3, size - 4],
+    [size - 4, 3],
+  ])
+    square(set, row, column, 4, [2, 4]);
   const centres = alignment(version);
   const last = centres.length - 1;
   for (const [i, row] of centres.entries()) {
@@ -227,13 +237,19 @@ function penalty(dark) {
     const text = line.map((module) => (module ? "1" : "0")).join("");
     for (const run of text.match(/1{5,}|0{5,}/g) ?? []) points += run.length - 2;
     for (const finder of ["10111010000", "00001011101"]) {
-      for (let from = text.indexOf(finder); from >= 0; from = text.indexOf(finder, from + 1)) points += 40;
+      for (let from = text.indexOf(finder); from >= 0; from = text.indexOf(finder, from + 1))
+        points += 40;
     }
   }
   for (let row = 1; row < size; row++) {
     for (let column = 1; column < size; column++) {
       const one = dark[row][column];
-      if (dark[row - 1][column] === one && dark[row][column - 1] === one && dark[row - 1][column - 1] === one) points += 3;
+      if (
+        dark[row - 1][column] === one &&
+        dark[row][column - 1] === one &&
+        dark[row - 1][column - 1] === one
+      )
+        points += 3;
     }
   }
   const share = dark.flat().filter(Boolean).length / (size * size);

@@ -10,7 +10,13 @@ export function seatsRow() {
   const points = h("span", { class: "points" });
   const more = h("small");
   const score = h("div", { class: "score", "data-testid": "score" }, points, more);
-  const element = h("div", { class: "players", role: "group", "aria-label": "Players" }, seats.X.element, score, seats.O.element);
+  const element = h(
+    "div",
+    { class: "players", role: "group", "aria-label": "Players" },
+    seats.X.element,
+    score,
+    seats.O.element,
+  );
 
   function show(state) {
     const now = tally(state);

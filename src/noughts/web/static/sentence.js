@@ -43,7 +43,10 @@ function before(state) {
 function invited(state) {
   const mark = free(state);
   if (!mark) return ["", "Take your seat"];
-  return [called(state, mark === "X" ? "O" : "X"), state.room.lobby ? " waits for an opponent" : " invites you"];
+  return [
+    called(state, mark === "X" ? "O" : "X"),
+    state.room.lobby ? " waits for an opponent" : " invites you",
+  ];
 }
 
 /** A name, if the sentence starts with one, and the rest. @param {State} state @returns {[string, string]} */

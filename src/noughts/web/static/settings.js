@@ -2,7 +2,11 @@
 
 import { h, memory } from "./dom.js";
 
-const THEMES = [["", "System"], ["light", "Light"], ["dark", "Dark"]];
+const THEMES = [
+  ["", "System"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];
 const KEYS = [
   ["1 – 9", "place your mark on that cell"],
   ["Arrows", "walk over the board"],
@@ -23,7 +27,12 @@ export function open() {
         "div",
         { class: "segments", onchange: (event) => wear(event.target.value) },
         ...THEMES.map(([value, text]) =>
-          h("label", {}, h("input", { type: "radio", name: "theme", value, checked: value === chosen }), h("span", {}, text)),
+          h(
+            "label",
+            {},
+            h("input", { type: "radio", name: "theme", value, checked: value === chosen }),
+            h("span", {}, text),
+          ),
         ),
       ),
     ),

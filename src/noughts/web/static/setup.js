@@ -5,7 +5,11 @@ import { announce, h, memory, name as bdi } from "./dom.js";
 import { botName } from "./sentence.js";
 
 const LONGEST_NAME = 32;
-const MARKS = [["X", "X"], ["O", "O"], ["random", "By lot"]];
+const MARKS = [
+  ["X", "X"],
+  ["O", "O"],
+  ["random", "By lot"],
+];
 
 const KINDS = {
   friend: {
@@ -127,7 +131,12 @@ function choice(legend, key, options) {
       "div",
       { class: "segments" },
       ...options.map(([value, text], index) =>
-        h("label", {}, h("input", { type: "radio", name: key, value, checked: index === 0 }), h("span", {}, text)),
+        h(
+          "label",
+          {},
+          h("input", { type: "radio", name: key, value, checked: index === 0 }),
+          h("span", {}, text),
+        ),
       ),
     ),
   );
@@ -151,7 +160,11 @@ function invites() {
 }
 
 async function listBots(form) {
-  const list = h("div", { class: "bots", role: "group", "aria-label": "Opponents" }, h("p", { class: "soft" }, "Asking who is there…"));
+  const list = h(
+    "div",
+    { class: "bots", role: "group", "aria-label": "Opponents" },
+    h("p", { class: "soft" }, "Asking who is there…"),
+  );
   form.querySelector(".said").before(list);
   try {
     const { bots } = await get("/bots");

@@ -20,14 +20,30 @@ export function slot(state, { isResigning, said }) {
   const { game, room, you } = state;
   const { offer } = room;
   if (isResigning && !game.over) {
-    return { words: ["", "Give this game up?"], choices: [["Yes, resign", "resign"], ["No, play on", "playOn"]] };
+    return {
+      words: ["", "Give this game up?"],
+      choices: [
+        ["Yes, resign", "resign"],
+        ["No, play on", "playOn"],
+      ],
+    };
   }
   if (offer && isAsked(state, offer)) {
-    return { words: asked(state), choices: offer.kind === "takeBack" ? [["Allow", "allow"], ["Decline", "decline"]] : [] };
+    return {
+      words: asked(state),
+      choices:
+        offer.kind === "takeBack"
+          ? [
+              ["Allow", "allow"],
+              ["Decline", "decline"],
+            ]
+          : [],
+    };
   }
   if (said) return { words: ["", said], choices: [] };
   if (offer && you.includes(offer.mark)) return { words: ["", offered(state)], choices: [] };
-  if (game.over && room.next) return { words: ["", "The rematch is on."], choices: [["Go there", "follow"]] };
+  if (game.over && room.next)
+    return { words: ["", "The rematch is on."], choices: [["Go there", "follow"]] };
   if (game.resigned) return { words: [called(state, game.resigned), " resigned."], choices: [] };
   if (!you.length) return { words: ["", "You are watching."], choices: [] };
   return NOTHING;

@@ -10,7 +10,7 @@ const WAYS = [
   ["/#same", "Same screen", "Two people, one device"],
 ];
 
-export function mount(place, context) {
+export function mount(place) {
   const ways = WAYS.map(([href, title, about]) => way(href, title, about));
   place.append(
     h(
@@ -27,7 +27,9 @@ export function mount(place, context) {
 }
 
 function threeInARow() {
-  const rings = [36, 136, 236].map((cx) => s("circle", { cx, cy: 40, r: 26, pathLength: 1, transform: `rotate(-90 ${cx} 40)` }));
+  const rings = [36, 136, 236].map((cx) =>
+    s("circle", { cx, cy: 40, r: 26, pathLength: 1, transform: `rotate(-90 ${cx} 40)` }),
+  );
   const strike = s("path", { class: "strike", d: "M6 40H266", pathLength: 1 });
   return s("svg", { class: "three", viewBox: "0 0 272 80", "aria-hidden": "true" }, ...rings, strike);
 }
@@ -46,8 +48,10 @@ export function way(href, title, about) {
 async function tellOfTables(place) {
   try {
     const { open, playing } = await get("/games");
-    if (open.length) setText(place, open.length === 1 ? "1 player waits for you" : `${count(open)} players wait`);
-    else if (playing.length) setText(place, playing.length === 1 ? "1 game is on" : `${count(playing)} games are on`);
+    if (open.length)
+      setText(place, open.length === 1 ? "1 player waits for you" : `${count(open)} players wait`);
+    else if (playing.length)
+      setText(place, playing.length === 1 ? "1 game is on" : `${count(playing)} games are on`);
   } catch {
     // the screens behind the choices say what is wrong
   }

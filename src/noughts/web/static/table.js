@@ -98,7 +98,8 @@ class Table {
   /** An offer to take back that ends while the game stands still was declined. */
   #lapsed({ kind, mark }) {
     const isDeclined = kind === "takeBack" && this.#offeredAt === this.#state.version;
-    if (isDeclined && this.#state.you.includes(mark)) this.#say(`${called(this.#state, other(mark))} does not allow it.`);
+    if (isDeclined && this.#state.you.includes(mark))
+      this.#say(`${called(this.#state, other(mark))} does not allow it.`);
   }
 
   #gone() {
@@ -287,7 +288,8 @@ class Table {
       shown: this.#review ? fold(told(game.moves.slice(0, this.#review.step), game.first)) : game,
       playable: this.#review || pending ? null : mine(state),
       labels: pending ? {} : (advice?.labels ?? {}),
-      coaching: isCoachOn && game.ready && !game.over ? (advice?.say(this.#looked) ?? this.#coachWaits()) : "",
+      coaching:
+        isCoachOn && game.ready && !game.over ? (advice?.say(this.#looked) ?? this.#coachWaits()) : "",
       isReviewing: this.#review !== null,
       hasPanel: this.#panel !== null,
       slot: slot(state, { isResigning: this.#isResigning, said: this.#said.text }),
@@ -303,13 +305,15 @@ class Table {
     if (game.over) {
       const hasMoves = game.moves.length > 0;
       return {
-        rematch: isPlayer && !room.next && { isIdle: isBusy("rematch") || you.includes(room.offer?.mark) },
+        rematch: isPlayer &&
+          !room.next && { isIdle: isBusy("rematch") || you.includes(room.offer?.mark) },
         review: hasMoves && { isPressed: this.#review !== null },
         replay: hasMoves && {},
       };
     }
     const tokens = turn(game) === this.#taker() ? 2 : 1;
-    const isFixed = game.moves.length < tokens || pending || room.offer?.kind === "takeBack" || isBusy("take-back");
+    const isFixed =
+      game.moves.length < tokens || pending || room.offer?.kind === "takeBack" || isBusy("take-back");
     return {
       takeBack: isPlayer && { isIdle: isFixed },
       coach: game.ready && { isPressed: isCoachOn },
@@ -344,7 +348,9 @@ class Table {
   }
 
   async #loadPanel(kind) {
-    const module = await (kind === "invite" ? import("./invite.js") : import("./join.js")).catch(() => null);
+    const module = await (kind === "invite" ? import("./invite.js") : import("./join.js")).catch(
+      () => null,
+    );
     if (this.#panel !== kind || this.#isLeft) return;
     if (!module) {
       this.#panel = null; // tried again with the next change, when the line is back at the latest
@@ -416,10 +422,14 @@ class Table {
         return;
       }
       const { game } = this.#state;
-      const panel = module.reviewPanel(game, (mark) => called(this.#state, mark), (step) => {
-        this.#review.step = step;
-        this.#show();
-      });
+      const panel = module.reviewPanel(
+        game,
+        (mark) => called(this.#state, mark),
+        (step) => {
+          this.#review.step = step;
+          this.#show();
+        },
+      );
       this.#review = { ...panel, step: game.moves.length };
       this.#view.beginReview(panel);
     }

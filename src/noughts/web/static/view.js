@@ -20,7 +20,13 @@ import { sentence } from "./sentence.js";
  * @property {Record<string, {isIdle?: boolean, isPressed?: boolean} | null>} actions those to be had now
  */
 
-const BUTTONS = { takeBack: "Take back", coach: "Coach", resign: "Resign", rematch: "Rematch", review: "Review" };
+const BUTTONS = {
+  takeBack: "Take back",
+  coach: "Coach",
+  resign: "Resign",
+  rematch: "Rematch",
+  review: "Review",
+};
 
 export class View {
   #acts;
@@ -49,16 +55,32 @@ export class View {
   constructor(place, context, id, acts) {
     this.#acts = acts;
     this.#context = context;
-    this.#board = h("noughts-board", { onplay: ({ detail }) => acts.play(detail.cell), onlook: ({ detail }) => acts.look(detail.cell) });
+    this.#board = h("noughts-board", {
+      onplay: ({ detail }) => acts.play(detail.cell),
+      onlook: ({ detail }) => acts.look(detail.cell),
+    });
     const doing = { ...acts, resign: acts.ask };
-    this.#buttons = Object.fromEntries(Object.entries(BUTTONS).map(([act, label]) => [act, button(label, doing[act])]));
-    this.#buttons.replay = copyButton("Replay link", () => location.origin + replayPath(this.#game), { class: "btn" });
+    this.#buttons = Object.fromEntries(
+      Object.entries(BUTTONS).map(([act, label]) => [act, button(label, doing[act])]),
+    );
+    this.#buttons.replay = copyButton("Replay link", () => location.origin + replayPath(this.#game), {
+      class: "btn",
+    });
     this.#row = h("div", { class: "row" }, ...Object.values(this.#buttons));
     this.#link = copyButton("Copy link", () => `${location.origin}/game/${id}`, { class: "quiet" });
     this.#table = h(
       "div",
       { class: "table" },
-      h("div", { class: "play" }, this.#seats.element, this.#status, this.#panel, this.#board, this.#row, this.#slot),
+      h(
+        "div",
+        { class: "play" },
+        this.#seats.element,
+        this.#status,
+        this.#panel,
+        this.#board,
+        this.#row,
+        this.#slot,
+      ),
       h("div", { class: "side" }, this.#coach, this.#drawer.element),
     );
     const hadFocus = place.contains(document.activeElement);
@@ -123,7 +145,8 @@ export class View {
 
   #showSentence(state) {
     const [start, rest] = sentence(state);
-    if (this.#status.textContent !== start + rest) this.#status.replaceChildren(...(start ? [name(start)] : []), rest);
+    if (this.#status.textContent !== start + rest)
+      this.#status.replaceChildren(...(start ? [name(start)] : []), rest);
     this.#context.title(start + rest);
   }
 
@@ -146,7 +169,10 @@ export class View {
     this.#slot.dataset.shows = wanted;
     const [start, rest] = words;
     const hadFocus = this.#slot.contains(document.activeElement);
-    this.#slot.replaceChildren(h("p", {}, start && name(start), rest), ...choices.map(([label, act]) => button(label, this.#acts[act])));
+    this.#slot.replaceChildren(
+      h("p", {}, start && name(start), rest),
+      ...choices.map(([label, act]) => button(label, this.#acts[act])),
+    );
     if (hadFocus) this.focusSentence();
   }
 }
