@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ import pytest
 import noughts
 from command import environment
 from command import noughts as run_noughts
+from web.serving import Server
 
 ROOT = Path(__file__).parent.parent
+SERVED = "http://127.0.0.1:8000"
+"""Where the README has a server; here it is somewhere else."""
 README = (ROOT / "README.md").read_text()
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -93,12 +97,18 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
     home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
     lines = commands("noughts")
 
-    for line in lines:
-        arguments = shlex.split(line, comments=True)[1:]
-        hurry = ["--interval", "0"] if arguments[0] in ("watch", "show") else []
-        ran = run_noughts(*arguments, *hurry, typed="5\n", env=home, cwd=tmp_path)
-        assert (ran.returncode, ran.stderr) == (0, ""), line
-        assert ran.stdout, line
+    with ExitStack() as serving:
+        address = SERVED
+        for line in lines:
+            arguments = [word.replace(SERVED, address) for word in shlex.split(line, comments=True)[1:]]
+            if arguments[0] == "serve":  # until the last command has run, at a port that is free
+                store = f"sqlite:{tmp_path / 'served.sqlite'}"
+                address = serving.enter_context(Server(store, *arguments[1:])).url
+                continue
+            hurry = ["--interval", "0"] if arguments[0] in ("watch", "show") else []
+            ran = run_noughts(*arguments, *hurry, typed="5\n", env=home, cwd=tmp_path)
+            assert (ran.returncode, ran.stderr) == (0, ""), line
+            assert ran.stdout, line
 
     assert len(lines) > 5
 
@@ -153,7 +163,7 @@ def test_every_note_is_dated() -> None:
 
 def test_every_make_target_is_explained() -> None:
     """`make help` lists what CONTRIBUTING tells."""
-    told = set(re.findall(r"^\| `make ([a-z]+)`", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
+    told = set(re.findall(r"^\| `make ([a-z-]+)`", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE))
 
     listed = set(re.findall(r"^(\w+) - ", make("help").stdout, re.MULTILINE))
 

@@ -344,11 +344,12 @@ class Api:
         return live, await self._house.seat(live, asking, mark)
 
     async def _done(self, live: Live, command: Command, version: int, key: str) -> Reply:
+        is_new = key not in live.keys
         try:
             answer: Answer = await self._house.lounge.command(live, command, version=version, key=key)
         except StaleVersion as error:
             raise Refused("staleVersion", str(error), version=live.version) from None
-        self._house.metrics.moves += command.__class__ is PlaceToken
+        self._house.metrics.moves += is_new and command.__class__ is PlaceToken
         return _moved(200, answer.version, answer.events)
 
     def _seated(

@@ -55,12 +55,18 @@ class Asking:
 
         A proxy that may be believed says for whom it asks: the last that it names itself counts.
         """
+        peer = self._peer
+        if not self._is_proxy(peer):
+            return peer
+        named = [one.strip() for one in self._text(b"x-forwarded-for").split(",") if one.strip()]
+        return next((one for one in reversed(named) if one not in self._proxies), peer)
+
+    @property
+    def _peer(self) -> str:
+        """The other end of the line; an older address that comes in as a newer one is taken out of it."""
         client = self.scope.get("client")
         address: str = client[0] if client else ""
-        if not self._is_proxy(address):
-            return address
-        named = [one.strip() for one in self._text(b"x-forwarded-for").split(",") if one.strip()]
-        return next((one for one in reversed(named) if not self._is_proxy(one)), address)
+        return address[7:] if address.startswith("::ffff:") and "." in address else address
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -76,8 +82,7 @@ class Asking:
     @property
     def scheme(self) -> str:
         """How the browser has asked, as far as it is known."""
-        client = self.scope.get("client")
-        if self._proxies and client and self._is_proxy(client[0]):
+        if self._is_proxy(self._peer):
             said = self._text(b"x-forwarded-proto").strip().lower()
             if said in ("http", "https"):
                 return said

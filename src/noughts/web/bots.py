@@ -23,6 +23,7 @@ from noughts.web.rooms import MARKS
 if TYPE_CHECKING:
     from noughts.web.live import Live
     from noughts.web.lounge import Lounge
+    from noughts.web.metrics import Metrics
     from noughts.web.rooms import MarkName
 
 log = logging.getLogger("noughts.web")
@@ -41,8 +42,9 @@ def seated_bot(policy: str) -> Bot:
 class Bots:
     """Sees to it that bots move when it is their turn."""
 
-    def __init__(self, lounge: Lounge) -> None:
+    def __init__(self, lounge: Lounge, metrics: Metrics) -> None:
         self._lounge = lounge
+        self._metrics = metrics
         self._thinking: dict[str, asyncio.Task[None]] = {}
 
     def consider(self, live: Live) -> None:
@@ -61,6 +63,7 @@ class Bots:
                 cell = await self._lounge.in_thread(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
                 command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
                 await self._lounge.command(live, command, version=version, key=f"bot-{version}")
+                self._metrics.moves += cell is not None
             except NoughtsError as error:  # somebody was faster, or the store is away
                 log.warning("bot", extra={"data": {"policy": policy, "problem": str(error)[:200]}})
                 asyncio.get_running_loop().call_later(AGAIN, self.consider, live)

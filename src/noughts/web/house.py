@@ -59,7 +59,7 @@ class House:
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
         self.presence = Presence(self.lounge, is_shared=self.is_shared)
-        self.bots = Bots(self.lounge)
+        self.bots = Bots(self.lounge, self.metrics)
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,

@@ -149,7 +149,7 @@ class Readers:
 
     def _check_room(self, address: str) -> None:
         settings = self._house.settings
-        if len(self._streams) >= settings.most_streams:
+        if settings.most_streams and len(self._streams) >= settings.most_streams:
             raise Refused("tooBusy", "the server has as many readers as it can hold", retry_after=5)
         most = settings.streams_per_address
         if most and self._of_address[address] >= most:

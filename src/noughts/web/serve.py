@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,16 @@ class Workers(Multiprocess):
         super().__init__(config, [door])
         self._address = address
         self._out = out
+        self.is_interrupted = False
+
+    def handle_int(self) -> None:
+        """End, and remember that somebody was impatient."""
+        self.is_interrupted = True
+        super().handle_int()
+
+    def handle_hup(self) -> None:
+        """End: the terminal is gone."""
+        self.handle_term()
 
     def init_processes(self) -> None:
         """Start them, and say so when all answer."""
@@ -86,8 +97,13 @@ def serve(host: str, port: int, store: str, workers: int, out: TextIO) -> None:
         timeout_graceful_shutdown=GRACE,
     )
     if workers > 1:
-        Workers(config, door, address, out).run()
+        servers = Workers(config, door, address, out)
+        servers.run()
+        if servers.is_interrupted:
+            raise KeyboardInterrupt
         return
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     server = Server(config, address, out)
     with suppress(SystemExit):  # the signal that it was ended by, or a start that failed
         server.run(sockets=[door])
