@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from noughts.web.binding import bind
+
+PAGE, BOUND = "page", ("setup", "join", "invite", "table", "app")
+"""The module that the page loads, and those that are bound in it, with all that they need."""
 
 KINDS = {
     ".css": "text/css; charset=utf-8",
@@ -47,22 +49,29 @@ class File(NamedTuple):
 
 
 def load() -> dict[str, File]:
-    """Read all files of the page, by their names."""
-    return dict(_load(files("noughts.web") / "static", ""))
+    """Read all files of the page, by their names, and bind the modules that every game needs."""
+    found = {
+        one.name: one.read_bytes()
+        for one in (files("noughts.web") / "static").iterdir()
+        if _ending(one.name) in KINDS
+    }
+    modules = {
+        name.removesuffix(".js"): content.decode()
+        for name, content in found.items()
+        if name.endswith(".js")
+    }
+    for name, text in bind(modules, BOUND, PAGE).items():
+        found[f"{name}.js"] = text.encode()
+    return {name: _file(KINDS[_ending(name)], content) for name, content in found.items()}
 
 
-def _load(folder: Traversable, before: str) -> list[tuple[str, File]]:
-    found = []
-    for one in folder.iterdir():
-        ending = "." + one.name.rpartition(".")[2]
-        if one.is_dir():
-            found += _load(one, f"{before}{one.name}/")
-        elif ending in KINDS:
-            content = one.read_bytes()
-            tag = f'"{sha256(content).hexdigest()[:16]}"'
-            pressed = gzip.compress(content, 9, mtime=0)
-            found.append((before + one.name, File(KINDS[ending], content, pressed, tag)))
-    return found
+def _ending(name: str) -> str:
+    return "." + name.rpartition(".")[2]
+
+
+def _file(kind: str, content: bytes) -> File:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    return File(kind, content, gzip.compress(content, 9, mtime=0), tag)
 
 
 def answer(
