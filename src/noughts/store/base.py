@@ -159,6 +159,10 @@ class EventStore(Notes):
         check_id(game)
         return Watch(lambda version: self.read(game, version), lambda record: record.version, after, bell)
 
+    def check(self) -> None:
+        """Refuse if nothing can be read, or what was recorded now would not be found again."""
+        self.last_position()
+
     def bell(self) -> Bell:
         """Return what is rung when anybody has recorded something or changed a note, anywhere."""
         self._check_open()

@@ -213,6 +213,12 @@ class SQLiteStore(EventStore):
         with self._reading() as reader:
             return list(map(Listing._make, reader.execute(select, (*values, limit))))
 
+    def check(self) -> None:
+        """Refuse if the file is not where it was, either."""
+        self._look_again = 0.0  # whoever writes next looks for themselves
+        self._check_place()
+        super().check()
+
     def _last_position(self) -> int:
         return self._number(_LAST_POSITION)
 

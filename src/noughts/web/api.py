@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 from base64 import b32encode
@@ -12,7 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.errors import AlreadyOver, InvalidName, StaleVersion, UnknownPolicy, quoted
+from noughts.core.errors import (
+    AlreadyOver,
+    InvalidName,
+    StaleVersion,
+    StoreUnavailable,
+    UnknownPolicy,
+    quoted,
+)
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold
 from noughts.core.player import LONGEST_NAME, clean_name
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
@@ -21,7 +29,7 @@ from noughts.web import analysis, schemas
 from noughts.web.bots import seated_bot
 from noughts.web.problems import Refused, absent
 from noughts.web.rooms import MARKS, OPEN, PLAYING, Chair, Offered, Room, read_room
-from noughts.web.secrets import new_secret, opens, sealed
+from noughts.web.secrets import is_same, new_secret, opens, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +48,9 @@ BASE = "/api/v1"
 LISTED = 50
 FRESH = 3_600_000
 """How long a table is listed that nobody sits at any more, in milliseconds."""
+
+READY = 2.0
+"""How long the store may take to say that it is there, in seconds."""
 
 YEAR = 365 * 24 * 3600
 BOT, MACHINES = "bot:", ("bot:", "program:")
@@ -122,7 +133,7 @@ class Api:
         def take(room: Room) -> Room:
             if not (opens(body.invite, room.invite) if body.invite is not None else room.lobby):
                 raise absent()
-            mark = next((one for one in MARKS if room.chair(one).key == key), room.free)
+            mark = next((one for one in MARKS if is_same(key, room.chair(one).key)), room.free)
             if mark is None:
                 raise (
                     absent()
@@ -131,8 +142,8 @@ class Api:
                 )
             if live.game.is_over and live.game.player(Mark(mark)) is None:
                 raise AlreadyOver("the game is over: nobody can join it")
-            name = _name(body.name, mark)
-            if name in room.names and room.names[MARKS.index(mark)] != name:
+            name = room.names[MARKS.index(mark)] or _name(body.name, mark)
+            if room.names.count(name) > (room.names[MARKS.index(mark)] is not None):
                 raise InvalidName(f"the players need different names, and {quoted(name)} is taken")
             taken[:] = [(mark, name)]
             return room.seated(mark, Chair(secret=sealed(secret), key=key), name)
@@ -151,6 +162,8 @@ class Api:
         body = await asking.body(MOVE)
         live, mark = await self._acting(asking, body.mark)
         if not live.game.is_ready:
+            await self._house.lounge.refresh(live)
+        if not live.game.is_ready:
             raise Refused("notReady", "nobody sits at the other seat yet", version=live.version)
         return await self._done(live, PlaceToken(Mark(mark), body.cell), body.version, body.key)
 
@@ -163,13 +176,16 @@ class Api:
     async def take_back(self, asking: Asking) -> Reply:
         """Take back the last token, or ask the opponent to let it be taken back."""
         body = await asking.body(ACT)
-        live, mark = await self._acting(asking, body.mark)
+        live, mark = await self._acting(asking, body.mark, is_to_move=False)
         command = TakeBack(Mark(mark))
-        if live.room.is_held_by_one():
+        if live.room.is_held_by_one() or body.key in live.keys:
             return await self._done(live, command, body.version, body.key)
-        _, new = judge(live.id, live.history, live.game, command, version=body.version, key=body.key)
-        if not new:  # it was asked, allowed and done before
-            return await self._done(live, command, body.version, body.key)
+        if body.version > live.version:
+            await self._house.lounge.refresh(live)
+        try:
+            judge(live.id, live.history, live.game, command, version=body.version, key=body.key)
+        except StaleVersion as error:
+            raise Refused("staleVersion", str(error), version=live.version) from None
         offer = Offered("takeBack", mark, live.version)
         await self._house.lounge.change_room(live, lambda room: room.with_offer(offer))
         return _moved(202, live.version, (), offer)
@@ -178,21 +194,27 @@ class Api:
         """Let the opponent take back, or not."""
         body = await asking.body(REPLY)
         live, mark = await self._acting(asking, None)
-        offer = live.offer
-        if offer is None or offer.kind != "takeBack" or offer.mark == mark:
-            if any(told.key == body.key for told in live.history):
-                theirs = TakeBack(Mark(mark).other)
-                return await self._done(live, theirs, live.version, body.key)
+        theirs = TakeBack(Mark(mark).other)
+        if body.key in live.keys:
+            return await self._done(live, theirs, live.version, body.key)
+        if not _asks_to_take_back(live.offer, mark):
+            await self._house.lounge.refresh(live)
+        offer, key = live.offer, sealed(body.key)
+        if not body.accept and live.room.declined == key:  # it was answered so before
+            return _moved(200, live.version, ())
+        if offer is None or not _asks_to_take_back(offer, mark):
             raise Refused("noOffer", "there is nothing to answer", version=live.version)
         if body.accept:
-            return await self._done(live, TakeBack(Mark(offer.mark)), offer.version, body.key)
-        await self._house.lounge.change_room(live, lambda room: room.with_offer(None))
+            return await self._done(live, theirs, offer.version, body.key)
+        await self._house.lounge.change_room(live, lambda room: room.declining(key))
         return _moved(200, live.version, ())
 
     async def rematch(self, asking: Asking) -> Reply:
         """Play again at the same table, the other starting; both have to want it."""
         body = await asking.body(AGAIN)
         live, mark = await self._acting(asking, None)
+        if live.room.next is None:
+            await self._house.lounge.refresh(live)  # the other may have agreed at another process
         if not live.game.is_over:
             raise Refused("notOver", "the game is not over", version=live.version)
         status = 200
@@ -312,15 +334,15 @@ class Api:
         if ("board" in query) == ("moves" in query):
             raise Refused("badRequest", "either board is given or moves, such as moves=519")
         if "board" in query:
-            found = await self._house.lounge.in_thread(lambda: analysis.position(query["board"], first))
+            found = await self._house.think(lambda: analysis.position(query["board"], first))
         else:
-            found = await self._house.lounge.in_thread(lambda: analysis.game(query["moves"], first))
+            found = await self._house.think(lambda: analysis.game(query["moves"], first))
         return Reply(200, found)
 
     async def bots(self, asking: Asking) -> Reply:
         """List the bots, and exactly how strong each is."""
         asking.query()
-        return Reply(200, await self._house.lounge.in_thread(analysis.bots))
+        return Reply(200, await self._house.think(analysis.bots))
 
     async def health(self, _asking: Asking) -> Reply:
         """Say that the server answers."""
@@ -328,7 +350,11 @@ class Api:
 
     async def ready(self, _asking: Asking) -> Reply:
         """Say whether the games can be reached."""
-        await self._house.lounge.in_thread(self._house.store.last_position)
+        try:
+            async with asyncio.timeout(READY):
+                await self._house.lounge.in_thread(self._house.store.check)
+        except TimeoutError:
+            raise StoreUnavailable("the store does not answer") from None
         return Reply(200, _encode(schemas.Health()))
 
     async def _bot_name(self, policy: str) -> str:
@@ -336,12 +362,15 @@ class Api:
         name = f"{BOT}{policy}"
         if len(name) > LONGEST_NAME or clean_name(name) != name:
             raise UnknownPolicy(f"a bot's policy is written shorter than {quoted(policy)}")
-        await self._house.lounge.in_thread(lambda: seated_bot(policy))
+        await self._house.think(lambda: seated_bot(policy))
         return name
 
-    async def _acting(self, asking: Asking, mark: MarkName | None) -> tuple[Live, MarkName]:
+    async def _acting(
+        self, asking: Asking, mark: MarkName | None, *, is_to_move: bool = True
+    ) -> tuple[Live, MarkName]:
+        """Return the game that a command is for, and the seat."""
         live = await self._house.lounge.find(asking.path["id"])
-        return live, await self._house.seat(live, asking, mark)
+        return live, await self._house.seat(live, asking, mark, is_to_move=is_to_move)
 
     async def _done(self, live: Live, command: Command, version: int, key: str) -> Reply:
         is_new = key not in live.keys
@@ -384,6 +413,11 @@ class Api:
             game=live.snapshot(live.version, marks),
         )
         return Reply(status, _encode(body), tuple(headers))
+
+
+def _asks_to_take_back(offer: Offered | None, mark: MarkName) -> bool:
+    """Tell whether the opponent of that mark waits for an answer."""
+    return offer is not None and offer.kind == "takeBack" and offer.mark != mark
 
 
 def _log(event: str, live: Live, **more: str) -> None:

@@ -137,10 +137,19 @@ class Application:
             refused = Refused("badRequest", "the request cannot be read")
         self.house.metrics.requests["other", refused.status] += 1
         response = _response(_problem(refused))
-        allowed = getattr(error, "headers", None) or {}
-        if "Allow" in allowed:
-            response.headers["Allow"] = allowed["Allow"]
+        if status == 405:
+            response.headers["Allow"] = ", ".join(sorted(self._methods(request.url.path)))
         return response
+
+    def _methods(self, path: str) -> set[str]:
+        """Return what can be done at an address."""
+        found: set[str] = set()
+        for route in self._rest.routes:
+            if isinstance(route, Route) and route.path_regex.match(path):
+                found |= route.methods or set()
+                if route.path == EVENTS:
+                    found -= {"HEAD"}
+        return found
 
     async def _failed(self, _request: Request, _error: Exception) -> Response:
         return _response(_problem(_unexpected()))

@@ -166,27 +166,23 @@ class Asking:
         length = self.headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 9 or int(length) > LARGEST_BODY:
             raise Refused("tooLarge", f"a body has {LARGEST_BODY} bytes at most")
-        message = await self._next()
-        body = message["body"]
-        while message.get("more_body"):
-            message = await self._next()
-            body += message["body"]
-            if len(body) > LARGEST_BODY:
-                raise Refused("tooLarge", f"a body has {LARGEST_BODY} bytes at most")
-        if len(body) > LARGEST_BODY:
-            raise Refused("tooLarge", f"a body has {LARGEST_BODY} bytes at most")
-        return bytes(body)
-
-    async def _next(self) -> Mapping[str, bytes]:
         try:
-            receiving = self.receive()
             async with asyncio.timeout(PATIENCE):
-                message = await receiving
+                return await self._whole()
         except TimeoutError:
             raise Refused("timeout", f"the body did not come within {PATIENCE:.0f} s") from None
-        if message["type"] == "http.disconnect":
-            raise Refused("badRequest", "the line was cut before the whole body had come")
-        return {"body": b"", **message}
+
+    async def _whole(self) -> bytes:
+        body, more = b"", True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Refused("badRequest", "the line was cut before the whole body had come")
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > LARGEST_BODY:
+                raise Refused("tooLarge", f"a body has {LARGEST_BODY} bytes at most")
+        return body
 
 
 def _misfit(words: str) -> Refused:

@@ -1,8 +1,8 @@
 """Bots in the seats of games: clients like any other, who are never waited for.
 
-When it is a bot's turn its policy is asked in a thread, and its move is sent as everybody's is. The key
-of the move is made of the version that it answers, so that however many processes think of it, one move
-is made. A game that was left while the bot was to move goes on as soon as somebody looks at it.
+When it is a bot's turn its policy is asked in a thread, and its move is sent as everybody's is. However
+many processes think of one, the version that it answers lets one move be made. A game that was left
+while the bot was to move goes on as soon as somebody looks at it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,24 @@ from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from noughts.core.board import Mark
-from noughts.core.errors import NoughtsError
+from noughts.core.errors import NoughtsError, StaleVersion
 from noughts.core.game import PlaceToken, Resign
 from noughts.players.bot import Bot
 from noughts.players.policies import find_policy
+from noughts.service import random_id
 from noughts.web.rooms import MARKS
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
+
+    from noughts.core.board import Cell
     from noughts.web.live import Live
     from noughts.web.lounge import Lounge
     from noughts.web.metrics import Metrics
     from noughts.web.rooms import MarkName
+
+    Think: TypeAlias = Callable[[Callable[[], Cell | None]], Awaitable[Cell | None]]
 
 log = logging.getLogger("noughts.web")
 
@@ -42,8 +49,9 @@ def seated_bot(policy: str) -> Bot:
 class Bots:
     """Sees to it that bots move when it is their turn."""
 
-    def __init__(self, lounge: Lounge, metrics: Metrics) -> None:
+    def __init__(self, lounge: Lounge, think: Think, metrics: Metrics) -> None:
         self._lounge = lounge
+        self._think = think
         self._metrics = metrics
         self._thinking: dict[str, asyncio.Task[None]] = {}
 
@@ -60,11 +68,13 @@ class Bots:
             policy = live.room.chair(mark).bot or ""
             board, version = live.game.board, live.version
             try:
-                cell = await self._lounge.in_thread(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
+                cell = await self._think(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
                 command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
-                await self._lounge.command(live, command, version=version, key=f"bot-{version}")
+                await self._lounge.command(live, command, version=version, key=random_id())
                 self._metrics.moves += cell is not None
-            except NoughtsError as error:  # somebody was faster, or the store is away
+            except StaleVersion:
+                continue  # somebody was faster, and the board is another one
+            except NoughtsError as error:  # the store is away, as a rule
                 log.warning("bot", extra={"data": {"policy": policy, "problem": str(error)[:200]}})
                 asyncio.get_running_loop().call_later(AGAIN, self.consider, live)
                 return

@@ -90,6 +90,10 @@ class Connection(HttpToolsProtocol):
         transport.set_write_buffer_limits(high=MOST_WAITING)
         self._application.house.connections = self.connections  # type: ignore[assignment] # all of them ours
         self._patient_until = self.loop.time() + PATIENCE
+        most = self._application.house.settings.most_connections
+        if most and len(self.connections) > most:
+            full = Refused("tooBusy", "the server has as many connections as it can hold", retry_after=5)
+            self.refuse(Pending(keep_alive=False), full)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go."""
@@ -250,6 +254,8 @@ class Connection(HttpToolsProtocol):
 
 def listening(host: str, port: int) -> socket.socket:
     """Return a socket that connections come in by, with little room for what is not read."""
+    if not host:
+        raise ValueError("there is no such address")
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(kind, socket.SOCK_STREAM)
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import multiprocessing
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,8 @@ from noughts.web.readers import Readers
 from noughts.web.writing import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
 
     from noughts.web.asking import Receive
     from noughts.web.connection import Connection
@@ -31,7 +33,10 @@ if TYPE_CHECKING:
     from noughts.web.rooms import MarkName, Room
     from noughts.web.settings import Settings
 
-THREADS = 8
+    Found = TypeVar("Found")
+
+THREADS = 16
+THINKERS = 2
 
 
 class House:
@@ -55,11 +60,12 @@ class House:
         """Open the store, and start all that works beside the loop."""
         loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="noughts-store")
+        self._thinkers = ThreadPoolExecutor(THINKERS, thread_name_prefix="noughts-thinker")
         self.store = await loop.run_in_executor(self._threads, open_store, self.settings.store)
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
         self.presence = Presence(self.lounge, is_shared=self.is_shared)
-        self.bots = Bots(self.lounge, self.metrics)
+        self.bots = Bots(self.lounge, self.think, self.metrics)
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,
@@ -87,7 +93,8 @@ class House:
         loop = asyncio.get_running_loop()
         for close in (self._follower.close, self._writer.close, self.store.close):
             await loop.run_in_executor(None, close)
-        self._threads.shutdown(wait=False)
+        for threads in (self._threads, self._thinkers):
+            threads.shutdown(wait=False)
 
     def _on_change(self, live: Live) -> None:
         """See to what a game needs when it was loaded, or has gone on."""
@@ -97,6 +104,10 @@ class House:
             task = asyncio.ensure_future(self.lounge.change_room(live, _closed))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+
+    async def think(self, work: Callable[[], Found]) -> Found:
+        """Have something thought about in a thread, and let the loop go on."""
+        return await asyncio.get_running_loop().run_in_executor(self._thinkers, work)
 
     def asking(self, scope: Mapping[str, Any], receive: Receive) -> Asking:
         """Return a request, as it came in."""
@@ -116,23 +127,32 @@ class House:
         self.wrong_secrets.spend(asking.address)
         return ()
 
-    async def seat(self, live: Live, asking: Asking, mark: MarkName | None) -> MarkName:
-        """Return the seat that a command is for, or refuse as if there were no game."""
+    async def seat(
+        self, live: Live, asking: Asking, mark: MarkName | None, *, is_to_move: bool = True
+    ) -> MarkName:
+        """Return the seat that a command is for, or refuse as if there were no game.
+
+        Who has both seats acts for the mark to move, or for the other one, as the command has it.
+        """
         held = await self.held(live, asking)
         if not held or (mark and mark not in held):
             raise absent()
         if mark:
             return mark
+        if len(held) == 1 or live.game.active is None:
+            return held[0]
         active = live.game.active
-        return next((one for one in held if active and one == active.value), held[0])
+        return active.value if is_to_move else active.other.value
 
     async def _tick(self) -> None:
         """See every second to what must not take too long."""
-        second = 0
+        second, parent = 0, multiprocessing.parent_process()
         while True:
             await asyncio.sleep(1)
             second += 1
             self.readers.keep_awake(second)
+            if parent and not parent.is_alive():  # who would replace us, and tell us to stop
+                signal.raise_signal(signal.SIGTERM)
             now = asyncio.get_running_loop().time()
             for connection in tuple(self.connections):
                 connection.check_patience(now)

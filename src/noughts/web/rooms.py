@@ -59,6 +59,8 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
     """The game that was played after this one."""
     names: tuple[str | None, str | None] = (None, None)
     """Who sits at X and at O, for lists of rooms: the game's record says it, too."""
+    declined: str | None = None
+    """The hash of the key that the last offer was declined with."""
     first: MarkName = "X"
     """Who starts, for the same lists."""
     closed: bool = False
@@ -73,6 +75,10 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
         x, o = self.names
         names = (name, o) if mark == "X" else (x, name)
         return msgspec.structs.replace(self, **{mark: chair, "names": names})
+
+    def declining(self, key: str) -> Room:
+        """Return the room with its offer declined."""
+        return msgspec.structs.replace(self, offer=None, declined=key)
 
     def with_offer(self, offer: Offered | None) -> Room:
         """Return the room with another offer in it."""

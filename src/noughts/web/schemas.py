@@ -14,14 +14,14 @@ Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 print
 Key: TypeAlias = Annotated[
     str,
     Meta(
-        pattern="^[A-Za-z0-9_-]{1,64}$",
+        pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)",
         description="Your own for this command: sent again, it gets the first answer again",
     ),
 ]
 JoinKey: TypeAlias = Annotated[
     str,
     Meta(
-        pattern="^[A-Za-z0-9_-]{16,64}$",
+        pattern=r"^[A-Za-z0-9_-]{16,64}$(?!\n)",
         description="Random, and known to you alone: with it the same seat is given again",
     ),
 ]

@@ -91,7 +91,6 @@ def serve(host: str, port: int, store: str, workers: int, out: TextIO) -> None:
         server_header=False,
         date_header=True,
         proxy_headers=False,  # whom to believe is known in asking.py
-        limit_concurrency=settings.most_connections or None,
         backlog=4096,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=GRACE,
@@ -119,7 +118,7 @@ def tell(out: TextIO, address: str) -> None:
 def _door(host: str, port: int) -> socket.socket:
     try:
         return listening(host, port)
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, OverflowError, TypeError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise BadSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
 

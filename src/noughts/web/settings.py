@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
+
 import msgspec
 
 from noughts.core.errors import BadSetting, quoted
@@ -58,6 +60,9 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
             "NOUGHTS_ORIGIN is like https://noughts.example, without a path, "
             f"not {quoted(settings.origin)}"
         )
+    for proxy in filter(None, settings.proxy.split(",")):
+        if proxy.strip() != "*" and not _is_address(proxy.strip()):
+            raise BadSetting(f"NOUGHTS_PROXY is addresses with commas between, not {quoted(proxy)}")
     return settings
 
 
@@ -70,6 +75,14 @@ def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise BadSetting(f"{variable(name)} is a number from 0 on, not {quoted(text)}")
     return int(text)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_origin(text: str) -> bool:

@@ -1,0 +1,161 @@
+"""What docs/api.md says of the API is held against it, and its examples are run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from command import environment
+from noughts.web import schemas
+from noughts.web.operations import OPERATIONS
+from noughts.web.problems import CODES
+from web import plain_curl
+from web.documented import DOCS, code, rows
+from web.serving import BASE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from web.serving import Server
+
+API = (DOCS / "api.md").read_text()
+
+ELSEWHERE = "…"
+"""What stands on the page for something that is left out."""
+
+
+def test_the_page_has_every_problem() -> None:
+    """With its status and its title, and no other."""
+    told = {code(row[0])[0]: (int(row[1]), row[2]) for row in rows(API, "## Problems")}
+
+    assert told == CODES
+
+
+def test_the_page_has_every_operation() -> None:
+    """With what may be said, and what is answered; the stream and the document beside them."""
+    told = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## What can be asked")}
+    expected = {}
+    for operation in OPERATIONS:
+        answers = ", ".join(f"{status} {kind.__name__}" for status, kind in operation.answers.items())
+        names = {query.name for query in operation.query}
+        if operation.body:
+            names |= {field.name for field in msgspec.structs.fields(operation.body)}
+        expected[f"{operation.method} {operation.path}"] = (names, answers)
+
+    extra = {name: told.pop(name) for name in ("GET /games/{id}/events", "GET /openapi.json")}
+
+    assert told == expected
+    assert extra["GET /games/{id}/events"] == ({"after"}, "200, a stream")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        schemas.Seated,
+        schemas.Moved,
+        schemas.Game,
+        schemas.Room,
+        schemas.Lobby,
+        schemas.Bots,
+        schemas.Analysis,
+    ],
+)
+def test_the_page_has_every_field_of_an_answer(kind: type[msgspec.Struct]) -> None:
+    """In the order in which they come."""
+    told = [code(row[0])[0] for row in rows(API, f"### {kind.__name__}")]
+
+    assert told == [field.name for field in msgspec.structs.fields(kind)]
+
+
+def steps() -> Iterator[tuple[str, str, str]]:
+    """Return each command of the page, and the answer below it with its language."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", API, re.DOTALL | re.MULTILINE)
+    blocks = [block for block in blocks if not block[1].startswith("BASE=")]
+    assert len(blocks) % 2 == 0
+    for (shell, command), (language, answer) in zip(blocks[::2], blocks[1::2], strict=True):
+        assert shell == "sh"
+        yield command.strip(), language, answer
+
+
+def agree(shown: object, real: object, kept: dict[str, str]) -> bool:
+    """Tell whether an answer is as it is shown; what is to be kept is kept, and the same ever after."""
+    if shown == ELSEWHERE:
+        return True
+    if isinstance(shown, str) and shown.startswith("$"):
+        return isinstance(real, str) and kept.setdefault(shown[1:], real) == real
+    if isinstance(shown, dict) and isinstance(real, dict):
+        whole = ELSEWHERE in shown or set(shown) == set(real)
+        names = set(shown) - {ELSEWHERE}
+        return whole and all(name in real and agree(shown[name], real[name], kept) for name in names)
+    if isinstance(shown, list) and isinstance(real, list) and shown != [ELSEWHERE]:
+        pairs = list(zip(shown, real, strict=False))
+        return len(shown) == len(real) and all(agree(one, other, kept) for one, other in pairs)
+    return isinstance(real, list) if shown == [ELSEWHERE] else shown == real
+
+
+@pytest.fixture
+def curls(tmp_path: Path) -> dict[str, str]:
+    """Return where curl is: our own small one, and the real one if this machine has it."""
+    own = tmp_path / "bin" / "curl"
+    own.parent.mkdir()
+    own.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {plain_curl.__file__} "$@"\n')
+    own.chmod(0o755)
+    path = os.environ["PATH"]
+    found = {"ours": f"{own.parent}{os.pathsep}{path}"}
+    real = shutil.which("curl")
+    if (
+        real
+        and "--json"
+        in subprocess.run([real, "--help", "http"], capture_output=True, text=True, check=False).stdout
+    ):
+        found["real"] = path
+    return found
+
+
+def follow(command: str, names: dict[str, str], lines: int) -> list[str]:
+    """Run a command that never ends until so many lines have come, and return them."""
+    with subprocess.Popen(
+        ["/bin/sh", "-c", f"exec {command}"], env=names, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout
+        try:
+            return [next(running.stdout).rstrip("\n") for _ in range(lines)]
+        finally:
+            running.kill()
+
+
+def parsed(line: str) -> tuple[str, Any]:
+    """Return a line of a stream: its field, and what it says, as data if it is that."""
+    name, _, value = line.partition(": ")
+    return name, json.loads(value) if name == "data" else value
+
+
+def test_the_examples_of_the_page_do_what_it_says(server: Server, curls: dict[str, str]) -> None:
+    """Each as it stands there, by a real shell, one after the other."""
+    for path in curls.values():
+        kept: dict[str, str] = {}
+        seen = 0
+        for command, language, shown in steps():
+            names = environment(PATH=path, BASE=server.url + BASE, **kept)
+            if language == "text":
+                wanted = shown.splitlines()
+                came = follow(command, names, len(wanted))
+                pairs = zip(map(parsed, wanted), map(parsed, came), strict=True)
+                assert all(agree([*one], [*other], kept) for one, other in pairs), came
+            else:
+                ran = subprocess.run(
+                    ["/bin/sh", "-c", command], env=names, capture_output=True, text=True, check=True
+                )
+                assert agree(json.loads(shown), json.loads(ran.stdout), kept), ran.stdout
+            seen += 1
+        assert seen > 10

@@ -1,0 +1,234 @@
+"""Every position there is, over HTTP: the server answers as the core does.
+
+The analysis is asked for all of them. A position is also reached by playing, one for each of the 765
+classes that are alike but for turning and mirroring; with NOUGHTS_TORTURE=1, all 5,478.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import (
+    Board,
+    Game,
+    Mark,
+    NoughtsError,
+    PlaceToken,
+    TakeBack,
+    advise,
+    decide,
+    describe,
+    facts,
+    fold,
+    parse_board,
+    plain_advice,
+    prospect,
+    reachable,
+    say_advice,
+)
+from noughts.core.codec import decode, encode
+from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.players.plain import plain_prospect
+from web.tables import Seat, seated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from web.serving import Answer, Server
+
+PARTS = 2
+"""Each a test of its own, so that two processes share the work."""
+
+parts = pytest.mark.parametrize("part", range(PARTS))
+
+
+@parts
+def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -> None:
+    """All 5,478: what each is worth, who is to move, what each move is worth, and all of it in words."""
+    boards = tuple(reachable(Mark.X))
+    assert len(boards) == 5478
+
+    with quick.client() as client:
+        for board in islice(boards, part, None, PARTS):
+            found = client.get(f"/analysis?board={board}&first=X").json
+            advice = advise(board)
+            assert [(move["cell"], move["result"], move["distance"]) for move in found["moves"]] == [
+                (one.cell, one.prospect.result.value, one.prospect.distance) for one in advice
+            ]
+            if board == board.canonical:  # the reasons are the same in all that look alike
+                assert found["moves"] == [
+                    plain_advice(one) | {"sentence": say_advice(one)} for one in advice
+                ]
+            assert {**found, "moves": None} == {
+                "board": str(board),
+                "turn": board.turn.value,
+                "over": board.is_over,
+                "prospect": plain_prospect(prospect(board)),
+                "moves": None,
+                "description": describe(board),
+                "review": None,
+            }
+
+
+def test_the_analysis_is_told_who_started(quick: Server) -> None:
+    """The same board is another position when O has started: one in twenty is asked for."""
+    with quick.client() as client:
+        for board in islice(reachable(Mark.O), 0, None, 20):
+            found = client.get(f"/analysis?board={board}&first=O").json
+            assert found["turn"] == board.turn.value
+            assert found["prospect"] == plain_prospect(prospect(board))
+            assert found["description"] == describe(board)
+
+
+def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
+    """One in seven of the 14,205 boards that cannot be, and many that are no boards at all."""
+    impossible = 0
+    with quick.client() as client:
+        for marks in islice(product("X_O", repeat=9), 0, None, 7):
+            text = "/".join("".join(marks[row : row + 3]) for row in (0, 3, 6))
+            try:
+                parse_board(text, Mark.X)
+            except NoughtsError:
+                impossible += 1
+                refused = client.get(f"/analysis?board={text}")
+                assert (refused.status, refused.code) == (400, "unreadable")
+        for text in ("", "X", "%00", "___/___", "___/___/___/___", "%F0%9F%99%82__/___/___", "_" * 400):
+            refused = client.get(f"/analysis?board={text}")
+            assert (refused.status, refused.code) == (400, "unreadable")
+    assert impossible > 2000
+
+
+def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
+    """A board or moves, nothing twice, and nothing else."""
+    with quick.client() as client:
+        for query in (
+            "",
+            "?board=___/___/___&moves=5",
+            "?board=___/___/___&board=___/___/___",
+            "?moves=5&first=Z",
+            "?moves=5&strange=1",
+            "?moves",
+            "?" + "moves=5&" * 100,
+            "?board=" + "_" * 600,
+        ):
+            refused = client.get(f"/analysis{query}")
+            assert (refused.status, refused.code) == (400, "badRequest")
+        for moves in ("55", "0", "x", "1234567891", "1-2", "%00", "147258369"):
+            refused = client.get(f"/analysis?moves={moves}")
+            assert (refused.status, refused.code) == (400, "unreadable")
+
+
+def test_a_whole_game_is_reviewed(quick: Server) -> None:
+    """The digits of a game lead to its position, and to what is to be said of each move."""
+    with quick.client() as client:
+        found = client.get("/analysis?moves=5162").json
+        started = client.get("/analysis?moves=5&first=O").json
+
+    assert found["board"] == "OO_/_XX/___"
+    assert [move["cell"] for move in found["review"]["moves"]] == [4, 0, 5, 1]
+    assert found["review"]["mistakes"] == [4]
+    assert found["review"]["decisive"] == 4
+    assert started["board"] == "___/_O_/___"
+
+
+@parts
+def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -> None:
+    """In each, all nine cells are tried: what is refused, why, and what is recorded are the core's."""
+    seen: set[Board] = set()
+    for path in islice(_paths(), part, None, PARTS):
+        with seated(quick, "self") as both:
+            shadow = _Shadow(both)
+            for cell in path:
+                label = _label(shadow.game.board)
+                if label not in seen:
+                    seen.add(label)
+                    shadow.try_all()
+                shadow.move(cell)
+            if shadow.game.is_over:
+                shadow.try_all()
+
+
+class _Shadow:
+    """A game of the server's, and the core's beside it."""
+
+    def __init__(self, both: Seat) -> None:
+        self._both = both
+        now = both.client.read(both.game)
+        self._version: int = now["version"]
+        found = fold(decode(event) for event in now["events"])
+        assert found
+        self.game: Game = found
+
+    def move(self, cell: int) -> None:
+        """Place a token for whom it is the turn of."""
+        answer = self._both.move(cell, self._version)
+        self._compare(answer, PlaceToken(self.game.board.turn, cell))
+
+    def try_all(self) -> None:
+        """Try every cell, and take back what was placed; and one for whom it is not the turn of."""
+        turn = self.game.board.turn
+        other = Seat(self._both.client, self._both.game, turn.other.value)
+        self._compare(other.move(4, self._version), PlaceToken(turn.other, 4))
+        for cell in range(9):
+            if self._would_end(cell):
+                continue  # what ends a game cannot be taken back: other paths end so
+            before = self.game
+            self._compare(self._both.move(cell, self._version), PlaceToken(turn, cell))
+            if self.game != before:
+                mover = Seat(self._both.client, self._both.game, turn.value)
+                self._compare(mover.take_back(self._version), TakeBack(turn))
+                assert self.game == before
+
+    def _would_end(self, cell: int) -> bool:
+        board = self.game.board
+        return not board.is_over and cell in board.free_cells and board.place(cell).is_over
+
+    def _compare(self, answer: Answer, command: PlaceToken | TakeBack) -> None:
+        events = decide(self.game, command)
+        if isinstance(events[0], PlayerNotifyIllegalMove):
+            assert answer.status == 409
+            assert answer.code == events[0].reason.value
+            assert answer.json["version"] == self._version
+            return
+        assert answer.status == 200
+        self._version += len(facts(events))
+        assert answer.json == {
+            "version": self._version,
+            "events": [encode(event) for event in events],
+            "offer": None,
+        }
+        self.game = fold(events, self.game)
+
+
+def _label(board: Board) -> Board:
+    """Return what a position counts as."""
+    return board if os.environ.get("NOUGHTS_TORTURE") else board.canonical
+
+
+def _paths() -> Iterator[tuple[int, ...]]:
+    """Yield games that together come through every position, the longest first."""
+    found: dict[Board, tuple[int, ...]] = {_label(Board()): ()}
+    boards: list[tuple[Board, tuple[int, ...]]] = [(Board(), ())]
+    passed = {_label(Board())}
+    for board, path in boards:
+        for cell in () if board.is_over else board.free_cells:
+            after = board.place(cell)
+            if _label(after) not in found:
+                found[_label(after)] = (*path, cell)
+                boards.append((after, (*path, cell)))
+    assert len(found) == (5478 if os.environ.get("NOUGHTS_TORTURE") else 765)
+    for _, path in reversed(boards):
+        if _label(_after(path)) not in passed or not path:
+            yield path
+            passed |= {_label(_after(path[:length])) for length in range(len(path) + 1)}
+
+
+def _after(path: tuple[int, ...]) -> Board:
+    board = Board()
+    for cell in path:
+        board = board.place(cell)
+    return board

@@ -1,0 +1,461 @@
+"""Whole games over HTTP, of every kind there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts.players.policies import BUILT_IN
+from web.serving import new_key
+from web.tables import Seat, friends, seated
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from web.serving import Client, Server
+
+WON_BY_X = (0, 3, 1, 4, 2)
+DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)
+
+
+@pytest.mark.parametrize("kind", ["friend", "lobby"])
+def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
+    """Each places by turns; whoever looks sees who won, and how it came about."""
+    with friends(server, kind=kind) as table:
+        assert table.now["ready"]
+
+        answer = table.play(*WON_BY_X)
+
+        now = table.now
+        assert answer.json["version"] == now["version"]
+        assert [event["event"] for event in answer.json["events"]] == [
+            "playerPlacedToken",
+            "gamePlacedCount",
+            "gameWon",
+            "gameLost",
+            "gameCompleted",
+        ]
+        assert (now["board"], now["moves"]) == ("XXX/OO_/___", [*WON_BY_X])
+        assert (now["winner"], now["over"], now["active"]) == ("X", True, None)
+        assert now["events"][-5:] == answer.json["events"]
+        assert len(now["events"]) == now["version"]
+        assert now["you"] == []
+        assert table.X.client.read(table.game)["you"] == ["X"]
+        assert table.O.client.read(table.game)["you"] == ["O"]
+        assert now["description"].startswith("Ann (X) on 1, 2 and 3")
+
+
+def test_a_game_can_be_drawn(server: Server) -> None:
+    """Nine tokens and no line: nobody won."""
+    with friends(server) as table:
+        table.play(*DRAWN)
+
+        now = table.now
+        assert (now["winner"], now["over"], now["resigned"]) == (None, True, None)
+        assert now["events"][-2]["event"] == "gameDraw"
+
+
+@pytest.mark.parametrize("mark", ["X", "O"])
+@pytest.mark.parametrize("first", ["X", "O"])
+def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str, first: str) -> None:
+    """Whoever creates sits at the mark they asked for, and whoever was asked for starts."""
+    with friends(server, mark=mark, first=first) as table:
+        now = table.now
+
+        assert now["room"]["seats"][mark]["name"] == "Ann"
+        assert (now["first"], now["active"]) == (first, first)
+        assert table.seats["O" if first == "X" else "X"].move(4).code == "notYourTurn"
+        assert table.seats[first].move(4).status == 200
+
+
+def test_lots_are_drawn_for_seats_and_starters(client: Client) -> None:
+    """Random is each of the two now and then."""
+    made = [client.create("self", mark="random", first="random") for _ in range(24)]
+    lobby = [client.create("friend", mark="random") for _ in range(24)]
+
+    assert {seat["game"]["first"] for seat in made} == {"X", "O"}
+    assert {seat["marks"][0] for seat in lobby} == {"X", "O"}
+
+
+def test_one_person_plays_both_seats(server: Server) -> None:
+    """Whoever holds both seats places for the one whose turn it is, and needs nobody's leave."""
+    with seated(server, "self", name="Ann", other="Bob") as both:
+        created = both.client.read(both.game)
+        assert created["you"] == ["X", "O"]
+        assert [created["room"]["seats"][mark]["name"] for mark in "XO"] == ["Ann", "Bob"]
+
+        for cell in (0, 3, 1):
+            assert both.move(cell).status == 200
+        taken_back = Seat(both.client, both.game, "X").take_back()
+        for cell in (1, 4, 2):
+            assert both.move(cell).status == 200
+
+        assert taken_back.status == 200
+        assert taken_back.json["offer"] is None
+        now = both.client.read(both.game)
+        assert (now["winner"], now["moves"]) == ("X", [*WON_BY_X])
+
+
+def test_with_both_seats_a_mark_can_be_named(server: Server) -> None:
+    """The seat that is named is the one that acts, if it is its turn or not."""
+    with seated(server, "self") as both:
+        assert Seat(both.client, both.game, "O").move(4).code == "notYourTurn"
+        assert Seat(both.client, both.game, "X").move(4).status == 200
+        resigned = Seat(both.client, both.game, "X").resign()
+
+        assert resigned.status == 200
+        assert both.client.read(both.game)["winner"] == "O"
+
+
+def test_each_of_two_secrets_opens_one_seat(server: Server) -> None:
+    """A program that plays both names the seat by the secret that it sends."""
+    with server.client() as client:
+        seat = client.create("self")
+        for mark, cell in (("O", None), ("X", 0), ("O", 4)):
+            client.secret = seat["secrets"][mark]
+            version = client.read(seat["id"])["version"]
+            if cell is None:
+                assert client.move(seat["id"], 0, version).code == "notYourTurn"
+            else:
+                assert client.move(seat["id"], cell, version).status == 200
+
+
+@pytest.mark.parametrize("policy", BUILT_IN)
+@pytest.mark.parametrize("first", ["X", "O"])
+def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> None:
+    """A bot starts if it is to, answers each move by itself, and the game ends."""
+    with seated(server, "bot", bot=policy, first=first) as person, person.follow() as stream:
+        while True:
+            stream.wait(lambda now: _is_settled(now.events))
+            now = person.client.read(person.game)
+            if now["over"]:
+                break
+            cell = next(cell for cell in range(9) if cell not in now["moves"])
+            assert person.move(cell, now["version"]).status == 200
+            stream.wait_version(now["version"] + 3)
+
+        assert now["room"]["seats"]["O"] == {
+            "name": f"bot:{policy}",
+            "bot": policy,
+            "taken": True,
+            "present": True,
+        }
+        assert policy != "perfect" or now["winner"] != "X"
+
+
+def test_a_bot_takes_parameters(server: Server) -> None:
+    """A policy is written as in the terminal; what it cannot be is refused in a sentence."""
+    with seated(server, "bot", bot="club:win=1/3") as person:
+        assert person.client.read(person.game)["room"]["seats"]["O"]["bot"] == "club:win=1/3"
+        for policy in ("nonesuch", "club:luck=1", "", "menace:file=games", "x" * 60):
+            refused = person.client.post("/games", {"opponent": "bot", "bot": policy})
+            assert (refused.status, refused.code) == (400, "unknownPolicy")
+
+
+def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:
+    """The bot's answer goes with it, and it is the person's turn again."""
+    with seated(server, "bot", bot="perfect") as person, person.follow() as stream:
+        person.move(0)
+        stream.wait(lambda now: _is_settled(now.events) and len(now.events) > 6)
+
+        answer = person.take_back()
+
+        assert answer.status == 200
+        now = person.client.read(person.game)
+        assert (now["moves"], now["active"]) == ([], "X")
+
+
+def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
+    """It is asked first, all are told, and it is done when the opponent says yes."""
+    with friends(server) as table, table.watcher.follow(table.game) as stream:
+        table.play(0, 4)
+
+        asked = table.X.take_back()
+
+        assert asked.status == 202
+        assert asked.json["events"] == []
+        assert asked.json["offer"] == {"kind": "takeBack", "mark": "X"}
+        stream.wait_room(lambda room: room["offer"] == {"kind": "takeBack", "mark": "X"})
+        assert table.now["moves"] == [0, 4]
+
+        answered = table.O.answer(accept=True)
+
+        assert answered.status == 200
+        assert answered.json["offer"] is None
+        now = table.now
+        assert (now["moves"], now["active"], now["room"]["offer"]) == ([], "X", None)
+        stream.wait_room(lambda room: room["offer"] is None)
+        stream.wait_version(now["version"])
+
+
+def test_the_opponent_lets_nothing_be_taken_back(server: Server) -> None:
+    """The offer is gone, the game stands as it did, and it can be asked again."""
+    with friends(server) as table:
+        table.play(0)
+        table.X.take_back()
+
+        answered = table.O.answer(accept=False)
+
+        assert (answered.status, answered.json["events"]) == (200, [])
+        now = table.now
+        assert (now["moves"], now["room"]["offer"]) == ([0], None)
+        assert table.O.answer(accept=True).code == "noOffer"
+        assert table.X.take_back().status == 202
+
+
+def test_an_offer_lapses_when_the_game_goes_on(server: Server) -> None:
+    """Who moves instead of answering has answered."""
+    with friends(server) as table, table.watcher.follow(table.game) as stream:
+        table.play(0)
+        table.X.take_back()
+        stream.wait_room(lambda room: room["offer"])
+
+        table.play(4)
+
+        stream.wait_room(lambda room: not room["offer"])
+        assert table.room["offer"] is None
+        assert table.O.answer(accept=True).code == "noOffer"
+        assert table.now["moves"] == [0, 4]
+
+
+def test_nobody_answers_themselves(server: Server) -> None:
+    """Only the one who was asked can say yes."""
+    with friends(server) as table:
+        table.play(0)
+        table.X.take_back()
+
+        assert table.X.answer(accept=True).code == "noOffer"
+        assert table.now["moves"] == [0]
+
+
+def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) -> None:
+    """There is nothing to ask for."""
+    with friends(server) as table:
+        assert table.X.take_back().code == "nothingToTakeBack"
+        table.play(*WON_BY_X)
+        assert table.O.take_back().code == "alreadyOver"
+        assert table.room["offer"] is None
+
+
+def test_resigning_loses_whoever_is_to_move(server: Server) -> None:
+    """It can be done at the opponent's turn; then nothing else can be done."""
+    with friends(server) as table:
+        table.play(4)
+
+        answer = table.X.resign()
+
+        assert answer.status == 200
+        now = table.now
+        assert (now["winner"], now["resigned"], now["over"]) == ("O", "X", True)
+        assert table.O.move(0).code == "gameOver"
+        assert table.O.resign().code == "alreadyOver"
+
+
+def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
+    """A move has to wait for both seats to be taken."""
+    with seated(server, "friend") as ann:
+        refused = ann.move(4)
+
+        assert (refused.status, refused.code) == (409, "notReady")
+        assert refused.json["version"] == 3
+
+
+@pytest.mark.parametrize("kind", ["friend", "lobby"])
+def test_after_the_creator_has_given_up_nobody_sits_down(server: Server, kind: str) -> None:
+    """Who resigns before anybody has joined ends the game; the seat stays free."""
+    with server.client() as ann, server.client() as bob:
+        seat = ann.create(kind)
+        ann.secret = seat["secrets"]["X"]
+        Seat(ann, seat["id"]).resign()
+
+        refused = bob.post(
+            f"/games/{seat['id']}/join", {"invite": seat["invite"], "key": new_key(), "secret": True}
+        )
+
+        assert refused.status in (404, 409)
+        assert bob.read(seat["id"])["room"]["seats"]["O"]["taken"] is False
+        assert _eventually_unlisted(bob, seat["id"])
+
+
+def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
+    """Both want it; seats, names and secrets stay, the other starts, and the score is kept."""
+    with friends(server) as table, table.watcher.follow(table.game) as stream:
+        table.play(*WON_BY_X)
+
+        offered = table.O.rematch()
+        accepted = table.X.rematch()
+        followed = table.O.rematch()
+
+        assert (offered.status, accepted.status, followed.status) == (202, 201, 200)
+        assert offered.json["offer"] == {"kind": "rematch", "mark": "O"}
+        following = accepted.json["id"]
+        assert followed.json["id"] == following != table.game
+        assert (accepted.json["marks"], followed.json["marks"]) == (["X"], ["O"])
+        game = followed.json["game"]
+        assert (game["first"], game["active"], game["ready"], game["moves"]) == ("O", "O", True, [])
+        assert [game["room"]["seats"][mark]["name"] for mark in "XO"] == ["Ann", "Bob"]
+        assert game["room"]["score"] == {"X": 1, "O": 0, "draws": 0}
+        assert stream.wait_room(lambda room: room["next"])["next"] == following
+        with server.client(followed.json["secrets"]["O"]) as bob:
+            assert bob.move(following, 4, game["version"]).status == 200
+        with server.client(accepted.json["secrets"]["X"]) as ann:
+            assert ann.move(following, 0, game["version"] + 3).status == 200
+
+
+def test_the_score_of_a_table_goes_on(server: Server) -> None:
+    """Wins of each and draws are counted over all games of a table, each by who really won."""
+    with friends(server) as table:
+        games = [table.game]
+        for cells in (WON_BY_X, WON_BY_X, DRAWN):
+            table.play(*cells)
+            table.X.rematch()
+            following = table.O.rematch().json["id"]
+            games.append(following)
+            table.game = table.X.game = table.O.game = following
+
+        assert table.room["score"] == {"X": 1, "O": 1, "draws": 1}
+        assert [table.watcher.read(game)["first"] for game in games] == ["X", "O", "X", "O"]
+        assert len({*games}) == 4
+
+
+@pytest.mark.parametrize(("kind", "more"), [("self", {}), ("bot", {"bot": "perfect"})])
+def test_nobody_is_asked_for_a_rematch_with_oneself_or_a_bot(
+    server: Server, kind: str, more: dict[str, str]
+) -> None:
+    """It begins at once, and asked for again, it is the same."""
+    with seated(server, kind, **more) as one:
+        one.resign()
+
+        answer = one.rematch()
+        again = one.rematch()
+
+        assert (answer.status, again.status) == (201, 200)
+        assert answer.json["id"] == again.json["id"]
+        assert answer.json["game"]["first"] == "O"
+        assert answer.json["marks"] == (["X", "O"] if kind == "self" else ["X"])
+
+
+def test_a_bot_that_starts_the_rematch_starts_it(server: Server) -> None:
+    """Nobody has to look first."""
+    with seated(server, "bot", bot="perfect") as person:
+        person.resign()
+        following = person.rematch().json["id"]
+
+        with person.client.follow(following) as stream:
+            stream.wait(lambda now: _is_settled(now.events))
+
+        assert len(person.client.read(following)["moves"]) == 1
+
+
+def test_there_is_no_rematch_before_the_end(server: Server) -> None:
+    """Nor for somebody who only watches."""
+    with friends(server) as table:
+        assert table.X.rematch().code == "notOver"
+        table.play(*WON_BY_X)
+        assert Seat(table.watcher, table.game).rematch().code == "notFound"
+
+
+def test_a_game_can_be_read_at_any_version(server: Server) -> None:
+    """Each version is told as it was; the room is as it is now."""
+    with friends(server) as table:
+        seen: list[Any] = [table.now]
+        for cell in WON_BY_X:
+            table.play(cell)
+            seen.append(table.now)
+        last = seen[-1]
+
+        for was in seen:
+            found = table.watcher.read(table.game, was["version"])
+            assert {**found, "room": None} == {**was, "room": None}
+            assert found["room"] == last["room"]
+        for version in range(1, last["version"] + 1):
+            assert table.watcher.read(table.game, version)["events"] == last["events"][:version]
+        for beyond in (0, last["version"] + 1, 999_999_999):
+            absent = table.watcher.get(f"/games/{table.game}?version={beyond}")
+            assert (absent.status, absent.code) == (404, "notFound")
+        for bad in ("-1", "x", "", "1.0", "%D9%A3", "1e3", "9999999999", "%00"):
+            assert table.watcher.get(f"/games/{table.game}?version={bad}").status == 400
+
+
+def test_the_lobby_lists_what_is_open_and_what_is_played(server: Server) -> None:
+    """Open until somebody has joined, then there to be watched, and gone when it is over."""
+    with seated(server, "lobby", name="Ann", mark="O", first="X") as ann, server.client() as bob:
+        listed = [table for table in bob.get("/games").json["open"] if table["id"] == ann.game]
+        assert len(listed) == 1
+        assert listed[0] | {"created": 0} == {
+            "id": ann.game,
+            "name": "Ann",
+            "mark": "X",
+            "first": "X",
+            "created": 0,
+        }
+
+        bob.secret = bob.join(ann.game, None, name="Bob")["secrets"]["X"]
+
+        lobby = bob.get("/games").json
+        assert ann.game not in [table["id"] for table in lobby["open"]]
+        (played,) = [table for table in lobby["playing"] if table["id"] == ann.game]
+        assert (played["X"], played["O"]) == ("Bob", "Ann")
+
+        ann.resign()
+
+        with ann.follow() as stream:  # the list is put in order right after the end
+            stream.wait_version(ann.version)
+        assert _eventually_unlisted(bob, ann.game)
+
+
+def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(server: Server) -> None:
+    """However many are open."""
+    with server.client() as client:
+        made = [client.create("lobby")["id"] for _ in range(53)]
+
+        listed = [table["id"] for table in client.get("/games").json["open"]]
+
+        assert len(listed) == 50
+        assert listed == made[::-1][:50]
+
+
+def test_games_between_friends_are_in_no_list(server: Server) -> None:
+    """Nor those with bots and with oneself."""
+    with server.client() as client:
+        hidden = {client.create(kind)["id"] for kind in ("friend", "self")}
+        hidden.add(client.create("bot", bot="random")["id"])
+
+        lobby = client.get("/games").json
+
+        assert not hidden & {table["id"] for table in lobby["open"] + lobby["playing"]}
+
+
+def test_a_game_has_an_end_however_much_is_taken_back(quick: Server) -> None:
+    """Who takes back for ever is told so, and can still give up."""
+    with seated(quick, "self") as both:
+        x = Seat(both.client, both.game, "X")
+        version, refused = both.version, None
+        while refused is None:
+            for command in (lambda version: x.move(4, version), x.take_back):
+                answer = command(version)
+                if answer.status != 200:
+                    refused = answer
+                    break
+                version = answer.json["version"]
+
+        assert (refused.status, refused.code) == (409, "tooLong")
+        assert version <= 1503  # the token that cannot be taken back any more is the last
+        assert both.resign().status == 200
+
+
+def _is_settled(events: list[Any]) -> bool:
+    """Tell whether it is X's turn, or nobody's any more."""
+    names = [message.data["event"] for message in events]
+    turns = [message.data["mark"] for message in events if message.data["event"] == "playerActive"]
+    return "gameCompleted" in names or ("gameReady" in names and turns[-1] == "X")
+
+
+def _eventually_unlisted(client: Client, game: str) -> bool:
+    """Ask until a game is in no list any more; the list follows the game by a moment."""
+    for _ in range(1000):
+        lobby = client.get("/games").json
+        if game not in [table["id"] for table in lobby["open"] + lobby["playing"]]:
+            return True
+    return False

@@ -1,0 +1,169 @@
+"""What every answer carries besides its body, so that no browser does more with it than it should."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import socket
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts.web.pages import load
+from web.serving import DEADLINE
+from web.tables import seated
+
+if TYPE_CHECKING:
+    from web.serving import Answer, Client, Server
+
+GAME = "a" * 26
+STATIC = sorted(
+    one.name for one in (files("noughts.web") / "static").iterdir() if one.name.endswith((".js", ".css"))
+)
+PAGES = ("//", "//lobby", f"//game/{GAME}", "//replay/519", "//replay/519?first=O", "//replay")
+TOLD = ("/games", "/bots", "/health", "/ready", "/openapi.json", "/analysis?moves=5", "//metrics")
+REFUSED = ("/nonesuch", f"/games/{GAME}", "/analysis", "//nonesuch", "//static/nonesuch.js", "//static/")
+
+
+def _directives(answer: Answer) -> dict[str, list[str]]:
+    policy = answer.headers["content-security-policy"]
+    return {
+        name: rest.split() for name, _, rest in (one.strip().partition(" ") for one in policy.split(";"))
+    }
+
+
+@pytest.mark.parametrize("path", [*PAGES, *TOLD, *REFUSED, "//static/style.css", "//favicon.ico"])
+def test_every_answer_is_guarded(client: Client, path: str) -> None:
+    """Nothing is sniffed, nothing is framed, nothing is told to other sites, and no server is named."""
+    for method in ("GET", "HEAD", "POST"):
+        answer = client.ask(method, path)
+
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert answer.headers["server"] is None
+        assert answer.headers["x-powered-by"] is None
+        directives = _directives(answer)
+        assert directives["default-src"] == ["'none'"]
+        assert directives["frame-ancestors"] == ["'none'"]
+        assert not any("unsafe" in one or "*" in one for rest in directives.values() for one in rest)
+        for name in {*answer.headers}:
+            assert len(answer.headers.get_all(name, [])) == 1, name
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_the_page(client: Client, path: str) -> None:
+    """With a policy that lets our own scripts run, and no others."""
+    answer = client.get(path)
+
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.body == client.get("//").body
+    directives = _directives(answer)
+    assert directives["script-src"] == directives["style-src"] == directives["connect-src"] == ["'self'"]
+    assert directives["base-uri"] == directives["form-action"] == ["'none'"]
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+
+
+def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
+    """Neither has it a script, a style or a handler of its own in it, which the policy would stop."""
+    page = client.get("//").body.decode()
+
+    assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
+    for address in re.findall(r'(?:src|href)="([^"]*)"', page):
+        assert address.startswith(("/", "#", "data:image/")), address
+        assert not address.startswith("//"), address
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
+    """As it was read when the server started; who has it already is told so."""
+    content = load()[name].plain
+
+    plain = client.get(f"//static/{name}")
+    pressed = client.get(f"//static/{name}", accept_encoding="gzip, br")
+    known = client.get(f"//static/{name}", if_none_match=plain.headers["etag"])
+    other = client.get(f"//static/{name}", if_none_match='"something else"')
+
+    assert plain.body == content
+    assert plain.headers["content-encoding"] is None
+    if pressed.headers["content-encoding"] == "gzip":
+        assert gzip.decompress(pressed.body) == content
+        assert len(pressed.body) < len(content)
+    else:
+        assert pressed.body == content
+    assert "accept-encoding" in plain.headers["vary"].lower()
+    assert (known.status, known.body) == (304, b"")
+    assert known.headers["etag"] == plain.headers["etag"]
+    assert (other.status, other.body) == (200, content)
+    kind = "text/css" if name.endswith("css") else "text/javascript"
+    assert plain.headers["content-type"] == f"{kind}; charset=utf-8"
+
+
+def test_only_what_is_part_of_the_page_is_sent(client: Client) -> None:
+    """No code of the server's, by whatever way it is asked for."""
+    for path in (
+        "app.py",
+        "../app.py",
+        "../static/app.js",
+        "./app.js",
+        "/app.js",
+        "app.js/",
+        "APP.JS",
+        "",
+    ):
+        refused = client.get(f"//static/{path}")
+        assert (refused.status, refused.code) == (404, "notFound"), path
+
+
+def test_what_changes_is_kept_by_nobody(server: Server) -> None:
+    """Games and secrets are in no cache on the way."""
+    with seated(server, "self") as both:
+        for answer in (
+            both.client.get(f"/games/{both.game}"),
+            both.client.get("/games"),
+            both.client.post("/games", {"opponent": "friend"}),
+            both.move(4),
+            both.client.get("/nonesuch"),
+        ):
+            assert answer.headers["cache-control"] == "no-store"
+        with both.follow() as stream:
+            assert stream.headers["cache-control"] == "no-store"
+            assert stream.headers["x-accel-buffering"] == "no"
+            assert stream.headers["x-content-type-options"] == "nosniff"
+            assert "default-src 'none'" in stream.headers["content-security-policy"]
+            assert stream.headers["referrer-policy"] == "no-referrer"
+            assert stream.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_what_is_no_request_is_answered_with_the_same_headers(server: Server) -> None:
+    """Also what never gets as far as being read."""
+    with socket.create_connection((server.host, server.port), DEADLINE) as line:
+        line.sendall(b"rubbish\r\n\r\n")
+        said = line.recv(65536).lower()
+
+    for name in (
+        b"x-content-type-options: nosniff",
+        b"referrer-policy: no-referrer",
+        b"content-security-policy: default-src 'none'",
+        b"cross-origin-resource-policy: same-origin",
+        b"cache-control: no-store",
+    ):
+        assert name in said
+
+
+def test_a_problem_is_a_problem_of_the_standard(client: Client) -> None:
+    """With a title, its status, a code for programs and a sentence for people."""
+    for path, status in ((f"/games/{GAME}", 404), ("/analysis?moves=x", 400), ("//nonesuch", 404)):
+        answer = client.get(path)
+        problem = answer.json
+
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert (answer.status, problem["status"]) == (status, status)
+        assert problem.get("type", "about:blank") == "about:blank"
+        assert re.fullmatch(r"[a-z][A-Za-z]+", problem["code"])
+        assert re.fullmatch(r"[A-Z].*[.!?]", problem["detail"])
+        assert problem["title"]

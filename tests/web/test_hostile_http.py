@@ -1,0 +1,364 @@
+"""Raw hostile HTTP: whatever comes, the answer is a refusal, and the server goes on.
+
+The seeded rubbish is more with NOUGHTS_TORTURE=1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from contextlib import suppress
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.serving import DEADLINE, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from web.serving import Client
+
+ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
+
+HOST = b"Host: x\r\n"
+JSON = b"Content-Type: application/json\r\n"
+CREATE = b'{"opponent":"self"}'
+
+# What is no HTTP at all, or no request: an answer is owed where the line is not simply closed.
+NO_REQUESTS = {
+    "rubbish": b"\x00\xff\x16\x03\x01 rubbish\r\n\r\n",
+    "the beginning of TLS": bytes.fromhex("16030100c8010000c40303") + bytes(190),
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "an unknown method": b"FETCH / HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a small method": b"get / HTTP/1.1\r\n" + HOST + b"\r\n",
+    "HTTP/9.9": b"GET / HTTP/9.9\r\n\r\n",
+    "HTTP/1.1.1": b"GET / HTTP/1.1.1\r\n\r\n",
+    "a space in the path": b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a control character in the path": b"GET /\x01 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a bare path": b"GET games HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a nul in a header": b"GET / HTTP/1.1\r\nHost: a\x00b\r\n\r\n",
+    "a header without a name": b"GET / HTTP/1.1\r\n: x\r\n\r\n",
+    "a header without a colon": b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+    "a space before the colon": b"POST / HTTP/1.1\r\nContent-Length : 3\r\n\r\nabc",
+    "a folded header": b"GET / HTTP/1.1\r\nHost: x\r\n y\r\n\r\n",
+    "a bare return": b"GET / HTTP/1.1\rHost: x\r\r",
+    "a negative length": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    "a length that is none": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: 1x\r\n\r\n",
+    "a length with a plus": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
+    "two lengths": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "a length without end": b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n",
+    "a length and chunks": b"POST /api/v1/games HTTP/1.1\r\n"
+    + HOST
+    + JSON
+    + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "chunks that are none": b"POST /api/v1/games HTTP/1.1\r\n"
+    + HOST
+    + JSON
+    + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    "a chunk without end": b"POST /api/v1/games HTTP/1.1\r\n"
+    + HOST
+    + JSON
+    + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+    "a chunk longer than it says": b"POST /api/v1/games HTTP/1.1\r\n"
+    + HOST
+    + JSON
+    + b"Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef\r\n0\r\n\r\n",
+    "an encoding nobody knows": b"POST /api/v1/games HTTP/1.1\r\n"
+    + HOST
+    + JSON
+    + b"Transfer-Encoding: chunked, nonesuch\r\n\r\n",
+    "letters that are no ASCII in the path": b"GET /\xc3\xa9 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a long head": b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+    "many headers": b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000 + b"\r\n",
+    "a long path": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a long query": b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a long name of a header": b"GET / HTTP/1.1\r\n" + b"a" * 20_000 + b": b\r\n\r\n",
+    "a head that never ends": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
+    "a path that never ends": b"GET /" + b"a" * 100_000,
+    "a method that never ends": b"G" * 100_000,
+}
+
+# What is a request, if a strange one: it is answered as it deserves, and the line is of use after it.
+STRANGE = {
+    "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 200),
+    "no version": (b"GET /api/v1/health\r\n\r\n", 200),
+    "HTTP/0.9": (b"GET /api/v1/health HTTP/0.9\r\n\r\n", 200),
+    "a star": (b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a proxy's": (b"CONNECT evil.example:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+    "two slashes": (b"GET //api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "dots": (b"GET /static/../../../../etc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "hidden dots": (b"GET /static/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "hidden slashes": (b"GET /static/..%2f..%2fapp.py HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "backslashes": (b"GET /static/..\\..\\app.py HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a nul in the path": (b"GET /api/v1/games/%00 HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a nul in a file's name": (b"GET /static/app.js%00.css HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "bad escapes": (b"GET /api/v1/games/%zz%f HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "bytes that are no text": (b"GET /api/v1/games/%ff%fe HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "lone surrogates": (b"GET /api/v1/games/%ed%a0%80/events HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "line ends in the path": (b"GET /api/v1/games/%0d%0aX:y HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a long id": (b"GET /api/v1/games/" + b"a" * 10_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a slash at the end": (b"GET /api/v1/health/ HTTP/1.1\r\n" + HOST + b"\r\n", 404),
+    "a fragment": (b"GET /api/v1/health#x HTTP/1.1\r\n" + HOST + b"\r\n", 200),
+    "no host": (b"GET /api/v1/health HTTP/1.1\r\n\r\n", 200),
+    "HTTP/1.0": (b"GET /api/v1/health HTTP/1.0\r\n\r\n", 200),
+    "two hosts": (b"GET /api/v1/health HTTP/1.1\r\n" + HOST * 2 + b"\r\n", 200),
+    "a websocket": (
+        b"GET /api/v1/health HTTP/1.1\r\n"
+        + HOST
+        + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        + b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        200,
+    ),
+    "HTTP/2 by upgrade": (
+        b"GET /api/v1/health HTTP/1.1\r\n"
+        + HOST
+        + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+        200,
+    ),
+    "a body where none is needed": (
+        b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\n\r\nabc",
+        200,
+    ),
+    "an expectation": (
+        b"POST /api/v1/games HTTP/1.1\r\n"
+        + HOST
+        + JSON
+        + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
+        400,
+    ),
+    "an expectation nobody knows": (
+        b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Expect: the unexpected\r\n\r\n",
+        200,
+    ),
+    "a good body in chunks": (
+        b"POST /api/v1/games HTTP/1.1\r\n"
+        + HOST
+        + JSON
+        + b"Transfer-Encoding: chunked\r\n\r\n5\r\n"
+        + CREATE[:5]
+        + b"\r\n%x;extra=1\r\n" % len(CREATE[5:])
+        + CREATE[5:]
+        + b"\r\n0\r\nTrailer: x\r\n\r\n",
+        201,
+    ),
+    "a body too large in chunks": (
+        b"POST /api/v1/games HTTP/1.1\r\n"
+        + HOST
+        + JSON
+        + b"Transfer-Encoding: chunked\r\n\r\n"
+        + (b"400\r\n" + b" " * 1024 + b"\r\n") * 6
+        + b"0\r\n\r\n",
+        413,
+    ),
+    "a length too large": (
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 999999999999\r\n\r\n",
+        413,
+    ),
+    "a moves route with slashes": (
+        b"POST /api/v1/games/a/b/c/moves HTTP/1.1\r\n"
+        + HOST
+        + JSON
+        + b'Content-Length: 34\r\n\r\n{"cell":4,"version":5,"key":"abc"}',
+        404,
+    ),
+}
+
+_STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
+
+
+@pytest.fixture(autouse=True)
+def alive(server: Server) -> Iterator[None]:
+    """See to it after each test that the server answers still, to somebody who was there before, too."""
+    with server.client() as before:
+        assert before.get("/health").status == 200
+        yield
+        assert before.get("/health").status == 200
+        with server.client() as after:
+            assert after.get("/ready").status == 200
+
+
+@pytest.mark.parametrize("what", NO_REQUESTS)
+def test_what_is_no_request_is_refused(server: Server, what: str) -> None:
+    """With a problem of the client's, and the line is closed."""
+    said = _exchange(server, NO_REQUESTS[what])
+
+    status, headers, body = _parts(said)
+    assert status in (400, 413, 431)
+    assert b"content-type: application/problem+json" in headers
+    assert b'"code":' in body
+    assert b"x-content-type-options: nosniff" in headers
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_what_is_a_strange_request_is_answered(server: Server, what: str) -> None:
+    """As it deserves."""
+    request, expected = STRANGE[what]
+
+    said = _exchange(server, request, is_whole=lambda said: said.endswith(b"}"))
+
+    said = said.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
+    status, headers, _ = _parts(said)
+    assert status == expected
+    assert status < 400 or b"application/problem+json" in headers
+
+
+def test_requests_one_after_the_other_are_answered_in_order(server: Server) -> None:
+    """Many sent at once, without waiting: good ones, bad ones, and those with bodies."""
+    good = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
+    absent = b"GET /nonesuch HTTP/1.1\r\n" + HOST + b"\r\n"
+    wrong = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nabcde"
+    create = (
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(CREATE)
+    )
+    last = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+
+    requests = (good + absent + wrong + create + CREATE) * 10 + last
+    said = _exchange(server, requests, is_whole=lambda said: said.count(b"HTTP/1.1 ") == 41)
+
+    statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
+    assert statuses == [200, 404, 415, 201] * 10 + [200]
+
+
+def test_a_request_in_a_body_is_no_request(server: Server) -> None:
+    """What is smuggled in one is read as the body that it is."""
+    hidden = b"GET /nonesuch HTTP/1.1\r\n" + HOST + b"\r\n"
+    outer = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(hidden)
+    last = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+
+    said = _exchange(server, outer + hidden + last, is_whole=lambda said: b"HTTP/1.1 200 " in said)
+
+    assert re.findall(rb"HTTP/1\.1 (\d{3}) ", said) == [b"400", b"200"]
+
+
+def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
+    """A line that was good once gets no more room than any other."""
+    good = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
+    with socket.create_connection((server.host, server.port), DEADLINE) as line:
+        line.sendall(good)
+        assert _STATUS.match(line.recv(65536))
+
+        said = _send(line, b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000, lambda said: said.endswith(b"}"))
+
+    status, headers, _ = _parts(said)
+    assert status == 431
+    assert b"application/problem+json" in headers
+
+
+def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
+    """However it is cut on its way."""
+    request = (
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(CREATE)
+    )
+    with socket.create_connection((server.host, server.port), DEADLINE) as line:
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in request + CREATE:
+            line.sendall(bytes([byte]))
+
+        assert line.recv(65536).startswith(b"HTTP/1.1 201 ")
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"",
+        b"GET",
+        b"GET / HTTP/1.1\r\nHo",
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 100\r\n\r\n{",
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ],
+)
+def test_lines_that_break_in_the_middle_are_no_news(server: Server, beginning: bytes) -> None:
+    """Fifty of each, cut hard."""
+    for _ in range(50):
+        with socket.create_connection((server.host, server.port), DEADLINE) as line:
+            line.sendall(beginning)
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+
+    assert b"Traceback" not in server.heard()
+
+
+def test_rubbish_is_never_answered_with_a_fault_of_ours(server: Server) -> None:
+    """Good requests with bytes changed, left out and put in, seeded: no answer says that we are wrong."""
+    random = Random(5)
+    good = [request for request, _ in STRANGE.values()] + [
+        request for request in NO_REQUESTS.values() if len(request) < 5000
+    ]
+    for _ in range(ROUNDS):
+        request = bytearray(random.choice(good))
+        for _ in range(random.choice([1, 1, 2, 5, 20])):
+            place = random.randrange(len(request) + 1)
+            match random.randrange(3):
+                case 0:
+                    request[place : place + 1] = random.randbytes(1)
+                case 1:
+                    request[place:place] = random.choice(
+                        [b"\r\n", b"\x00", b" ", b"%", b":", b"\xff" * 9]
+                    )
+                case _:
+                    del request[place : place + random.randrange(1, 9)]
+        said = _exchange(server, bytes(request))
+        for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said):
+            assert int(status) < 500, bytes(request)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT"])
+def test_methods_that_do_nothing_are_refused(server: Server, client: Client, method: str) -> None:
+    """With what can be done there instead."""
+    game = client.create("self")["id"]
+    for path, allowed in (
+        ("/games", {"GET", "HEAD", "POST"}),
+        (f"/games/{game}", {"GET", "HEAD"}),
+        (f"/games/{game}/moves", {"POST"}),
+        (f"/games/{game}/join", {"POST"}),
+        (f"/games/{game}/events", {"GET"}),
+        ("/analysis", {"GET", "HEAD"}),
+        ("//", {"GET", "HEAD"}),
+        ("//metrics", {"GET", "HEAD"}),
+    ):
+        refused = client.ask(method, path)
+        assert (refused.status, refused.code) == (405, "methodNotAllowed"), path
+        assert {*refused.headers["allow"].split(", ")} == allowed, path
+    assert server.is_running
+
+
+def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
+    """With the length of what would have come."""
+    for path in ("/games", "/bots", "/health", "/openapi.json", "//", "//static/app.js"):
+        head, whole = client.ask("HEAD", path), client.get(path)
+        assert (head.status, head.body) == (200, b"")
+        assert head.headers["content-length"] == str(len(whole.body))
+        assert head.headers["content-type"] == whole.headers["content-type"]
+
+
+def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
+    """Send something on a line of its own, and return what comes."""
+    with socket.create_connection((server.host, server.port), DEADLINE) as line:
+        return _send(line, request, is_whole)
+
+
+def _send(line: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
+    """Send something, and return what comes: until it is whole, or until the line is closed.
+
+    Who says that nothing more will come from them is not waited for: that ends what is no request.
+    """
+    said = b""
+    with suppress(ConnectionError):  # what is refused early is not read to its end
+        line.sendall(request)
+        if is_whole is None:
+            line.shutdown(socket.SHUT_WR)
+    with suppress(ConnectionError):
+        while more := line.recv(65536):
+            said += more
+            if is_whole and is_whole(said):
+                break
+    return said
+
+
+def _parts(said: bytes) -> tuple[int, bytes, bytes]:
+    head, _, body = said.partition(b"\r\n\r\n")
+    found = _STATUS.match(head)
+    assert found, said
+    return int(found[1]), head.lower(), body

@@ -1,0 +1,199 @@
+"""Commands that come twice, late, or for a game that has gone on: each counts once, as it was meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from web.serving import new_key
+from web.tables import Seat, friends, seated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from web.serving import Client, Server
+
+
+def test_the_same_move_again_gets_the_same_answer(server: Server) -> None:
+    """However far the game has gone on: it was placed once, and is told as it was then."""
+    with friends(server) as table:
+        key = new_key()
+        first = table.X.move(4, 5, key)
+        for cells in ((0, 1, 2, 3), ()):
+            if cells:
+                table.play(*cells)
+            again = table.X.move(4, 5, key)
+            assert (again.status, again.body) == (200, first.body)
+
+        assert table.now["moves"] == [4, 0, 1, 2, 3]
+
+
+def test_the_same_last_move_again_gets_the_same_answer(server: Server) -> None:
+    """Also when it has ended the game."""
+    with friends(server) as table:
+        table.play(0, 3, 1, 4)
+        version, key = table.now["version"], new_key()
+
+        first, again = table.X.move(2, version, key), table.X.move(2, version, key)
+
+        assert (first.status, first.body) == (again.status, again.body)
+        assert first.status == 200
+
+
+def test_resigning_twice_is_resigning_once(server: Server) -> None:
+    """With the same key; with another one, the game is over already."""
+    with friends(server) as table:
+        key = new_key()
+
+        first, again, other = table.X.resign(5, key), table.X.resign(5, key), table.X.resign(5)
+
+        assert (first.status, first.body) == (again.status, again.body)
+        assert other.code == "alreadyOver"
+
+
+def test_a_key_stands_for_one_command(server: Server) -> None:
+    """Another cell, another command and another player with the same key are refused."""
+    with friends(server) as table:
+        key = new_key()
+        table.X.move(4, 5, key)
+
+        others = [
+            table.X.move(0, 5, key),
+            table.X.resign(8, key),
+            table.O.move(0, 8, key),
+            table.O.resign(8, key),
+            table.O.take_back(8, key),
+        ]
+
+        assert [(other.status, other.code) for other in others] == [(409, "keyReused")] * len(others)
+        assert table.now["version"] == 8
+
+
+def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
+    """With oneself it is done once."""
+    with seated(server, "self") as both:
+        x = Seat(both.client, both.game, "X")
+        x.move(4, 5)
+        key = new_key()
+
+        first, again = x.take_back(8, key), x.take_back(8, key)
+
+        assert (first.status, first.body) == (again.status, again.body)
+        assert first.status == 200
+
+
+@pytest.mark.parametrize("accept", [True, False])
+def test_the_same_answer_to_an_offer_again_gets_the_same_answer(server: Server, *, accept: bool) -> None:
+    """Whose line broke while they said yes or no may say it again."""
+    with friends(server) as table:
+        table.play(4)
+        table.X.take_back()
+        key = new_key()
+
+        first = table.O.answer(accept=accept, key=key)
+        again = table.O.answer(accept=accept, key=key)
+
+        assert first.status == 200
+        assert (first.status, first.body) == (again.status, again.body)
+
+
+def test_asking_again_is_asking_once(server: Server) -> None:
+    """For a take-back and for a rematch, with the same key or with another."""
+    with friends(server) as table:
+        table.play(4)
+        key = new_key()
+        asked = [table.X.take_back(8, key), table.X.take_back(8, key), table.X.take_back(8)]
+        table.X.resign()
+        wanted = [table.O.rematch(key), table.O.rematch(key), table.O.rematch()]
+
+        assert [answer.status for answer in asked + wanted] == [202] * 6
+        assert table.room["next"] is None
+
+
+def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
+    """What was never done is judged again."""
+    with friends(server) as table:
+        key = new_key()
+        assert table.O.move(4, 5, key).code == "notYourTurn"
+        table.play(0)
+        assert table.O.move(4, 8, key).status == 200
+
+
+@pytest.mark.parametrize("command", ["moves", "take-back"])
+def test_a_command_for_an_earlier_position_is_refused(server: Server, command: str) -> None:
+    """It says where the game stands, and nothing happens."""
+    with friends(server) as table:
+        table.play(4, 0)
+
+        refused = table.X.move(1, 5) if command == "moves" else table.X.take_back(5)
+
+        assert (refused.status, refused.code) == (409, "staleVersion")
+        assert refused.json["version"] == 11
+        assert table.now["version"] == 11
+
+
+@pytest.mark.parametrize("version", [6, 100, 2**31 - 1])
+@pytest.mark.parametrize("command", ["moves", "take-back", "resign"])
+def test_a_command_for_a_version_that_never_was_is_refused(
+    server: Server, command: str, version: int
+) -> None:
+    """Nobody can have seen it."""
+    with friends(server) as table:
+        refused = {
+            "moves": lambda: table.X.move(1, version),
+            "take-back": lambda: table.X.take_back(version),
+            "resign": lambda: table.X.resign(version),
+        }[command]()
+
+        assert (refused.status, refused.code) == (409, "staleVersion")
+        assert refused.json["version"] == 5
+
+
+def test_who_resigns_means_it_whatever_has_happened(server: Server) -> None:
+    """A move that comes between does not keep anybody in a game."""
+    with friends(server) as table:
+        table.play(4, 0)
+
+        assert table.X.resign(5).status == 200
+
+
+@pytest.mark.parametrize("times", [20])
+def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int) -> None:
+    """All get the one answer, and one token is placed."""
+    with friends(server) as table:
+        key = new_key()
+        clients = [server.client(table.X.client.secret) for _ in range(times)]
+
+        answers = in_threads(*(_mover(client, table.game, key) for client in clients))
+
+        assert len({*map(str, answers)}) == 1
+        assert table.now["version"] == 8
+
+
+def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
+    """Whatever the player calls their commands."""
+    with seated(server, "bot", bot="random") as person, person.follow() as stream:
+        answer = person.move(4, 5, "bot-8")
+
+        assert answer.status == 200
+        stream.wait_version(9)
+
+
+@pytest.mark.parametrize("key", ["", "a" * 65, "a b", "ä", "a\n", "\x00", "a.b", 5, None, ["a"]])
+def test_what_is_no_key_is_refused(server: Server, key: object) -> None:
+    """A key is letters, digits, - and _, and 64 of them at most."""
+    with seated(server, "self") as both:
+        refused = both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key})
+
+        assert (refused.status, refused.code) == (400, "badRequest")
+
+
+def _mover(client: Client, game: str, key: str) -> Callable[[], tuple[int, bytes]]:
+    def move() -> tuple[int, bytes]:
+        with client:
+            answer = client.move(game, 4, 5, key)
+            return answer.status, answer.body
+
+    return move

@@ -1,0 +1,179 @@
+"""How often one address may do something, how much it may have open, and that others do not notice."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.serving import Server, new_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from web.serving import Answer, Client
+
+OTHER = "127.0.0.2"
+"""Another address of this machine's."""
+
+
+def _create(client: Client) -> Answer:
+    return client.post("/games", {"opponent": "self"})
+
+
+def _join(client: Client) -> Answer:
+    return client.post(f"/games/{'a' * 26}/join", {"invite": "x", "key": new_key()})
+
+
+def _analyse(client: Client) -> Answer:
+    return client.get("/analysis?moves=5")
+
+
+@pytest.mark.parametrize(
+    ("setting", "act", "usual"),
+    [
+        ("NOUGHTS_CREATES_PER_MINUTE", _create, 201),
+        ("NOUGHTS_JOINS_PER_MINUTE", _join, 404),
+        ("NOUGHTS_ANALYSES_PER_MINUTE", _analyse, 200),
+    ],
+)
+def test_one_address_may_do_so_much_a_minute(
+    store: str, setting: str, act: Callable[[Client], Answer], usual: int
+) -> None:
+    """Then it is told when to come back; everything else, and everybody else, goes on."""
+    with (
+        Server(store, **{setting: "3"}) as server,
+        server.client() as client,
+        server.client(source=OTHER) as other,
+    ):
+        answers = [act(client) for _ in range(3)]
+        refused = act(client)
+
+        assert [answer.status for answer in answers] == [usual] * 3
+        assert (refused.status, refused.code) == (429, "tooMany")
+        assert 1 <= int(refused.headers["retry-after"]) <= 20
+        assert "wait" in refused.json["detail"]
+        assert client.get("/games").status == 200
+        for pretence in ({"x_forwarded_for": "192.0.2.1"}, {"forwarded": "for=192.0.2.1"}):
+            assert client.post("/games", {}, **pretence).status in (400, 429)
+        assert act(client).status == 429
+        assert act(other).status == usual
+
+
+def test_bad_requests_count_too(store: str) -> None:
+    """Who sends nonsense for ever is stopped like everybody."""
+    with Server(store, NOUGHTS_CREATES_PER_MINUTE="2") as server, server.client() as client:
+        statuses = [client.ask("POST", "/games", b"x").status for _ in range(3)]
+
+        assert statuses == [415, 415, 429]
+
+
+def test_wrong_secrets_are_counted(store: str) -> None:
+    """Who guesses is stopped; who has the right secret, and who has none, is never."""
+    with (
+        Server(store, NOUGHTS_WRONG_SECRETS_PER_MINUTE="3") as server,
+        server.client() as client,
+        server.client() as guesser,
+        server.client(source=OTHER) as other,
+    ):
+        seat = client.create("self")
+        game = seat["id"]
+        client.secret = seat["secrets"]["X"]
+        guesser.secret = other.secret = "guess" * 6
+
+        guesses = [guesser.move(game, 4, 5).status for _ in range(5)]
+
+        assert guesses == [404, 404, 404, 429, 429]
+        refused = guesser.move(game, 4, 5)
+        assert (refused.code, refused.headers["retry-after"] is not None) == ("tooMany", True)
+        assert guesser.get(f"/games/{game}/events").status == 429
+        assert client.move(game, 4, 5).status == 200
+        assert client.read(game)["you"] == ["X"]
+        assert other.move(game, 4, 5).status == 404
+        guesser.secret = None
+        assert guesser.read(game)["you"] == []
+
+
+def test_behind_a_proxy_the_address_is_the_one_it_names(store: str) -> None:
+    """But only if the proxy is one that was named in the settings."""
+    limits = {"NOUGHTS_CREATES_PER_MINUTE": "1", "NOUGHTS_PROXY": "127.0.0.1"}
+    with (
+        Server(store, **limits) as server,
+        server.client() as proxy,
+        server.client(source=OTHER) as stranger,
+    ):
+        body = {"opponent": "self"}
+        through = [
+            proxy.post("/games", body, x_forwarded_for=address).status
+            for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2")
+        ]
+        pretended = [
+            stranger.post("/games", body, x_forwarded_for=address).status
+            for address in ("192.0.2.3", "192.0.2.4")
+        ]
+        networks = [
+            proxy.post("/games", body, x_forwarded_for=address).status
+            for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1")
+        ]
+
+        assert through == [201, 429, 201]
+        assert pretended == [201, 429]
+        assert networks == [201, 429, 201]
+
+
+def test_one_address_may_have_so_many_streams(store: str) -> None:
+    """One more is refused until one is closed; others are not in its way."""
+    with (
+        Server(store, NOUGHTS_STREAMS_PER_ADDRESS="2") as server,
+        server.client() as client,
+        server.client(source=OTHER) as other,
+        ExitStack() as stack,
+    ):
+        game = client.create("self")["id"]
+        watch = stack.enter_context(other.follow(game))
+        first = stack.enter_context(client.follow(game))
+        second = stack.enter_context(client.follow(game))
+        watch.wait_room(lambda room: room["watching"] == 3)
+
+        refused = client.get(f"/games/{game}/events")
+
+        assert (refused.status, refused.code) == (429, "tooMany")
+        assert refused.headers["retry-after"]
+        assert not first.is_over
+        second.close()
+        watch.wait_room(lambda room: room["watching"] == 2)
+        with client.follow(game) as again:
+            assert again.refusal is None
+
+
+def test_the_server_holds_so_many_streams(store: str) -> None:
+    """Whoever comes then is asked to come back."""
+    with (
+        Server(store, NOUGHTS_MOST_STREAMS="1") as server,
+        server.client() as client,
+        server.client(source=OTHER) as other,
+    ):
+        game = client.create("self")["id"]
+        with client.follow(game) as stream:
+            stream.wait(lambda now: now.rooms)
+
+            refused = other.get(f"/games/{game}/events")
+
+            assert (refused.status, refused.code) == (503, "tooBusy")
+            assert refused.headers["retry-after"]
+
+
+def test_the_server_holds_so_many_lines(store: str) -> None:
+    """Whoever comes then is told so as everything is told, and those who are there go on."""
+    with Server(store, NOUGHTS_MOST_CONNECTIONS="3") as server, ExitStack() as stack:
+        clients = [stack.enter_context(server.client()) for _ in range(6)]
+
+        answers = [client.get("/health") for client in clients]
+
+        assert [answer.status for answer in answers][:2] == [200, 200]
+        refused = answers[-1]
+        assert (refused.status, refused.code) == (503, "tooBusy")
+        assert refused.headers["retry-after"]
+        assert refused.headers["x-content-type-options"] == "nosniff"
+        assert clients[0].get("/health").status == 200

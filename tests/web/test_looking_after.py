@@ -1,0 +1,170 @@
+"""What somebody who looks after a server asks it: how it is, what it has counted, and what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from web.serving import Server
+from web.tables import friends
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from postgres_server import Server as Postgres
+    from web.serving import Client
+
+_SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)+)\})? (\d+)')
+
+
+def _samples(client: Client) -> dict[tuple[str, str], int]:
+    """Read the numbers, by name and labels; whatever is not written as it should be is complained of."""
+    answer = client.get("//metrics")
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = answer.body.decode()
+    assert text.endswith("\n")
+    kinds: dict[str, str] = {}
+    helped: set[str] = set()
+    samples: dict[tuple[str, str], int] = {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            helped.add(line.split()[2])
+        elif line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert name not in kinds
+            kinds[name] = kind
+        else:
+            found = _SAMPLE.fullmatch(line)
+            assert found, line
+            name, labels = found[1], found[2] or ""
+            assert name in kinds
+            assert (name, labels) not in samples
+            assert (kinds[name] == "counter") == name.endswith("_total")
+            samples[name, labels] = int(found[3])
+    assert {*kinds} == helped
+    return samples
+
+
+def test_what_has_happened_is_counted(store: str) -> None:
+    """Requests by what they asked for and what came of it, games, moves and streams."""
+    with Server(store) as server, server.client() as client:
+        with friends(server) as table, table.watcher.follow(table.game) as stream:
+            table.play(0, 4)
+            table.X.move(0)
+            stream.wait_version(11)
+            during = _samples(client)
+            assert during["noughts_streams", ""] == 1
+        client.get("/nonesuch")
+        client.get(f"/games/{'a' * 26}")
+
+        samples = _samples(client)
+
+        assert samples["noughts_moves_total", ""] == 2
+        assert samples["noughts_games_created_total", 'opponent="friend"'] == 1
+        requests = {
+            labels: count for (name, labels), count in samples.items() if name == "noughts_requests_total"
+        }
+        moves = 'route="/api/v1/games/{id}/moves"'
+        assert requests[f'{moves},status="200"'] == 2
+        assert requests[f'{moves},status="409"'] == 1
+        assert requests['route="/api/v1/games/{id}",status="404"'] == 1
+        assert samples["noughts_commits_total", ""] >= 3
+
+
+def test_what_strangers_ask_for_makes_no_new_numbers(client: Client) -> None:
+    """However many addresses they think of: the list of numbers has an end, and no address in it."""
+    before = _samples(client)
+    for number in range(50):
+        client.get(f"//strange/{number}")
+        client.get(f"/games/strange{number}")
+        client.ask("PUT", f"/strange/{number}")
+
+    after = _samples(client)
+
+    assert len(after) <= len(before) + 3
+    assert "strange" not in client.get("//metrics").body.decode()
+
+
+def test_a_server_that_answers_is_well(client: Client) -> None:
+    """Health says that it runs, and readiness that it can reach the games."""
+    assert client.get("/health").json == {"status": "ok"}
+    assert client.get("/ready").json == {"status": "ok"}
+
+
+def test_without_its_file_a_server_is_not_ready(tmp_path: Path) -> None:
+    """A file that was moved away is not the store any more; when it is back, so are the games."""
+    file = tmp_path / "games.db"
+    with Server(f"sqlite:{file}") as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        for path in tmp_path.iterdir():
+            path.rename(path.with_name(f"away-{path.name}"))
+
+        refused, created = client.get("/ready"), client.post("/games", {"opponent": "self"})
+        moved = client.move(seat["id"], 4, 5, "k")
+
+        for answer in (refused, created, moved):
+            assert (answer.status, answer.code) == (503, "storeUnavailable")
+            assert str(tmp_path) not in answer.body.decode()
+            assert answer.headers["retry-after"]
+        assert client.get("/health").status == 200
+
+        for path in tmp_path.iterdir():
+            path.rename(path.with_name(path.name.removeprefix("away-")))
+
+        assert client.get("/ready").status == 200
+        assert client.move(seat["id"], 4, 5, "k").status == 200
+        assert client.read(seat["id"])["version"] == 8
+        assert server.stop() == 0
+
+
+def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
+    """And is again as soon as the database is, with nothing lost and nothing done twice."""
+    with Server(postgres.place()) as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        postgres.stop("immediate")
+        try:
+            refused, health = client.get("/ready"), client.get("/health")
+        finally:
+            postgres.start()
+
+        assert (refused.status, refused.code) == (503, "storeUnavailable")
+        assert str(postgres.folder) not in refused.body.decode()
+        assert health.status == 200
+        while client.get("/ready").status != 200:  # its pool finds the way back within a moment
+            pass
+        assert client.move(seat["id"], 4, 5, "k").status == 200
+        assert client.read(seat["id"])["version"] == 8
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def test_the_log_is_lines_of_json(store: str) -> None:
+    """One for each thing that happened, with when, how grave, and what."""
+    with Server(store) as server:
+        with friends(server) as table:
+            table.play(0, 4)
+        assert server.stop() == 0
+
+    lines = [json.loads(line) for line in server.errors.splitlines()]
+
+    assert lines
+    for line in lines:
+        assert {"at", "level", "event"} <= {*line}
+        assert line["level"] == "info"
+    assert [line["event"] for line in lines if line["event"] in ("started", "stopped")] == [
+        "started",
+        "stopped",
+    ]
+
+
+def test_a_server_that_shall_be_quiet_is(store: str) -> None:
+    """With nothing wrong there is nothing to say."""
+    with Server(store, NOUGHTS_LOG="error") as server:
+        with server.client() as client:
+            client.create("self")
+        assert server.stop() == 0
+
+    assert server.errors == b""

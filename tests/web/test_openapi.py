@@ -1,0 +1,150 @@
+"""The OpenAPI document: it is one, it says what there is, and the server keeps to it.
+
+Schemathesis makes up requests from the document as the server serves it. What fits the document may
+still be refused, because it says less than the rules do: names, policies and positions have a grammar,
+and either a board is asked for or moves. So what fits need not be taken; what does not fit is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import load_all_checks
+from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
+
+from noughts.web.operations import OPERATIONS
+from noughts.web.problems import CODES
+from web.tables import Seat, friends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from schemathesis import BaseSchema, Case
+
+    from web.serving import Client, Server
+
+EXAMPLES = 12
+EXCLUDED = [positive_data_acceptance, ignored_auth]
+"""Who has no seat is answered as if there were no game, and not with the 401 that it expects."""
+ROUTES = [f"{operation.method} {operation.route}" for operation in OPERATIONS]
+TAKING = [
+    f"{operation.method} {operation.route}"
+    for operation in OPERATIONS
+    if operation.body or operation.query or "{id}" in operation.path
+]
+"""What takes anything that could be wrong."""
+
+
+@pytest.fixture(scope="module")
+def document(server: Server) -> Any:  # noqa: ANN401 - JSON is anything
+    """Get the document as everybody gets it."""
+    with server.client() as client:
+        answer = client.get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    return answer.json
+
+
+@pytest.fixture(scope="module")
+def schema(document: dict[str, Any]) -> BaseSchema:
+    """Have Schemathesis read it."""
+    load_all_checks()
+    return schemathesis.openapi.from_dict(document)
+
+
+def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any]) -> None:
+    """By the schema that OpenAPI has for its documents; and every reference leads somewhere."""
+    schema.validate()
+
+    assert document["openapi"].startswith("3.1")
+    names = {*document["components"]["schemas"]}
+    assert {*_references(document)} <= {f"#/components/schemas/{name}" for name in names}
+    assert len([*schema.get_all_operations()]) == len(OPERATIONS) + 1
+
+
+def test_it_tells_all_that_there_is(client: Client, document: dict[str, Any]) -> None:
+    """Every address of it is answered, and each operation and each code has its place in it."""
+    told = {
+        f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
+    }
+    ids = [one["operationId"] for methods in document["paths"].values() for one in methods.values()]
+    words = " ".join(
+        answer["description"]
+        for methods in document["paths"].values()
+        for one in methods.values()
+        for answer in one["responses"].values()
+    )
+
+    assert told == {*ROUTES, "GET /api/v1/games/{id}/events"}
+    assert len({*ids}) == len(ids)
+    for code in {*CODES} - {"methodNotAllowed", "headersTooLarge"}:
+        assert f"`{code}`" in words, code
+    for name in told:
+        method, _, path = name.partition(" ")
+        answer = client.ask(method, "/" + path.replace("{id}", "a" * 26))
+        assert answer.status not in (405, 500), name
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_fits_is_answered_as_it_says(server: Server, schema: BaseSchema, route: str) -> None:
+    """For games that are there, at every stage, and for those that are not; by those who may, and not."""
+    with friends(server) as fresh, friends(server) as over, friends(server) as asked:
+        over.play(0, 3, 1, 4, 2)
+        over.X.rematch()
+        asked.play(4)
+        asked.X.take_back()
+        with server.client() as client:
+            waiting = client.create("friend")
+        seats = [
+            *(seat for table in (fresh, over, asked) for seat in table.seats.values()),
+            Seat(server.client(waiting["secrets"]["X"]), waiting["id"]),
+        ]
+        held = st.sampled_from([(seat.game, seat.client.secret) for seat in seats])
+
+        @_limited
+        @given(case=_cases(schema, route, GenerationMode.POSITIVE), at=held, is_there=st.booleans())
+        def answers(case: Case[Any], at: tuple[str, str], is_there: bool) -> None:  # noqa: FBT001 - drawn
+            headers = {}
+            if is_there and "id" in case.path_parameters:
+                game, secret = at
+                case.path_parameters["id"] = game
+                headers["Authorization"] = f"Bearer {secret}"
+            case.call_and_validate(base_url=server.url, headers=headers, excluded_checks=EXCLUDED)
+
+        answers()
+
+
+@pytest.mark.parametrize("route", TAKING)
+def test_what_does_not_fit_is_refused(server: Server, schema: BaseSchema, route: str) -> None:
+    """With a problem that it tells."""
+
+    @_limited
+    @given(case=_cases(schema, route, GenerationMode.NEGATIVE))
+    def refuses(case: Case[Any]) -> None:
+        case.call_and_validate(base_url=server.url, excluded_checks=EXCLUDED)
+
+    refuses()
+
+
+def _cases(schema: BaseSchema, route: str, mode: GenerationMode) -> st.SearchStrategy[Case[Any]]:
+    method, _, path = route.partition(" ")
+    return schema[path][method].as_strategy(generation_mode=mode)
+
+
+def _limited(test: Callable[..., None]) -> Callable[..., None]:
+    limits = settings(max_examples=EXAMPLES, database=None, suppress_health_check=[*HealthCheck])
+    return limits(test)
+
+
+def _references(part: object) -> list[str]:
+    if isinstance(part, dict):
+        own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+        return own + [found for inner in part.values() for found in _references(inner)]
+    if isinstance(part, list):
+        return [found for inner in part for found in _references(inner)]
+    return []

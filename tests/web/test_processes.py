@@ -1,0 +1,282 @@
+"""Several processes that serve the same games: whichever one asks, and wherever the others are."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from web.serving import Server, new_key
+from web.tables import asked_at_once, friends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from postgres_server import Server as Postgres
+    from web.serving import Answer, Client
+
+WON_BY_X = (0, 3, 1, 4, 2)
+
+
+@pytest.fixture(scope="module")
+def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
+    """Start two servers on one PostgreSQL."""
+    url = postgres.place()
+    with Server(url) as one, Server(url) as other:
+        yield one, other
+        for server in (one, other):
+            assert server.stop() == 0
+            assert b"Traceback" not in server.errors
+
+
+def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
+    """Created here, joined there, watched at both: each event comes to all, live, and once."""
+    here, there = two
+    with friends(here, there) as table, here.client() as eve, ExitStack() as stack:
+        streams = [
+            stack.enter_context(stream)
+            for stream in (
+                table.X.follow(),
+                table.O.follow(),
+                eve.follow(table.game),
+                table.watcher.follow(table.game),
+            )
+        ]
+        for cell in WON_BY_X:
+            now = table.now
+            assert table.seats[now["active"]].move(cell, now["version"]).status == 200
+            for stream in streams:
+                stream.wait_version(now["version"] + 3)
+
+        last = table.now
+        assert last["winner"] == "X"
+        for stream in streams:
+            events = stream.wait_version(last["version"])
+            assert [message.data for message in events] == last["events"]
+            assert [message.id for message in events] == [str(n) for n in range(1, len(events) + 1)]
+
+
+def test_who_is_where_is_known_at_both(two: tuple[Server, Server]) -> None:
+    """Players at one are present at the other, and all who watch are counted together."""
+    here, there = two
+    with friends(here, there) as table, here.client() as eve, table.X.follow() as ann:
+        ann.wait_room(lambda room: room["seats"]["X"]["present"])
+        with table.O.follow() as bob:
+            ann.wait_room(lambda room: room["seats"]["O"]["present"])
+            bob.wait_room(lambda room: room["seats"]["X"]["present"])
+            with eve.follow(table.game), table.watcher.follow(table.game):
+                for stream in (ann, bob):
+                    stream.wait_room(lambda room: room["watching"] == 2)
+            for stream in (ann, bob):
+                stream.wait_room(lambda room: room["watching"] == 0)
+        ann.wait_room(lambda room: not room["seats"]["O"]["present"])
+
+
+@pytest.mark.parametrize("time", range(5))
+def test_nobody_has_to_wait_for_the_other_server(two: tuple[Server, Server], time: int) -> None:
+    """Who was told something by one is not told otherwise by the other, however fast they are."""
+    here, there = two
+    with here.client() as ann, there.client() as bob:
+        created = ann.create("friend")
+        game = created["id"]
+        joined = bob.join(game, created["invite"])
+        ann.secret, bob.secret = created["secrets"]["X"], joined["secrets"]["O"]
+
+        first = ann.move(game, time, joined["game"]["version"])
+        assert first.status == 200, first.body
+        second = bob.move(game, 8, first.json["version"])
+        assert second.status == 200, second.body
+        asked = ann.post(
+            f"/games/{game}/take-back", {"version": second.json["version"], "key": new_key()}
+        )
+        assert asked.status == 202, asked.body
+        answered = bob.post(f"/games/{game}/take-back/answer", {"accept": True, "key": new_key()})
+        assert answered.status == 200, answered.body
+        resigned = ann.post(
+            f"/games/{game}/resign", {"version": answered.json["version"], "key": new_key()}
+        )
+        assert resigned.status == 200, resigned.body
+        wanted = bob.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
+        assert wanted.status == 202, wanted.body
+        agreed = ann.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
+        assert agreed.status == 201, agreed.body
+        followed = bob.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
+        assert followed.status == 200, followed.body
+        assert bob.read(followed.json["id"])["first"] == "O"
+
+
+@pytest.mark.parametrize("time", range(3))
+def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time: int) -> None:
+    """For a seat, for a cell, and for a rematch."""
+    here, there = two
+    with here.client() as ann, ExitStack() as stack:
+        seat = ann.create("friend")
+        guests = [stack.enter_context(server.client()) for server in two * 3]
+        body = {"invite": seat["invite"], "secret": True}
+        joins = asked_at_once(
+            *(
+                _posting(guest, f"/games/{seat['id']}/join", {**body, "key": new_key()})
+                for guest in guests
+            )
+        )
+        assert sorted(answer.status for answer in joins) == [200] + [404] * 5
+        secret = next(answer.json["secrets"]["O"] for answer in joins if answer.status == 200)
+
+        movers = [stack.enter_context(server.client(seat["secrets"]["X"])) for server in two * 3]
+        moves = asked_at_once(
+            *(
+                _posting(
+                    mover,
+                    f"/games/{seat['id']}/moves",
+                    {"cell": (number + time) % 9, "version": 5, "key": new_key()},
+                )
+                for number, mover in enumerate(movers)
+            )
+        )
+        assert sorted(answer.status for answer in moves) == [200] + [409] * 5
+
+        bob = stack.enter_context(there.client(secret))
+        bob.post(f"/games/{seat['id']}/resign", {"version": 5, "key": new_key()})
+        again = f"/games/{seat['id']}/rematch"
+        ann.secret = seat["secrets"]["X"]
+        agreed = asked_at_once(
+            *(_posting(one, again, {"key": new_key(), "secret": True}) for one in (ann, bob))
+        )
+        assert 201 in [answer.status for answer in agreed]
+        followed = [one.post(again, {"key": new_key(), "secret": True}).json["id"] for one in (ann, bob)]
+        assert followed[0] == followed[1]
+
+
+def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
+    """Both servers know that it is the bot's turn, and one move is made."""
+    here, there = two
+    with here.client() as client, there.client() as eve:
+        seat = client.create("bot", bot="random", first="O")
+        game = seat["id"]
+        client.secret = seat["secrets"]["X"]
+        with client.follow(game) as ours, eve.follow(game) as theirs:
+            for turn in range(3):
+                version = 8 + 6 * turn
+                for stream in (ours, theirs):
+                    stream.wait_version(version)
+                now = client.read(game)
+                if now["over"]:
+                    break
+                assert (now["version"], now["active"]) == (version, "X")
+                cell = next(cell for cell in range(9) if cell not in now["moves"])
+                assert client.move(game, cell, version).status == 200
+
+
+def test_a_server_that_dies_takes_nobody_with_it(postgres: Postgres) -> None:
+    """Its players go on at the other; a server of the same games that is killed is no news there."""
+    url = postgres.place()
+    with Server(url) as one, Server(url) as other, friends(one, other) as table:
+        table.play(0)
+        with table.O.follow() as bob:
+            bob.wait_version(8)
+            secret = table.X.client.secret
+            one.kill()
+
+            assert table.O.move(4, 8).status == 200
+            with other.client(secret) as ann:
+                assert ann.move(table.game, 1, 11).status == 200
+            bob.wait_version(14)
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server of two processes on one file."""
+    place = tmp_path_factory.mktemp("workers") / "games.db"
+    with Server(f"sqlite:{place}", "--workers", "2") as server:
+        yield server
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def test_two_workers_are_one_server(workers: Server) -> None:
+    """Whichever process a line happens to come to: events and presence reach all of them, live."""
+    with friends(workers) as table, ExitStack() as stack:
+        watchers = [stack.enter_context(workers.client()) for _ in range(8)]
+        streams = [stack.enter_context(watcher.follow(table.game)) for watcher in watchers]
+        streams += [stack.enter_context(seat.follow()) for seat in table.seats.values()]
+        for stream in streams:
+            stream.wait_room(
+                lambda room: (
+                    room["watching"] == 8 and all(room["seats"][mark]["present"] for mark in "XO")
+                )
+            )
+        version = 5
+        for number, cell in enumerate(WON_BY_X):
+            mark = "XO"[number % 2]
+            with workers.client(table.seats[mark].client.secret) as fresh:
+                answer = fresh.move(table.game, cell, version)
+                assert answer.status == 200, answer.body
+                version = answer.json["version"]
+
+        for stream in streams:
+            events = stream.wait_version(version)
+            assert [message.id for message in events] == [str(n) for n in range(1, version + 1)]
+
+
+def test_many_games_are_played_at_two_workers(workers: Server) -> None:
+    """Each command on a line of its own, as fast as they go: nobody is told anything untrue."""
+
+    def play() -> None:
+        with workers.client() as ann:
+            seat = ann.create("friend")
+        with workers.client() as bob:
+            joined = bob.join(seat["id"], seat["invite"])
+        secrets = {**seat["secrets"], **joined["secrets"]}
+        version = joined["game"]["version"]
+        for turn, cell in enumerate(WON_BY_X):
+            with workers.client(secrets["XO"[turn % 2]]) as mover:
+                answer = mover.move(seat["id"], cell, version)
+                assert answer.status == 200, answer.body
+                version = answer.json["version"]
+
+    in_threads(*[play] * 10)
+
+
+def test_a_worker_that_dies_is_replaced(store: str) -> None:
+    """Those who were at it come back, and find their game."""
+    with Server(store, "--workers", "2") as server, friends(server) as table:
+        table.play(0)
+        before = _children(server.pid)
+        assert len(before) >= 2
+        with table.watcher.follow(table.game) as stream:
+            stream.wait_version(8)
+            for worker in before:
+                os.kill(worker, signal.SIGKILL)
+            stream.wait_over()
+        while not _children(server.pid) - before:
+            pass
+        secret = table.O.client.secret
+        with server.client(secret) as bob:
+            assert bob.move(table.game, 4, 8).status == 200
+        assert server.stop() == 0
+
+
+def _children(process: int) -> set[int]:
+    """Return the workers of a server: those of its processes that were started to serve."""
+    found = {
+        int(child)
+        for task in Path(f"/proc/{process}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    }
+    return {child for child in found if b"spawn_main" in _command(child)}
+
+
+def _command(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _posting(client: Client, path: str, body: dict[str, object]) -> Callable[[], Answer]:
+    return lambda: client.post(path, body)

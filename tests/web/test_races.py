@@ -1,0 +1,241 @@
+"""Many who want the same thing at the same moment: one gets it, and all are told the truth."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from web.serving import DEADLINE, new_key
+from web.tables import Seat, asked_at_once, friends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from web.serving import Answer, Client, Server, Stream
+
+TIMES = 5
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_one_of_many_gets_a_cell(server: Server, time: int) -> None:
+    """The same player at many screens wants the same cell: one token is placed."""
+    with friends(server) as table, ExitStack() as stack:
+        clients = [stack.enter_context(server.client(table.X.client.secret)) for _ in range(16)]
+
+        answers = asked_at_once(*(_move(client, table.game, time, 5) for client in clients))
+
+        counts = Counter(answer.code or "done" for answer in answers)
+        assert counts["done"] == 1
+        assert {*counts} <= {"done", "staleVersion"}
+        assert all(answer.json["version"] == 8 for answer in answers)
+        assert table.now["moves"] == [time]
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_one_of_many_cells_is_taken(server: Server, time: int) -> None:
+    """The same player wants nine cells at once: one of them is taken, and it is the one that was told."""
+    with friends(server) as table, ExitStack() as stack:
+        clients = [stack.enter_context(server.client(table.X.client.secret)) for _ in range(9)]
+        order = [(cell + time) % 9 for cell in range(9)]
+
+        answers = asked_at_once(
+            *(_move(client, table.game, cell, 5) for client, cell in zip(clients, order, strict=True))
+        )
+
+        done = [cell for cell, answer in zip(order, answers, strict=True) if answer.status == 200]
+        assert table.now["moves"] == done
+        assert len(done) == 1
+
+
+@pytest.mark.parametrize("kind", ["friend", "lobby"])
+@pytest.mark.parametrize("time", range(TIMES))
+def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None:
+    """Everybody has the same invitation: one sits down, and the others are refused."""
+    with server.client() as ann, ExitStack() as stack:
+        seat = ann.create(kind)
+        clients = [stack.enter_context(server.client()) for _ in range(12)]
+
+        answers = asked_at_once(
+            *(
+                _join(client, seat["id"], seat["invite"], f"Guest {time} {number}")
+                for number, client in enumerate(clients)
+            )
+        )
+
+        counts = Counter(answer.code or "done" for answer in answers)
+        assert counts == {"done": 1, ("seatTaken" if kind == "lobby" else "notFound"): 11}
+        (done,) = [answer.json for answer in answers if answer.status == 200]
+        now = ann.read(seat["id"])
+        assert now["version"] == 5
+        assert now["room"]["seats"]["O"]["name"] == done["game"]["room"]["seats"]["O"]["name"]
+        ann.secret = done["secrets"]["O"]
+        assert ann.read(seat["id"])["you"] == ["O"]
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: int) -> None:
+    """Each is given the seat, and the secret that was given last is the one that counts."""
+    with server.client() as ann, ExitStack() as stack:
+        seat, key = ann.create("friend"), f"{time}{new_key()}"
+        clients = [stack.enter_context(server.client()) for _ in range(6)]
+
+        answers = asked_at_once(
+            *(_join(client, seat["id"], seat["invite"], "Bob", key) for client in clients)
+        )
+
+        assert [answer.status for answer in answers] == [200] * 6
+        assert ann.read(seat["id"])["version"] == 5
+        held = []
+        for answer in answers:
+            ann.secret = answer.json["secrets"]["O"]
+            held.append(ann.read(seat["id"])["you"])
+        assert sorted(held) == [[]] * 5 + [["O"]]
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> None:
+    """Neither has to wait for the other to ask again."""
+    with friends(server) as table:
+        table.X.resign(5)
+
+        answers = asked_at_once(table.X.rematch, table.O.rematch)
+
+        statuses = sorted(answer.status for answer in answers)
+        assert 201 in statuses, time
+        followed = [seat.rematch() for seat in (table.X, table.O)]
+        assert [answer.status for answer in followed] == [200, 200]
+        assert {answer.json["id"] for answer in followed} == {table.room["next"]}
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time: int) -> None:
+    """All are led to the same game."""
+    with friends(server) as table, ExitStack() as stack:
+        table.X.resign(5)
+        table.X.rematch()
+        clients = [stack.enter_context(server.client(table.O.client.secret)) for _ in range(8)]
+
+        answers = asked_at_once(*(Seat(client, table.game).rematch for client in clients))
+
+        assert {answer.status for answer in answers} <= {200, 201}, time
+        assert len({answer.json["id"] for answer in answers}) == 1
+        assert table.watcher.read(answers[0].json["id"])["version"] == 5
+
+
+@pytest.mark.parametrize("time", range(TIMES))
+def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
+    """The one who was asked says yes, and moves at the same time: one of the two is so."""
+    with friends(server) as table:
+        table.play(4)
+        table.X.take_back()
+        other = server.client(table.O.client.secret)
+
+        with other:
+            answers = asked_at_once(
+                lambda: table.O.answer(accept=True), _move(other, table.game, time, 8)
+            )
+
+        assert sorted(answer.status for answer in answers) == [200, 409]
+        assert len(table.now["moves"]) == (0 if answers[0].status == 200 else 2)
+
+
+def test_the_lobby_is_listed_while_tables_come_and_go(server: Server) -> None:
+    """A list that is asked for while games are created and joined is a list."""
+    statuses: Counter[int] = Counter()
+
+    def come() -> None:
+        with server.client() as ann, server.client() as bob:
+            for number in range(25):
+                game = ann.create("lobby")["id"]
+                if number % 2:
+                    bob.join(game, None)
+
+    def look() -> None:
+        with server.client() as client:
+            for _ in range(100):
+                statuses[client.get("/games").status] += 1
+
+    in_threads(come, look, come, look)
+
+    assert statuses == {200: 200}
+
+
+def test_many_games_are_playedasked_at_once(server: Server) -> None:
+    """Each as if there were no other."""
+
+    def play(number: int) -> Callable[[], None]:
+        def whole_game() -> None:
+            with friends(server) as table, table.watcher.follow(table.game) as stream:
+                cells = [(cell + number) % 9 for cell in (0, 1, 2, 4, 3)]
+                table.play(*cells)
+                now = table.now
+                assert now["moves"] == cells
+                events = stream.wait_version(now["version"])
+                assert [message.data for message in events] == now["events"]
+
+        return whole_game
+
+    in_threads(*(play(number) for number in range(12)))
+
+
+@pytest.mark.parametrize("policy", ["random", "perfect", "menace"])
+def test_a_bot_moves_although_it_was_interrupted(server: Server, policy: str) -> None:
+    """A move that is taken back and made otherwise while the bot thinks of it is answered, too."""
+    with server.client() as client:
+        for _ in range(10):
+            seat = client.create("bot", bot=policy)
+            with client.follow(seat["id"]) as stream:
+                was_in_time = _send_at_once(
+                    server,
+                    seat,
+                    ("moves", {"cell": 4, "version": 5, "key": "a"}),
+                    ("take-back", {"version": 8, "key": "b"}),
+                    ("moves", {"cell": 0, "version": 11, "key": "c"}),
+                )
+                if was_in_time:
+                    stream.wait(_is_answered)
+
+
+def _is_answered(stream: Stream) -> bool:
+    """Tell whether the first token is the person's last, and it is their turn again."""
+    placed = [message for message in stream.events if message.data["event"] == "playerPlacedToken"]
+    own = [number for number, message in enumerate(placed) if message.data["mark"] == "X"]
+    return len(own) == 2 and len(placed) > own[-1] + 1
+
+
+def _send_at_once(server: Server, seat: Any, *commands: tuple[str, dict[str, object]]) -> bool:  # noqa: ANN401 - JSON is anything
+    """Send commands one after the other without waiting, and tell whether all were accepted."""
+    requests = b""
+    for what, command in commands:
+        body = json.dumps(command).encode()
+        requests += (
+            f"POST /api/v1/games/{seat['id']}/{what} HTTP/1.1\r\nHost: x\r\n"
+            f"Content-Type: application/json\r\nAuthorization: Bearer {seat['secrets']['X']}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode() + body
+    said = b""
+    with socket.create_connection((server.host, server.port), DEADLINE) as line:
+        line.sendall(requests)
+        while said.count(b"HTTP/1.1 ") < len(commands):
+            more = line.recv(65536)
+            assert more, said
+            said += more
+    return said.count(b"HTTP/1.1 200 ") == len(commands)
+
+
+def _move(client: Client, game: str, cell: int, version: int) -> Callable[[], Answer]:
+    return lambda: client.move(game, cell, version)
+
+
+def _join(
+    client: Client, game: str, invite: str | None, name: str, key: str | None = None
+) -> Callable[[], Answer]:
+    body = {"invite": invite, "name": name, "key": key or new_key(), "secret": True}
+    return lambda: client.post(f"/games/{game}/join", body)

@@ -1,0 +1,247 @@
+"""Servers that are stopped and killed in the middle of games: whatever was answered stays."""
+
+from __future__ import annotations
+
+import signal
+from http.client import HTTPException
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from noughts import Mark, PlaceToken, Service, open_store
+from noughts.store.verifying import verify
+from web.serving import Server, new_key
+from web.tables import Seat, friends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENDS = {"stopped": Server.stop, "killed": Server.kill}
+GRACE = 10
+"""How long a server may take to end what it has begun, in seconds."""
+
+ended = pytest.mark.parametrize("end", ENDS)
+
+
+def test_a_server_that_is_told_to_stop_ends_its_streams_in_order(store: str) -> None:
+    """Readers see an end and not a break, it takes no time at all, and the exit code is 0."""
+    with Server(store) as server, friends(server) as table:
+        table.play(0)
+        with table.X.follow() as ann, table.O.follow() as bob, table.watcher.follow(table.game) as eve:
+            for stream in (ann, bob, eve):
+                stream.wait_version(8)
+
+            code = server.stop(GRACE / 2)
+
+            assert code == 0
+            for stream in (ann, bob, eve):
+                stream.wait_over()
+                assert stream.was_ended
+        assert b"Traceback" not in server.errors
+        assert b'"level": "error"' not in server.errors
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_server_ends_in_order_whoever_ends_it(store: str, how: signal.Signals) -> None:
+    """By a service manager, by Ctrl-C, or because its terminal is gone."""
+    with Server(store) as server, server.client() as client:
+        game = client.create("self")["id"]
+        with client.follow(game) as stream:
+            stream.wait(lambda now: now.rooms)
+
+            code = server.end(how)
+
+            assert code in (0, 128 + how)
+            stream.wait_over()
+            assert stream.was_ended
+        assert b"Traceback" not in server.errors
+        assert b"stopped" in server.errors
+
+
+def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
+    """Moves that are under way are recorded and answered, or were never taken: none is half done."""
+    with Server(store) as server, server.client() as client:
+        seats = [client.create("self") for _ in range(20)]
+        answered: dict[str, int] = {}
+
+        def play(seat: dict[str, str]) -> Callable[[], None]:
+            def moves() -> None:
+                with server.client() as mover:
+                    version = 5
+                    for cell in (0, 1, 2, 4, 3, 5, 7):
+                        try:
+                            answer = mover.post(
+                                f"/games/{seat['id']}/moves",
+                                {"cell": cell, "version": version, "key": f"k{cell}"},
+                                cookie=f"X={seat['X']}; O={seat['O']}",
+                            )
+                        except (HTTPException, OSError):
+                            return  # the server is gone
+                        assert answer.status == 200, answer.body
+                        version = answered[seat["id"]] = answer.json["version"]
+
+            return moves
+
+        codes: list[int] = []
+        in_threads(
+            *(play({"id": seat["id"], **seat["secrets"]}) for seat in seats),
+            lambda: codes.append(server.stop()),
+        )
+
+    assert codes == [0]
+    assert b"Traceback" not in server.errors
+    with open_store(store) as kept:
+        for seat in seats:
+            assert len(kept.read(seat["id"])) >= answered.get(seat["id"], 5)
+
+
+@ended
+def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
+    """State, seats, names and secrets are as they were; who sends a move again gets its answer again."""
+    with Server(store) as server, friends(server) as table:
+        table.play(0, 4)
+        key = new_key()
+        first = table.X.move(1, 11, key)
+        before = table.now
+        secrets = {mark: seat.client.secret for mark, seat in table.seats.items()}
+        ENDS[end](server)
+
+    with Server(store) as again, again.client() as client:
+        assert client.read(table.game) == before
+        ann, bob = (Seat(again.client(secrets[mark]), table.game) for mark in "XO")
+        repeated = ann.move(1, 11, key)
+        assert (repeated.status, repeated.body) == (first.status, first.body)
+        assert bob.move(2).status == 200
+        assert ann.client.read(table.game)["you"] == ["X"]
+        ann.client.close()
+        bob.client.close()
+    with open_store(store) as kept:
+        verify(kept)
+
+
+@ended
+def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
+    """With the version that they had seen last, nothing is missed and nothing comes twice."""
+    with Server(store) as server, friends(server) as table:
+        table.play(0)
+        with table.watcher.follow(table.game) as stream:
+            seen = stream.wait_version(8)
+            ENDS[end](server)
+            stream.wait_over()
+        secret = table.O.client.secret
+
+    with Server(store) as again, again.client() as client:
+        bob = Seat(again.client(secret), table.game)
+        with bob.client, client.follow(table.game, last_event_id=seen[-1].id or "") as stream:
+            bob.move(4, 8)
+            assert [message.id for message in stream.wait_version(11)] == ["9", "10", "11"]
+
+
+@ended
+def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
+    """What was asked can still be answered, and who was invited can still come."""
+    with Server(store) as server, friends(server) as asking, friends(server) as over:
+        asking.play(0)
+        asking.X.take_back()
+        over.X.resign()
+        over.X.rematch()
+        with server.client() as client:
+            invited, lobby = client.create("friend"), client.create("lobby", name="Ann")
+        secrets = asking.O.client.secret, over.O.client.secret
+        ENDS[end](server)
+
+    with Server(store) as again, again.client() as client:
+        assert client.read(asking.game)["room"]["offer"] == {"kind": "takeBack", "mark": "X"}
+        client.secret = secrets[0]
+        assert Seat(client, asking.game).answer(accept=True).status == 200
+        client.secret = secrets[1]
+        assert Seat(client, over.game).rematch().status == 201
+        client.secret = None
+        assert client.join(invited["id"], invited["invite"])["marks"] == ["O"]
+        assert [table["id"] for table in client.get("/games").json["open"]] == [lobby["id"]]
+        assert client.join(lobby["id"], None)["marks"] == ["O"]
+
+
+def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
+    """As soon as somebody looks at the game: nothing has to be pressed again."""
+    game, secret = _left_while_the_bot_was_to_move(store)
+
+    with Server(store) as again, again.client(secret) as client, client.follow(game) as stream:
+        stream.wait_version(11)
+        assert len(client.read(game)["moves"]) == 2
+        assert client.read(game)["active"] == "X"
+
+
+def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> None:
+    """A reader of any kind wakes it."""
+    game, _ = _left_while_the_bot_was_to_move(store)
+
+    with Server(store) as again, again.client() as client:
+        while client.read(game)["version"] < 11:
+            pass
+
+
+def test_a_game_that_was_half_set_up_spoils_no_list(store: str) -> None:
+    """A server that died between the two steps of creating a game leaves nothing that others notice."""
+    with Server(store) as server, server.client() as client:
+        client.create("lobby")
+        assert server.stop() == 0
+    with open_store(store) as kept:
+        (note,) = kept.notes("open", 5)
+        kept.write_note("b" * 26, note.text, expected=0, shelf="open")
+
+    with Server(store) as again, again.client() as client:
+        lobby = client.get("/games")
+        assert lobby.status == 200
+        assert note.name in [table["id"] for table in lobby.json["open"]]
+        assert client.get(f"/games/{'b' * 26}").status == 404
+        assert client.post(f"/games/{'b' * 26}/join", {"key": new_key()}).status == 404
+
+
+def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
+    """A server that died between the two steps of a rematch does not end the table."""
+    with Server(store) as server, friends(server) as table:
+        table.X.resign()
+        table.X.rematch()
+        game = table.O.rematch().json["id"]
+        secrets = table.X.client.secret, table.O.client.secret
+        assert server.stop() == 0
+    with open_store(store) as kept:
+        room, offered = kept.note(game), kept.note(table.game)
+    assert room
+    assert offered
+
+    other = f"{store}-other"
+    with Server(other) as server, server.client() as client:
+        client.create("self")
+        assert server.stop() == 0
+    with open_store(store) as kept, open_store(other) as begun:
+        for record in kept.read(table.game):
+            begun.append(
+                table.game, [record.event], expected=record.version - 1, key=record.key, at=record.at
+            )
+        text = offered.text.replace(f',"next":"{game}"', "")
+        assert text != offered.text
+        begun.write_note(table.game, text, expected=0)
+        begun.write_note(game, room.text, expected=0)
+
+    with Server(other) as again, again.client(secrets[0]) as ann, again.client(secrets[1]) as bob:
+        Seat(ann, table.game).rematch()
+        accepted = Seat(bob, table.game).rematch()
+        assert accepted.status == 201
+        assert accepted.json["id"] == game
+        assert Seat(ann, table.game).rematch().status == 200
+
+
+def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:
+    """Leave a game after a person's move and before the bot's; return it, and the person's secret."""
+    with Server(store) as server, server.client() as client:
+        seat = client.create("bot", bot="random")
+        game, secret = seat["id"], seat["secrets"]["X"]
+        client.secret = secret
+        assert server.stop() == 0
+    with open_store(store) as kept:
+        Service(kept).handle(game, PlaceToken(Mark.X, 4))
+        assert len(kept.read(game)) == 8
+    return game, secret

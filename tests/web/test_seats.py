@@ -1,0 +1,346 @@
+"""Who may do what: seats, their secrets, invitations, and those who only watch."""
+
+from __future__ import annotations
+
+import base64
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.serving import Server, new_key
+from web.tables import Seat, friends, seated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from web.serving import Answer, Client
+
+NOBODYS = "a" * 26
+"""An id that no game has."""
+
+
+def test_a_secret_has_192_bits(client: Client) -> None:
+    """It is 24 random bytes, and no two are alike; so is the code of an invitation."""
+    seats = [client.create("self") for _ in range(5)]
+    invites = [client.create("friend")["invite"] for _ in range(5)]
+    secrets = [secret for seat in seats for secret in seat["secrets"].values()] + invites
+
+    assert len({*secrets}) == 15
+    for secret in secrets:
+        assert len(base64.urlsafe_b64decode(secret)) == 24
+
+
+def test_a_games_id_cannot_be_guessed(client: Client) -> None:
+    """It is 128 random bits, in 26 letters and digits."""
+    games = [client.create("self")["id"] for _ in range(5)]
+
+    assert len({*games}) == 5
+    for game in games:
+        assert len(base64.b32decode(game.upper() + "======")) == 16
+
+
+def test_the_opponents_seat_is_not_yours(server: Server) -> None:
+    """Naming the other's mark is answered as if there were no game, and nothing happens."""
+    with friends(server) as table:
+        thief = Seat(table.O.client, table.game, "X")
+
+        for refused in (thief.move(4), thief.resign(), thief.take_back()):
+            assert (refused.status, refused.code) == (404, "notFound")
+        assert table.now["version"] == 5
+
+
+def test_who_only_watches_can_do_nothing(server: Server) -> None:
+    """Neither with no secret, nor with a wrong one, nor with one of another game."""
+    with friends(server) as table, friends(server) as other:
+        table.play(0)
+        table.X.take_back()
+        strangers = [
+            table.watcher,
+            server.client("x" * 32),
+            server.client("x" * 5000),
+            server.client(""),
+            server.client("é"),
+            other.X.client,
+        ]
+
+        for stranger in strangers:
+            seat = Seat(stranger, table.game)
+            for refused in (
+                seat.move(4, 8),
+                seat.resign(8),
+                seat.take_back(8),
+                seat.answer(accept=True),
+                seat.rematch(),
+            ):
+                assert (refused.status, refused.code) == (404, "notFound")
+            stranger.close()
+        assert table.now["version"] == 8
+
+
+def test_absent_and_forbidden_look_alike(server: Server) -> None:
+    """A game that is not there and one that is somebody else's get the very same answer."""
+    with friends(server) as table, server.client() as stranger:
+        used = table.invite
+        unfinished = stranger.create("friend")
+
+        def answers(game: str) -> list[Answer]:
+            seat = Seat(stranger, game)
+            return [
+                seat.move(4, 5),
+                seat.resign(5),
+                seat.take_back(5),
+                seat.answer(accept=True),
+                seat.rematch(),
+                stranger.post(f"/games/{game}/join", {"invite": "wrong", "key": new_key()}),
+                stranger.post(f"/games/{game}/join", {"invite": used, "key": new_key(), "name": "\x00"}),
+                stranger.post(f"/games/{game}/join", {"key": new_key()}),
+            ]
+
+        def told(answer: Answer) -> tuple[int, list[tuple[str, str]], bytes]:
+            headers = [pair for pair in answer.headers.items() if pair[0].lower() != "date"]
+            return answer.status, headers, answer.body
+
+        (expected, *_) = absent = [told(answer) for answer in answers(NOBODYS)]
+        assert expected[0] == 404
+        assert {answer[2] for answer in absent} == {expected[2]}
+        for game in (table.game, unfinished["id"], "x", "%2e%2e", NOBODYS[:-1]):
+            assert [told(answer) for answer in answers(game)] == absent
+        absent_game = stranger.get(f"/games/{NOBODYS}")
+        assert told(absent_game)[2] == expected[2]
+
+
+def test_an_invitation_works_once(server: Server) -> None:
+    """Whoever comes later with it gets no seat."""
+    with server.client() as client:
+        seat = client.create("friend")
+        client.join(seat["id"], seat["invite"])
+
+        late = client.post(f"/games/{seat['id']}/join", {"invite": seat["invite"], "key": new_key()})
+
+        assert (late.status, late.code) == (404, "notFound")
+
+
+def test_the_same_key_gives_the_seat_again(server: Server) -> None:
+    """If the answer to joining was lost: the same seat, with a new secret in place of the old."""
+    with server.client() as client:
+        seat = client.create("friend")
+        key = new_key()
+        first = client.join(seat["id"], seat["invite"], key=key)
+        version = client.read(seat["id"])["version"]
+
+        again = client.join(seat["id"], seat["invite"], key=key)
+
+        assert again["marks"] == first["marks"] == ["O"]
+        assert again["game"]["version"] == version
+        assert again["secrets"]["O"] != first["secrets"]["O"]
+        client.secret = first["secrets"]["O"]
+        assert client.read(seat["id"])["you"] == []
+        client.secret = again["secrets"]["O"]
+        assert client.read(seat["id"])["you"] == ["O"]
+
+
+def test_a_key_says_nothing_without_the_invitation(server: Server) -> None:
+    """Who has seen the key of somebody else has no seat by it."""
+    with server.client() as client:
+        seat = client.create("friend")
+        key = new_key()
+        client.join(seat["id"], seat["invite"], key=key)
+
+        for invite in (None, "", "wrong", seat["invite"][:-1]):
+            refused = client.post(f"/games/{seat['id']}/join", {"invite": invite, "key": key})
+            assert (refused.status, refused.code) == (404, "notFound")
+
+
+def test_a_seat_of_the_lobby_is_taken_once(server: Server) -> None:
+    """There the game is open to see, and so is that it is taken."""
+    with server.client() as client:
+        game = client.create("lobby")["id"]
+        key = new_key()
+        first = client.join(game, None, key=key)
+
+        late = client.post(f"/games/{game}/join", {"key": new_key()})
+        again = client.join(game, None, key=key)
+
+        assert (late.status, late.code) == (409, "seatTaken")
+        assert again["marks"] == first["marks"]
+
+
+@pytest.mark.parametrize("kind", ["bot", "self"])
+def test_games_with_no_free_seat_are_joined_by_nobody(server: Server, kind: str) -> None:
+    """There is no invitation that would open them."""
+    with seated(server, kind, **({"bot": "random"} if kind == "bot" else {})) as one:
+        for invite in (None, "", "x"):
+            refused = one.client.post(
+                f"/games/{one.game}/join", {"invite": invite, "key": new_key(), "secret": True}
+            )
+            assert (refused.status, refused.code) == (404, "notFound")
+
+
+def test_a_browser_gets_a_cookie_that_no_script_can_read(server: Server) -> None:
+    """For that game alone, and never sent from another site."""
+    with server.client() as ann, server.client() as bob:
+        created = ann.post("/games", {"opponent": "friend"})
+        seat = created.json
+        path = f"/api/v1/games/{seat['id']}"
+        joined = bob.post(f"/games/{seat['id']}/join", {"invite": seat["invite"], "key": new_key()})
+
+        for answer, mark in ((created, "X"), (joined, "O")):
+            (cookie,) = answer.headers.get_all("set-cookie", [])
+            pair, *attributes = cookie.split("; ")
+            name, _, secret = pair.partition("=")
+            assert name == mark
+            assert len(secret) == 32
+            assert {"HttpOnly", "SameSite=Strict", f"Path={path}"} <= {*attributes}
+            assert not any(one.startswith("Domain") for one in attributes)
+            assert answer.json["secrets"] is None
+            assert secret not in answer.body.decode()
+        assert ann.read(seat["id"])["you"] == ["X"]
+        assert bob.move(seat["id"], 4, 5).code == "notYourTurn"
+        assert ann.move(seat["id"], 4, 5).status == 200
+
+
+def test_a_program_gets_its_secret_and_no_cookie(server: Server) -> None:
+    """Whoever asks for the secret gets it in the answer, and there alone."""
+    with server.client() as client:
+        created = client.post("/games", {"opponent": "self", "secret": True})
+        client.secret = created.json["secrets"]["X"]
+        Seat(client, created.json["id"]).resign()
+        again = Seat(client, created.json["id"]).rematch()
+
+        assert {*created.json["secrets"]} == {"X", "O"}
+        assert again.status == 201
+        for answer in (created, again):
+            assert answer.headers.get_all("set-cookie", []) == []
+
+
+def test_a_rematch_sets_cookies_for_the_next_game(server: Server) -> None:
+    """A browser plays on with what it has."""
+    with server.client() as both:
+        game = both.post("/games", {"opponent": "self"}).json["id"]
+        both.post(f"/games/{game}/resign", {"version": 5, "key": new_key()})
+
+        answer = both.post(f"/games/{game}/rematch", {"key": new_key()})
+
+        following = answer.json["id"]
+        cookies = answer.headers.get_all("set-cookie", [])
+        assert len(cookies) == 2
+        assert all(f"Path=/api/v1/games/{following}" in cookie for cookie in cookies)
+        assert both.read(following)["you"] == ["X", "O"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "headers"),
+    [
+        ({"NOUGHTS_ORIGIN": "https://noughts.example"}, {}),
+        ({"NOUGHTS_PROXY": "127.0.0.1"}, {"x_forwarded_proto": "https"}),
+    ],
+)
+def test_behind_https_a_cookie_is_secure(
+    store: str, settings: dict[str, str], headers: dict[str, str]
+) -> None:
+    """It is never sent where others can read it."""
+    with Server(store, **settings) as server, server.client() as client:
+        answer = client.post("/games", {"opponent": "friend"}, **headers)
+
+        assert answer.headers["set-cookie"].endswith("; Secure")
+
+
+def test_over_plain_http_a_cookie_is_not_secure(client: Client) -> None:
+    """It would never come back; and who says that it is https is not believed."""
+    answer = client.post("/games", {"opponent": "friend"}, x_forwarded_proto="https")
+
+    assert "Secure" not in answer.headers["set-cookie"]
+
+
+def test_no_secret_is_kept(tmp_path: Path) -> None:
+    """Neither in the file of the store, nor in the log, nor in what is counted."""
+    file = tmp_path / "games.db"
+    with Server(f"sqlite:{file}", NOUGHTS_LOG="debug") as server:
+        with server.client() as client:
+            friend, both = client.create("friend"), client.create("self")
+            key = new_key()
+            joined = client.join(friend["id"], friend["invite"], key=key)
+            browser = client.post("/games", {"opponent": "self"})
+            cookies = [cookie[2:34] for cookie in browser.headers.get_all("set-cookie", [])]
+            secrets = [
+                friend["invite"],
+                key,
+                *friend["secrets"].values(),
+                *joined["secrets"].values(),
+                *both["secrets"].values(),
+                *cookies,
+            ]
+            assert len({*secrets}) == 8
+            client.secret = friend["secrets"]["X"]
+            client.move(friend["id"], 4, 5)
+            client.get(f"/games/{friend['id']}?secret={secrets[2]}")
+            client.post(f"/games/{friend['id']}/moves", {"key": "x"})
+            metrics = client.get("//metrics").body
+            game = client.get(f"/games/{friend['id']}").body
+        during = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        assert server.stop() == 0
+    after = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+
+    assert friend["id"].encode() in after
+    for secret in secrets:
+        for place in (during, after, metrics, game, server.errors):
+            assert secret.encode() not in place
+            assert base64.urlsafe_b64decode(secret + "==")[:24] not in place
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_a_secret_in_the_address_opens_nothing(server: Server) -> None:
+    """Addresses are written down by everybody on the way."""
+    with server.client() as client:
+        seat = client.create("self")
+        secret = seat["secrets"]["X"]
+
+        refused = client.get(f"/games/{seat['id']}?secret={secret}")
+        moved = client.post(
+            f"/games/{seat['id']}/moves?X={secret}", {"cell": 4, "version": 5, "key": new_key()}
+        )
+
+        assert (refused.status, moved.status) == (400, 404)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"],
+)
+def test_a_secret_has_to_be_written_right(server: Server, header: str) -> None:
+    """What is not exactly the secret is none."""
+    with server.client() as client:
+        seat = client.create("self")
+        secret = seat["secrets"]["X"]
+
+        answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
+
+        assert answer.json["you"] == []
+
+
+def test_the_word_bearer_is_written_as_one_likes(server: Server) -> None:
+    """As HTTP has it."""
+    with server.client() as client:
+        seat = client.create("self")
+        for word in ("Bearer", "bearer", "BEARER"):
+            answer = client.get(f"/games/{seat['id']}", authorization=f"{word} {seat['secrets']['O']}")
+            assert answer.json["you"] == ["O"]
+
+
+def test_cookies_of_others_do_no_harm(server: Server) -> None:
+    """A browser sends whatever it has for the host: what is not ours is passed over."""
+    with server.client() as client:
+        seat = client.create("self")
+        ours = f"X={seat['secrets']['X']}"
+        for cookie in (
+            f"a=b; {ours}; c=d",
+            f"{ours}; X=wrong",
+            f"O=wrong; {ours}",
+            f"; ;=;{ours};",
+            f'x="{"y" * 2000}"; {ours}',
+        ):
+            answer = client.get(f"/games/{seat['id']}", cookie=cookie)
+            assert answer.json["you"] == ["X"], cookie

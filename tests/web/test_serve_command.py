@@ -1,0 +1,142 @@
+"""`noughts serve` as it is started: what cannot be served is refused in one sentence, and at once."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment, noughts
+from web.serving import Server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STORE = ("--store", "memory:")
+
+# Each with a word that the sentence has to have in it. None of these gets as far as serving.
+OPTIONS = {
+    "a port that is none": (("--port", "70000"), "70000"),
+    "a port below all": (("--port", "-1"), "-1"),
+    "a port in letters": (("--port", "http"), "http"),
+    "an empty port": (("--port", ""), "port"),
+    "digits of elsewhere": (("--port", "٨٠٨٠"), "port"),
+    "no workers": (("--workers", "0"), "workers"),
+    "workers in letters": (("--workers", "many"), "workers"),
+    "a host that is not there": (("--host", "nonesuch.invalid", "--port", "0"), "nonesuch.invalid"),
+    "a host that is not ours": (("--host", "192.0.2.1", "--port", "0"), "192.0.2.1"),
+    "a host that is no name": (("--host", "a b", "--port", "0"), "a b"),
+    "a long host": (("--host", "a" * 5000, "--port", "0"), "aaa"),
+    "a host in brackets": (("--host", "[::1", "--port", "0"), "[::1"),
+    "a host that is no text": (("--host", "a\udcff", "--port", "0"), "a"),
+    "an address for a host": (("--host", "http://127.0.0.1", "--port", "0"), "http://127.0.0.1"),
+    "workers without a store": (("--workers", "2", "--port", "0", *STORE), "memory:"),
+    "a store that is none": (("--port", "0", "--store", "what:ever"), "store"),
+    "a folder for a store": (("--port", "0", "--store", "sqlite:/"), "store"),
+    "a database that is not there": (
+        ("--port", "0", "--store", "postgresql://127.0.0.1:1/x"),
+        "PostgreSQL",
+    ),
+    "an unknown option": (("--nonesuch",), "nonesuch"),
+    "an argument too many": (("extra",), "extra"),
+}
+
+SETTINGS = {
+    "NOUGHTS_CREATES_PER_MINUTE": ("many", "-1", "1.5", "9999999999", "٣", " 5"),
+    "NOUGHTS_JOINS_PER_MINUTE": ("x",),
+    "NOUGHTS_WRONG_SECRETS_PER_MINUTE": ("x",),
+    "NOUGHTS_STREAMS_PER_ADDRESS": ("x",),
+    "NOUGHTS_MOST_STREAMS": ("x",),
+    "NOUGHTS_MOST_CONNECTIONS": ("x",),
+    "NOUGHTS_CACHED_GAMES": ("x",),
+    "NOUGHTS_LOG": ("loud", "INFO "),
+    "NOUGHTS_ORIGIN": ("noughts.example", "https://", "https://a/b", "ftp://a", "https://a@b"),
+    "NOUGHTS_PROXY": ("nonsense", "300.1.1.1"),
+}
+
+
+@pytest.mark.parametrize("what", OPTIONS)
+def test_what_cannot_be_served_is_refused(what: str) -> None:
+    """In one sentence, without a traceback."""
+    options, word = OPTIONS[what]
+
+    ran = noughts("serve", *options)
+
+    assert ran.returncode in (1, 2)
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("noughts")
+    assert word in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name in SETTINGS for text in SETTINGS[name]])
+def test_a_setting_that_cannot_be_is_refused(name: str, text: str) -> None:
+    """With its name, so that it can be found."""
+    ran = noughts("serve", "--port", "0", *STORE, env=environment(**{name: text}))
+
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert name in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    """In one sentence, by one process and by several."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        ran = noughts("serve", "--port", str(other.getsockname()[1]), *STORE)
+
+    assert ran.returncode == 2
+    assert "in use" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_server_can_be_told_by_the_environment(tmp_path: Path) -> None:
+    """The port and the store; what is said in an option counts more."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        free = str(other.getsockname()[1])
+    file = tmp_path / "games.db"
+
+    with Server(f"sqlite:{file}", NOUGHTS_PORT="1", NOUGHTS_STORE="memory:") as server:
+        assert server.port not in (0, 1)
+        with server.client() as client:
+            client.create("self")
+        assert file.exists()
+    with Server(f"sqlite:{file}", "--port", free) as server:
+        assert server.port == int(free)
+
+
+@pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])  # noqa: S104 - that it can be served is the point
+def test_a_server_says_where_it_answers(host: str) -> None:
+    """In a line that can be pasted."""
+    with Server("memory:", "--host", host) as server, server.client() as client:
+        assert server.url == f"http://{host}:{server.port}"
+        assert client.get("/health").status == 200
+
+
+def test_a_server_can_answer_in_the_newer_internet() -> None:
+    """Its address stands in brackets then."""
+    if not _has_newer_internet():
+        return  # this machine has none, and so has no server on it
+    with Server("memory:", "--host", "::1") as server, server.client() as client:
+        assert server.url == f"http://[::1]:{server.port}"
+        assert client.get("/health").status == 200
+
+
+def test_the_command_that_serves_is_told_in_the_help() -> None:
+    """With all its options."""
+    ran = noughts("serve", "--help")
+
+    assert ran.returncode == 0
+    for option in ("--host", "--port", "--store", "--workers"):
+        assert option in ran.stdout
+
+
+def _has_newer_internet() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False

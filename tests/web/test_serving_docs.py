@@ -1,0 +1,134 @@
+"""What docs/serving.md says of settings, signals, numbers and backups is held against the server."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from command import environment
+from command import noughts as run_noughts
+from noughts.web.settings import Settings, from_environment, variable
+from web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
+from web.serving import Server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVING = (DOCS / "serving.md").read_text()
+OPTIONS = ("host", "port", "workers", "store")
+
+
+def test_the_table_has_every_variable_and_no_other() -> None:
+    """Whoever looks for a setting finds it on one page, and finds nothing that is none."""
+    told = [code(row[1])[0] for row in rows(SERVING, "## Settings")]
+
+    assert len(told) == len(set(told))
+    assert set(told) == known_names()
+
+
+def test_the_table_has_every_option_and_no_other() -> None:
+    """Each beside the variable that says the same."""
+    help_text = run_noughts("serve", "--help").stdout
+
+    told = {code(row[0])[0]: code(row[1])[0] for row in rows(SERVING, "## Settings") if row[0]}
+
+    offered = set(re.findall(r"--[a-z-]+", help_text)) - {"--help"}
+    assert set(told) == offered == {f"--{option}" for option in OPTIONS}
+    assert told == {f"--{option}": variable(option) for option in OPTIONS}
+
+
+def test_the_table_has_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are when nothing is said."""
+    for name in known_names():
+        monkeypatch.delenv(name, raising=False)
+    plain = from_environment({})
+    told = {code(row[1])[0]: code(row[2]) for row in rows(SERVING, "## Settings")}
+
+    for field in msgspec.structs.fields(Settings):
+        default = getattr(plain, field.name)
+        if field.name != "store" and default != "":  # those are told in words
+            assert told[variable(field.name)] == [str(default)]
+    for option in ("host", "port", "workers"):
+        assert told[variable(option)] == [str(getattr(served("serve"), option))]
+
+
+def test_no_page_and_no_example_names_a_setting_that_is_none() -> None:
+    """A name with a slip in it would be passed over in silence."""
+    for file in (*DOCS.glob("*.md"), *EXAMPLES.iterdir()):
+        assert named(file.read_text()) <= known_names(), file.name
+
+
+def test_the_page_has_every_number_that_is_counted(server: Server) -> None:
+    """With its kind, as the server itself tells it."""
+    with server.client() as client:
+        text = client.get("//metrics").body.decode()
+
+    told = [(code(row[0])[0], row[1]) for row in rows(SERVING, "## What it tells")]
+
+    assert told == re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_server_leaves_with_the_code_that_the_page_says(
+    store: str, how: signal.Signals, code: int
+) -> None:
+    """When it is told to stop."""
+    with Server(store) as server:
+        assert server.end(how) == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--store", "nowhere:"), 2),
+        (("--port", "65536"), 2),
+        (("--host", "192.0.2.1"), 2),
+        (("--workers", "2", "--store", "memory:"), 2),
+        (("--store", "sqlite:/dev/null/games.sqlite"), 1),
+    ],
+)
+def test_a_server_that_cannot_be_leaves_with_the_code_that_the_page_says(
+    arguments: tuple[str, ...], code: int
+) -> None:
+    """And with one sentence; nothing is served."""
+    ran = run_noughts("serve", *arguments)
+
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert ran.stderr.startswith("noughts")
+    assert f"\n| {code} |" in SERVING
+
+
+def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
+    """The commands of the page, with a server that runs: whoever sat at a game sits at the copy."""
+    lines = [line for line in re.findall(r"^noughts store .*$", SERVING, re.MULTILINE) if line]
+    assert len(lines) == 2
+    with Server(store) as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        assert client.move(seat["id"], 4, 5).status == 200
+        for line in lines:
+            ran = run_noughts(*shlex.split(line)[1:], env=environment(NOUGHTS_STORE=store), cwd=tmp_path)
+            assert (ran.returncode, ran.stderr) == (0, ""), line
+    copy = re.findall(r"^noughts serve --store sqlite:(\S+)$", SERVING, re.MULTILINE)
+    assert len(copy) == 1
+
+    with Server(f"sqlite:{tmp_path / copy[0]}") as server, server.client(seat["secrets"]["O"]) as client:
+        assert client.move(seat["id"], 0, 8).status == 200
+
+
+@pytest.mark.parametrize("line", re.findall(r"^(?:[A-Z_]+=\S+ )*noughts serve.*$", SERVING, re.MULTILINE))
+def test_a_command_line_of_the_page_is_one(line: str) -> None:
+    """With settings in front that can be."""
+    words = shlex.split(line)
+    start = words.index("noughts")
+    settings = dict(word.split("=", 1) for word in words[:start])
+
+    served(*words[start + 1 :])
+
+    from_environment(settings)
+    assert set(settings) <= known_names()

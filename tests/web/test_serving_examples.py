@@ -1,0 +1,204 @@
+"""The example files for serving: what they start can be started, and what they name is there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from configparser import RawConfigParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noughts.web.operations import OPERATIONS
+from noughts.web.settings import Settings, from_environment
+from web.documented import EXAMPLES, ROOT, known_names, served
+from web.serving import BASE
+
+if TYPE_CHECKING:
+    from web.serving import Server
+
+_UNIT = (EXAMPLES / "noughts.service").read_text()
+UNIT = RawConfigParser(strict=False, interpolation=None, delimiters=("=",))
+UNIT.optionxform = str  # type: ignore[method-assign,assignment]  # names are as they are written
+UNIT.read_string(_UNIT)
+
+_CONTAINER = re.sub(r"\\\n\s*", "", (EXAMPLES / "Containerfile").read_text())
+INSTRUCTIONS = [
+    line.split(None, 1) for line in _CONTAINER.splitlines() if line and not line.startswith("#")
+]
+
+NGINX = re.sub(r"#.*", "", (EXAMPLES / "nginx.conf").read_text())
+
+
+def test_the_unit_starts_a_server() -> None:
+    """By a command line that is one, where the proxy of the other example looks for it."""
+    assert UNIT.sections() == ["Unit", "Service", "Install"]
+    command, *arguments = shlex.split(UNIT["Service"]["ExecStart"])
+
+    options = served(*arguments)
+
+    assert Path(command).name == "noughts"
+    assert Path(command).is_absolute()
+    assert f"server {options.host}:{options.port};" in (EXAMPLES / "nginx.conf").read_text()
+
+
+def test_the_settings_of_the_unit_can_be() -> None:
+    """And its games are in the one folder that it may write to."""
+    said = dict(re.findall(r"^Environment=(\w+)=(.*)$", _UNIT, re.MULTILINE))
+
+    settings = from_environment(said)
+
+    assert set(said) <= known_names()
+    assert settings.store.startswith(f"sqlite:%S/{UNIT['Service']['StateDirectory']}/")
+    assert settings.proxy
+    assert settings.origin.startswith("https://")
+
+
+def test_the_unit_gives_no_more_than_is_needed() -> None:
+    """A user of its own, a system that is read only, and time enough to stop in order."""
+    service = UNIT["Service"]
+    expected = {
+        "DynamicUser": "yes",
+        "ProtectSystem": "strict",
+        "ProtectHome": "yes",
+        "PrivateTmp": "yes",
+        "NoNewPrivileges": "yes",
+        "CapabilityBoundingSet": "",
+        "RestrictNamespaces": "yes",
+    }
+
+    assert {name: service[name] for name in expected} == expected
+    assert int(service["TimeoutStopSec"]) > 10
+    assert int(service["LimitNOFILE"]) > Settings().most_connections
+
+
+def instructed(what: str) -> str:
+    """Return what follows an instruction that is given once."""
+    (found,) = [rest for name, rest in INSTRUCTIONS if name == what]
+    return found
+
+
+def test_the_container_starts_a_server() -> None:
+    """As a process that gets its signals, by a command line that is one, at the port that is told."""
+    entry, arguments = json.loads(instructed("ENTRYPOINT")), json.loads(instructed("CMD"))
+
+    options = served(*arguments)
+
+    assert entry == ["noughts"]
+    assert str(options.port) == instructed("EXPOSE")
+    assert instructed("STOPSIGNAL") == "SIGTERM"
+
+
+def test_the_settings_of_the_container_can_be() -> None:
+    """It listens to the outside, and its games are on the volume."""
+    said = dict(word.split("=", 1) for word in shlex.split(instructed("ENV")))
+    ours = {name: value for name, value in said.items() if name.startswith("NOUGHTS_")}
+
+    settings = from_environment(ours)
+
+    assert set(ours) <= known_names()
+    assert settings.store.startswith(f"sqlite:{instructed('VOLUME')}/")
+    assert ours["NOUGHTS_HOST"] == "0.0.0.0"  # noqa: S104 - in a container that is what is meant
+
+
+def test_the_container_installs_what_there_is() -> None:
+    """Extras of ours, from files of ours; for a user who is not root, and from no index by name."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    copied = [word for name, rest in INSTRUCTIONS if name == "COPY" for word in rest.split()[:-1]]
+    (extras,) = re.findall(r"'/source\[([a-z,]+)\]'", instructed("RUN"))
+
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    assert {project["readme"], *project["license-files"], "pyproject.toml", "src"} <= set(copied)
+    assert all((ROOT / name).exists() for name in copied)
+    assert not re.search(r"index-url|https?://(?!127\.0\.0\.1)", _CONTAINER)
+    user = instructed("USER")
+    assert user.split(":")[0].isdecimal()
+    assert int(user.split(":")[0]) > 0
+
+
+def test_the_container_knows_whether_it_is_well(server: Server) -> None:
+    """Its own check, asked of a real server; and of none."""
+    _, there, check = instructed("HEALTHCHECK").partition("CMD ")
+    assert there
+    program, *arguments = json.loads(check)
+    (address,) = re.findall(r"http://127\.0\.0\.1:8000(/[^']*)", check)
+    paths = {operation.route for operation in OPERATIONS}
+
+    asked = [word.replace("http://127.0.0.1:8000", server.url) for word in arguments]
+    nowhere = [word.replace("127.0.0.1:8000", "127.0.0.1:1") for word in arguments]
+
+    assert program == "python"
+    assert address in paths
+    assert subprocess.run([sys.executable, *asked], check=False).returncode == 0
+    failed = subprocess.run([sys.executable, *nowhere], check=False, capture_output=True)
+    assert failed.returncode == 1
+
+
+def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
+    """Their command line is one, and what is secret is not in the file."""
+    text = (EXAMPLES / "compose.yaml").read_text()
+    (command,) = re.findall(r"^\s+command: (\[.*\])$", text, re.MULTILINE)
+    (dockerfile,) = re.findall(r"dockerfile: (\S+)", text)
+    (store,) = re.findall(r"NOUGHTS_STORE: (\S.*)$", text, re.MULTILINE)
+
+    options = served(*json.loads(command))
+
+    assert (ROOT / dockerfile).exists()
+    assert f":{options.port}" in text
+    assert re.fullmatch(r"postgresql://noughts:\$\{DB_PASSWORD:\?[^}]+\}@db/noughts", store)
+    assert not re.search(r"PASSWORD: (?!\$\{)", text)
+
+
+def directives() -> list[tuple[list[str], list[str]]]:
+    """Return every directive of nginx with the blocks that it stands in; a lone brace fails."""
+    found: list[tuple[list[str], list[str]]] = []
+    inside: list[str] = []
+    words = ""
+    for sign in NGINX:
+        if sign not in ";{}":
+            words += sign
+            continue
+        said, words = words.split(), ""
+        if sign == "}":
+            assert not said, f"a semicolon is missing after {said}"
+            inside.pop()
+        else:
+            assert said, f"nothing stands before a {sign}"
+            found.append(([*inside], said))
+            if sign == "{":
+                inside.append(" ".join(said))
+    assert not inside
+    assert not words.strip()
+    return found
+
+
+def test_nginx_tells_for_whom_it_asks() -> None:
+    """By the headers that the server looks for, and what strangers say in them is written over."""
+    headers = {said[1]: said[2] for _, said in directives() if said[0] == "proxy_set_header"}
+
+    assert headers["X-Forwarded-For"] == "$remote_addr"
+    assert headers["X-Forwarded-Proto"] == "$scheme"
+
+
+def test_nginx_holds_no_stream_back() -> None:
+    """The address of every stream is in the block without a buffer, and no other address is."""
+    (block,) = {inside[-1] for inside, said in directives() if said == ["proxy_buffering", "off"]}
+    pattern = block.removeprefix("location ~ ")
+    (patience,) = [said[1] for _, said in directives() if said[0] == "proxy_read_timeout"]
+
+    assert re.search(pattern, f"{BASE}/games/{'a2' * 13}/events")
+    others = [operation.route.replace("{id}", "a2" * 13) for operation in OPERATIONS]
+    assert not any(re.search(pattern, other) for other in [*others, "/", "/static/app.js"])
+    assert int(patience.removesuffix("s")) > 15
+    assert (["server"], ["proxy_http_version", "1.1"]) in directives()
+
+
+def test_nginx_keeps_the_numbers_from_strangers(server: Server) -> None:
+    """They are at an address that the server has, and nobody gets through to it."""
+    with server.client() as client:
+        assert client.get("//metrics").status == 200
+
+    assert (["server", "location = /metrics"], ["return", "404"]) in directives()

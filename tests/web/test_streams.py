@@ -1,0 +1,224 @@
+"""The live stream of a game: every event once, in order, from wherever a reader has got to."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from threading import Condition
+from typing import TYPE_CHECKING
+
+import pytest
+
+from web.serving import DEADLINE, Server
+from web.tables import friends, seated
+
+if TYPE_CHECKING:
+    from web.serving import Client
+
+WON_BY_X = (0, 3, 1, 4, 2)
+
+
+def test_the_id_of_an_event_is_its_version(server: Server) -> None:
+    """Everything that was recorded comes, then everything that happens, each numbered by its version."""
+    with friends(server) as table:
+        table.play(0, 4)
+        with table.watcher.follow(table.game) as stream:
+            table.play(1)
+            now = table.now
+
+            events = stream.wait_version(now["version"])
+
+            assert [message.id for message in events] == [
+                str(version) for version in range(1, now["version"] + 1)
+            ]
+            assert [message.data for message in events] == now["events"]
+            assert stream.retry == 1000
+            assert stream.headers.get_content_type() == "text/event-stream"
+
+
+@pytest.mark.parametrize("way", ["header", "query"])
+def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> None:
+    """At every version: nothing is missed, and nothing is told twice."""
+    with friends(server) as table:
+        table.play(*WON_BY_X)
+        events = table.now["events"]
+
+        for version in range(len(events) + 1):
+            with (
+                table.watcher.follow(table.game, last_event_id=str(version))
+                if way == "header"
+                else table.watcher.follow(table.game, after=version)
+            ) as stream:
+                if version < len(events):
+                    stream.wait_version(len(events))
+                stream.wait(lambda now: now.rooms)
+                assert [message.data for message in stream.events] == events[version:]
+                assert [message.id for message in stream.events] == [
+                    str(one) for one in range(version + 1, len(events) + 1)
+                ]
+
+
+def test_what_a_browser_says_counts_more_than_the_address(server: Server) -> None:
+    """A browser that comes back asks for the same address, and says in a header how far it is."""
+    with friends(server) as table, table.watcher.follow(table.game, after=0, last_event_id="4") as stream:
+        assert [message.id for message in stream.wait_version(5)] == ["5"]
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "1 2", "9999999999", "٣", "+1", "0x1"])
+def test_what_is_no_version_is_refused(server: Server, last: str) -> None:
+    """In the header, in one sentence."""
+    with seated(server, "self") as both:
+        raw = last.encode().decode("latin-1")
+        with both.client.follow(both.game, last_event_id=raw) as stream:
+            assert stream.refusal
+            assert (stream.refusal.status, stream.refusal.code) == (400, "badRequest")
+
+
+def test_a_version_that_never_was_is_refused(server: Server) -> None:
+    """With where the game stands, so that the reader can start over."""
+    with seated(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
+        assert stream.refusal
+        assert (stream.refusal.status, stream.refusal.code) == (409, "staleVersion")
+        assert stream.refusal.json["version"] == 5
+
+
+@pytest.mark.parametrize(
+    "query", ["?after=", "?after=x", "?after=1&after=1", "?before=1", "?after=%31%00"]
+)
+def test_a_query_that_makes_no_sense_is_refused(server: Server, query: str) -> None:
+    """Nothing is passed over quietly."""
+    with seated(server, "self") as both:
+        refused = both.client.get(f"/games/{both.game}/events{query}")
+
+        assert (refused.status, refused.code) == (400, "badRequest")
+
+
+def test_there_is_nothing_to_follow_where_there_is_no_game(client: Client) -> None:
+    """It is the answer that everybody gets."""
+    for game in ("a" * 26, "", "x", "a/b", "%00", "..", "a" * 5000):
+        refused = client.get(f"/games/{game}/events")
+        assert (refused.status, refused.code) == (404, "notFound")
+
+
+def test_all_who_follow_are_told_the_same(server: Server) -> None:
+    """Both players, and whoever watches."""
+    with friends(server) as table, ExitStack() as stack:
+        streams = [
+            stack.enter_context(client.follow(table.game))
+            for client in (table.X.client, table.O.client, *[table.watcher] * 5)
+        ]
+
+        table.play(*WON_BY_X)
+
+        now = table.now
+        for stream in streams:
+            assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
+
+
+def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
+    """Whoever follows is told when a player has a line open, and when there is none any more."""
+    with friends(server) as table, table.O.follow() as bob:
+        bob.wait_room(lambda room: room["seats"]["O"]["present"])
+        assert not bob.rooms[-1]["seats"]["X"]["present"]
+
+        with table.X.follow():
+            bob.wait_room(lambda room: room["seats"]["X"]["present"])
+
+        bob.wait_room(lambda room: not room["seats"]["X"]["present"])
+
+
+def test_those_who_watch_are_counted(server: Server) -> None:
+    """Players are not among them."""
+    with friends(server) as table, table.X.follow() as ann:
+        assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
+
+        with table.watcher.follow(table.game), table.watcher.follow(table.game) as last:
+            ann.wait_room(lambda room: room["watching"] == 2)
+            last.wait_room(lambda room: room["watching"] == 2)
+            assert table.room["watching"] == 2
+
+        ann.wait_room(lambda room: room["watching"] == 0)
+        assert table.room["watching"] == 0
+
+
+def test_a_player_at_two_screens_is_there_until_both_are_gone(server: Server) -> None:
+    """A line that is closed says nothing of the other."""
+    with friends(server) as table, table.O.follow() as bob:
+        with table.X.follow() as one:
+            with table.X.follow() as other:
+                bob.wait_room(lambda room: room["seats"]["X"]["present"])
+                other.wait(lambda now: now.rooms)
+            with table.watcher.follow(table.game):  # which tells the room again, after all that
+                bob.wait_room(lambda room: room["watching"] == 1)
+                assert bob.rooms[-1]["seats"]["X"]["present"]
+            one.wait(lambda now: now.rooms)
+        bob.wait_room(lambda room: not room["seats"]["X"]["present"])
+
+
+def test_a_stream_tells_who_has_joined(server: Server) -> None:
+    """Whoever waits with an invitation open sees the other sit down."""
+    with server.client() as ann, server.client() as bob:
+        seat = ann.create("friend", name="Ann")
+        with ann.follow(seat["id"]) as stream:
+            assert not stream.wait_room(lambda room: room)["seats"]["O"]["taken"]
+
+            bob.join(seat["id"], seat["invite"], name="Bob")
+
+            room = stream.wait_room(lambda room: room["seats"]["O"]["name"])
+            assert room["seats"]["O"] == {"name": "Bob", "bot": None, "taken": True, "present": False}
+            assert stream.wait_version(5)[-1].data["event"] == "gameReady"
+
+
+def test_a_stream_stays_open_after_the_end(server: Server) -> None:
+    """For what comes then is told there, too; and it can be opened as well."""
+    with friends(server) as table, table.watcher.follow(table.game) as early:
+        table.play(*WON_BY_X)
+        with table.watcher.follow(table.game) as late:
+            table.X.rematch()
+
+            for stream in (early, late):
+                stream.wait_room(lambda room: room["offer"])
+                assert not stream.is_over
+
+
+def test_a_silent_stream_is_told_that_it_is_alive(server: Server) -> None:
+    """Every fifteen seconds each; of fifteen one every second."""
+    news = Condition()
+    with seated(server, "self") as both, ExitStack() as stack:
+        streams = [stack.enter_context(both.client.follow(both.game, news=news)) for _ in range(15)]
+
+        streams[0].wait(lambda _: any(stream.comments for stream in streams))
+
+
+def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
+    """Another request on the line of a stream waits for ever; hanging up ends both."""
+    with Server(store) as server, seated(server, "self") as both, both.follow() as stream:
+        with socket.create_connection((server.host, server.port), DEADLINE) as line:
+            line.sendall(f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            stream.wait_room(lambda room: room["watching"] == 1)
+            line.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+
+        stream.wait_room(lambda room: room["watching"] == 0)
+
+
+def test_following_needs_get(server: Server) -> None:
+    """Nothing else is done there."""
+    with seated(server, "self") as both:
+        for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
+            assert both.client.ask(method, f"/games/{both.game}/events").status == 405
+
+
+@pytest.mark.parametrize("cached", ["0", "1"])
+def test_games_that_are_forgotten_are_followed_all_the_same(store: str, cached: str) -> None:
+    """A server that remembers next to nothing tells everything: who follows keeps their game in mind."""
+    with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
+        tables = [stack.enter_context(friends(server)) for _ in range(4)]
+        streams = [stack.enter_context(table.watcher.follow(table.game)) for table in tables]
+
+        for cell in WON_BY_X:
+            for table in tables:
+                table.play(cell)
+
+        for table, stream in zip(tables, streams, strict=True):
+            now = table.now
+            assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
