@@ -96,11 +96,12 @@ class Ledger:
         """Tell whether a store that ends there is as it is known here: whoever writes makes it longer."""
         return self.position == position and self.number == number
 
-    def only_grows(self, batch: Sequence[Append]) -> bool:
-        """Tell whether a batch adds events to known games, and the list of games stays as it is."""
+    def only_grows(self, batch: Sequence[Append], most: int) -> bool:
+        """Tell whether a batch adds only events, so many at most, and only to games that are known."""
         heads = self.heads
         for append in batch:
-            if append.game not in heads or append.whole:
+            most -= len(append.entries)
+            if append.game not in heads or append.whole or most < 0:
                 return False
             for entry in append.entries:
                 if entry[3]:

@@ -174,11 +174,11 @@ class PostgresStore(EventStore):
     def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
         """Write at the end of the store as we remember it, and tell whether that was the end."""
         ledger = self._ledger
-        if ledger is None or not ledger.only_grows(batch):
+        if ledger is None or not ledger.only_grows(batch, MOST_AT_ONCE):
             return False
         self._ledger = None
         verdict = ledger.judge(batch, lambda _append: False)
-        if verdict.refusals or len(verdict.rows) > MOST_AT_ONCE:
+        if verdict.refusals:
             return False
         try:
             _write(writer, verdict)

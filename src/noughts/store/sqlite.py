@@ -148,11 +148,11 @@ class SQLiteStore(EventStore):
         the one statement that writes everything writes nothing.
         """
         ledger = self._ledger
-        if ledger is None or not ledger.only_grows(batch):
+        if ledger is None or not ledger.only_grows(batch, MOST_AT_ONCE):
             return False
         self._ledger = None
         verdict = ledger.judge(batch, _never)
-        if verdict.refusals or len(verdict.rows) > MOST_AT_ONCE:
+        if verdict.refusals:
             return False
         try:
             writer.execute(_insertion(len(verdict.rows)), tuple(chain.from_iterable(verdict.rows)))

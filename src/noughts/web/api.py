@@ -52,6 +52,9 @@ FRESH = 3_600_000
 READY = 2.0
 """How long the store may take to say that it is there, in seconds."""
 
+DAY = 86_400_000
+"""How long a game is listed that is not over, in milliseconds."""
+
 YEAR = 365 * 24 * 3600
 BOT, MACHINES = "bot:", ("bot:", "program:")
 """What a bot's name begins with, and what a person's does not."""
@@ -213,6 +216,7 @@ class Api:
         """Play again at the same table, the other starting; both have to want it."""
         body = await asking.body(AGAIN)
         live, mark = await self._acting(asking, None)
+        has_both = len(await self._house.held(live, asking)) == 2
         if live.room.next is None:
             await self._house.lounge.refresh(live)  # the other may have agreed at another process
         if not live.game.is_over:
@@ -225,13 +229,14 @@ class Api:
                 live,
                 lambda room: (
                     room
-                    if room.next or room.offer == theirs or room.is_held_by_one()
+                    if room.next or room.offer == theirs or room.is_held_by_one() or has_both
                     else room.with_offer(offer)
                 ),
             )
             if live.room.next is None:
                 if live.room.offer == offer:
                     return _moved(202, live.version, (), offer)
+                self._house.creates.spend(asking.address)
                 await self._play_again(live)
                 status = 201
         following = await self._house.lounge.find(live.room.next or "")
@@ -313,6 +318,7 @@ class Api:
             playing=[
                 schemas.Playing(id=game, X=room.names[0] or "", O=room.names[1] or "")
                 for game, room in played
+                if wall_clock() - room.created < DAY
             ],
         )
         return Reply(200, _encode(found))

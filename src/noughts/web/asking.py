@@ -36,6 +36,20 @@ JSON = b"application/json"
 _NOT_JSON = "the body is JSON, and its Content-Type is application/json"
 
 
+def bare(address: str) -> str:
+    """Return an address alone: without a port, and an older one without the newer one around it.
+
+    >>> bare("::ffff:192.0.2.1"), bare("192.0.2.1:5512"), bare("[2001:db8::1]:443")
+    ('192.0.2.1', '192.0.2.1', '2001:db8::1')
+    """
+    address = address.strip()
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
+    return address[7:] if address.startswith("::ffff:") and "." in address else address
+
+
 class Asking:
     """A request: the headers that count, and the address it came from."""
 
@@ -58,15 +72,14 @@ class Asking:
         peer = self._peer
         if not self._is_proxy(peer):
             return peer
-        named = [one.strip() for one in self._text(b"x-forwarded-for").split(",") if one.strip()]
+        named = [bare(one) for one in self._text(b"x-forwarded-for").split(",") if one.strip()]
         return next((one for one in reversed(named) if one not in self._proxies), peer)
 
     @property
     def _peer(self) -> str:
-        """The other end of the line; an older address that comes in as a newer one is taken out of it."""
+        """The other end of the line."""
         client = self.scope.get("client")
-        address: str = client[0] if client else ""
-        return address[7:] if address.startswith("::ffff:") and "." in address else address
+        return bare(client[0]) if client else ""
 
     @property
     def path(self) -> Mapping[str, str]:

@@ -32,6 +32,9 @@ PATIENCE = 10.0
 MOST_WAITING = 32 * 1024
 """How much may wait to be written before a reader counts as too slow, in bytes."""
 
+MOST_PIPELINED = 64
+"""How many requests may wait for the answer to the one before."""
+
 DEAD_AFTER = 30_000
 """How long what was sent may stay unacknowledged before the line is given up, in milliseconds."""
 
@@ -133,7 +136,9 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start to answer, or hold back what may take the short way."""
-        if self._may_take_short_way():
+        if self.stream is not None or len(self.pipeline) >= MOST_PIPELINED:
+            self.transport.abort()  # who asks on and on, and does not wait for answers
+        elif self._may_take_short_way():
             self._held = b""
         else:
             self._patient_until = None
@@ -157,6 +162,7 @@ class Connection(HttpToolsProtocol):
         self._held = self._patient_until = None
         version = self.parser.get_http_version()
         self.scope["http_version"] = version
+        self.scope["method"] = self.parser.get_method().decode()
         pending = Pending(keep_alive=version != "1.0" and self.parser.should_keep_alive())
         self.cycle = pending  # type: ignore[assignment] # as far as it is looked at
         if not self._application.short_way(self, pending, body):
@@ -175,6 +181,9 @@ class Connection(HttpToolsProtocol):
         """Answer a request that took the short way."""
         cycle.response_complete = True
         if cycle.disconnected or self.transport.is_closing():
+            return
+        if self.flow.write_paused:  # who does not read is not answered without end
+            self.transport.abort()
             return
         closing = b"" if cycle.keep_alive else b"connection: close\r\n"
         self.transport.write(
@@ -205,10 +214,8 @@ class Connection(HttpToolsProtocol):
     def _may_take_short_way(self) -> bool:
         if not self._is_free() or self.expect_100_continue or self.parser.should_upgrade():
             return False
-        method = self.parser.get_method()
-        if method == b"POST":
-            return self.url.endswith(MOVES)
-        return method == b"GET" and EVENTS in self.url
+        method, path = self.parser.get_method(), self.url.partition(b"?")[0]
+        return path.endswith(MOVES if method == b"POST" else EVENTS) and method in (b"GET", b"POST")
 
     def _go_long_way(self, body: bytes) -> None:
         self._held = self._patient_until = None
@@ -231,8 +238,16 @@ class Connection(HttpToolsProtocol):
         cycle: object = self.cycle  # which uvicorn says is never None, and it is
         return cycle is None or self.cycle.response_complete
 
+    def _is_body_missing(self) -> bool:
+        """Tell whether the request that is being answered has not come whole yet, nor been answered."""
+        cycle: object = self.cycle
+        return bool(getattr(cycle, "more_body", False)) and not getattr(cycle, "response_started", True)
+
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words, and ours are better
         """Answer what is no request, as everything else that is refused."""
+        if not self._is_free() and not self._is_body_missing():
+            self.transport.close()  # an answer is on its way, and this would be taken for it
+            return
         if self._is_refused:
             refused = Refused("headersTooLarge", f"a request's head has {LARGEST_HEAD} bytes at most")
         else:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from noughts.core.errors import NoughtsError
-from noughts.web.rooms import read_room
+from noughts.core.errors import CorruptStore, NoughtsError
 
 if TYPE_CHECKING:
     from noughts.store.base import EventStore, Recorded
     from noughts.store.notes import Note
+    from noughts.web.live import Live
     from noughts.web.lounge import Lounge
     from noughts.web.presence import Presence
     from noughts.web.writing import Writer
@@ -65,9 +66,27 @@ class Follower:
                 rung = self._bell.rung  # before anything is read: what comes after it will ring again
                 self._read_on()
                 self._bell.wait(rung, SILENCE)
+            except CorruptStore as error:
+                log.error("following", extra={"data": {"problem": str(error)[:200]}})  # noqa: TRY400 - it is told whole
+                self._pass_over_damage()
             except NoughtsError as error:
                 log.warning("following", extra={"data": {"problem": str(error)[:200]}})
                 self._closing.wait(1)
+            except Exception:
+                log.exception("following")
+                self._closing.wait(1)
+
+    def _pass_over_damage(self) -> None:
+        """Leave what is damaged behind; every game that is open here is read for itself."""
+        with suppress(NoughtsError):
+            self._writer.read_up_to(self._store.last_position())
+            self._change = self._store.last_change()
+            self._in_loop(self._refresh, self._lounge.all_known())
+        self._closing.wait(1)
+
+    def _refresh(self, games: tuple[Live, ...]) -> None:
+        for live in games:
+            self._lounge.refresh_soon(live)
 
     def _read_on(self) -> None:
         while records := self._store.feed(self._writer.known):
@@ -87,12 +106,9 @@ class Follower:
 
     def _take_up(self, records: tuple[Recorded, ...]) -> None:
         for record in records:
-            if live := self._lounge.known(record.game):
-                self._lounge.take_up(live, (record,))
+            self._lounge.hear(record.game, (record,))
 
     def _take_up_notes(self, notes: tuple[Note, ...]) -> None:
         for note in notes:
-            if live := self._lounge.known(note.name):
-                self._lounge.take_up_room(live, read_room(note.text), note.revision)
-            else:
+            if not self._lounge.hear_of_room(note):
                 self._presence.hear(note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import multiprocessing
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from noughts.store.opening import open_store
-from noughts.web.asking import Asking
+from noughts.web.asking import Asking, bare
 from noughts.web.bots import Bots
 from noughts.web.following import Follower
 from noughts.web.limits import Limit
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     Found = TypeVar("Found")
 
+log = logging.getLogger("noughts.web")
+
 THREADS = 16
 THINKERS = 2
 
@@ -51,7 +54,7 @@ class House:
         self.analyses = Limit("analyses", settings.analyses_per_minute)
         self.is_shared = is_shared
         """Whether other processes play the same games."""
-        self._proxies = frozenset(one.strip() for one in settings.proxy.split(",") if one.strip())
+        self._proxies = frozenset(bare(one) for one in settings.proxy.split(",") if one.strip())
         self.readers = Readers(self)
         self.connections: set[Connection] = set()
         self._closing: set[asyncio.Task[None]] = set()
@@ -86,13 +89,20 @@ class House:
     async def close(self) -> None:
         """Record what waits, and give everything back."""
         self._ticking.cancel()
-        self.readers.end()
-        await self.bots.close()
-        await self.presence.close()
-        await asyncio.gather(*self._closing, return_exceptions=True)
         loop = asyncio.get_running_loop()
-        for close in (self._follower.close, self._writer.close, self.store.close):
-            await loop.run_in_executor(None, close)
+        for close in (
+            self.readers.close,
+            self.bots.close,
+            self.presence.close,
+            lambda: asyncio.gather(*self._closing, return_exceptions=True),
+            lambda: loop.run_in_executor(None, self._follower.close),
+            lambda: loop.run_in_executor(None, self._writer.close),
+            lambda: loop.run_in_executor(None, self.store.close),
+        ):
+            try:
+                await close()
+            except Exception:  # whatever one of them meets, the others are closed
+                log.exception("closing")
         for threads in (self._threads, self._thinkers):
             threads.shutdown(wait=False)
 
@@ -130,19 +140,11 @@ class House:
     async def seat(
         self, live: Live, asking: Asking, mark: MarkName | None, *, is_to_move: bool = True
     ) -> MarkName:
-        """Return the seat that a command is for, or refuse as if there were no game.
-
-        Who has both seats acts for the mark to move, or for the other one, as the command has it.
-        """
-        held = await self.held(live, asking)
-        if not held or (mark and mark not in held):
+        """Return the seat that a command is for, or refuse as if there were no game."""
+        seat = live.seat(await self.held(live, asking), mark, is_to_move=is_to_move)
+        if seat is None:
             raise absent()
-        if mark:
-            return mark
-        if len(held) == 1 or live.game.active is None:
-            return held[0]
-        active = live.game.active
-        return active.value if is_to_move else active.other.value
+        return seat
 
     async def _tick(self) -> None:
         """See every second to what must not take too long."""
@@ -150,12 +152,15 @@ class House:
         while True:
             await asyncio.sleep(1)
             second += 1
-            self.readers.keep_awake(second)
+            try:
+                self.readers.keep_awake(second)
+                now = asyncio.get_running_loop().time()
+                for connection in tuple(self.connections):
+                    connection.check_patience(now)
+            except Exception:  # the next second is another one
+                log.exception("ticking")
             if parent and not parent.is_alive():  # who would replace us, and tell us to stop
                 signal.raise_signal(signal.SIGTERM)
-            now = asyncio.get_running_loop().time()
-            for connection in tuple(self.connections):
-                connection.check_patience(now)
 
 
 def _closed(room: Room) -> Room:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.codec import encode
 from noughts.core.game import Game, fold
 from noughts.web import schemas
 from noughts.web.rooms import MARKS
@@ -54,6 +53,7 @@ class Live:
     """The state of a game, and those who follow it."""
 
     __slots__ = (
+        "__weakref__",
         "elsewhere",
         "game",
         "history",
@@ -141,11 +141,24 @@ class Live:
 
     def beginning(self, after: int) -> bytes:
         """Return what a new reader is told at once, who knows the game up to that version."""
-        events = (
-            event_frame(version, kept.text)
-            for version, kept in enumerate(self.history[after:], after + 1)
-        )
-        return b"".join((BEGINNING, room_frame(_encode(self.view())), *events))
+        room = room_frame(_encode(self.view()))
+        if room != self.told:
+            self.told = b""  # the others have heard something else, and this one may have to, too
+        return b"".join((BEGINNING, room, *_frames(self.history[after:], after)))
+
+    def seat(
+        self, held: Sequence[MarkName], asked: MarkName | None = None, *, is_to_move: bool = True
+    ) -> MarkName | None:
+        """Return the seat that a command of somebody is for who holds these; None if it is not theirs.
+
+        Who has both acts for the mark to move, or for the other one, as the command has it.
+        """
+        if asked is not None:
+            return asked if asked in held else None
+        active = self.game.active
+        if len(held) < 2 or active is None:
+            return held[0] if held else None
+        return active.value if is_to_move else active.other.value
 
     @property
     def here(self) -> Present:
@@ -199,7 +212,7 @@ class Live:
             over=game.is_over,
             ready=game.is_ready,
             description=describe(game),
-            events=[encode(kept.event) for kept in told],
+            events=[msgspec.Raw(one.text) for one in told],  # type: ignore[misc] # as they are written down
             you=list(you),
             room=self.view(),
         )

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from noughts.web.settings import Settings
 
 
+STRANGE = ("Invalid HTTP request", "Unsupported upgrade", "No supported WebSocket")
+
+
 class Lines(logging.Formatter):
     """A record as a line of JSON."""
 
@@ -39,5 +42,5 @@ def set_up(settings: Settings) -> None:
         logger.setLevel(settings.log.upper())
     # What a stranger sends that is no request is answered, and is no news.
     logging.getLogger("uvicorn.error").addFilter(
-        lambda record: record.levelno != logging.WARNING or settings.log == "debug"
+        lambda record: settings.log == "debug" or not record.getMessage().startswith(STRANGE)
     )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
-from noughts.core.errors import InvalidId, StaleVersion
+from noughts.core.errors import InvalidId, NoughtsError, StaleVersion, StoreUnavailable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import TakeBack
 from noughts.service import Answer, judge, random_id, wall_clock
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     Found = TypeVar("Found")
 
-LONGEST = 1500
+LONGEST = 300
 """How many events a game may have before nothing is taken back any more: the disk has an end."""
 
 
@@ -45,24 +47,30 @@ class Lounge:
         self.store = store
         self._writer = writer
         self._threads = threads
-        self._cached = cached
-        self._games: OrderedDict[str, Live] = OrderedDict()
+        self._alive: WeakValueDictionary[str, Live] = WeakValueDictionary()
+        """Every game that anybody here holds: there is never a second one of the same id."""
+        self._recent: OrderedDict[str, Live] = OrderedDict()
+        """Those that are held although nobody else does, the longest untouched first."""
+        self._most_recent = cached
         self._loading: dict[str, asyncio.Future[Live | None]] = {}
+        self._missed: set[str] = set()
+        """Games that something was heard of while they were loaded."""
+        self._refreshing: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[Live], None] = lambda _live: None
         """Called when a game was loaded or has gone on."""
 
     @property
     def live_games(self) -> int:
         """How many games are remembered."""
-        return len(self._games)
+        return len(self._alive)
 
     def known(self, game: str) -> Live | None:
         """Return a game if it is remembered here."""
-        return self._games.get(game)
+        return self._alive.get(game)
 
     def all_known(self) -> tuple[Live, ...]:
         """Return all games that are remembered here."""
-        return tuple(self._games.values())
+        return tuple(self._alive.values())
 
     async def in_thread(self, work: Callable[[], Found]) -> Found:
         """Do something that may take long, and let the loop go on."""
@@ -70,13 +78,10 @@ class Lounge:
 
     async def find(self, game: str) -> Live:
         """Return a game, or refuse as if it were not there."""
-        live = self._games.get(game)
+        live = self._alive.get(game) or await self._load(game)
         if live is None:
-            live = await self._load(game)
-            if live is None:
-                raise absent()
-        elif not live.streams:
-            self._games.move_to_end(game)
+            raise absent()
+        self._touch(live)
         if live.is_stale:
             await self.refresh(live)
         return live
@@ -91,34 +96,39 @@ class Lounge:
         if loading is None:
             loading = asyncio.ensure_future(self._read(game))
             self._loading[game] = loading
-            loading.add_done_callback(lambda _done: self._loading.pop(game, None))
+            loading.add_done_callback(lambda _done: self._loaded(game))
         return await asyncio.shield(loading)
 
     async def _read(self, game: str) -> Live | None:
         note, records = await self.in_thread(lambda: (self.store.note(game), self.store.read(game)))
         if note is None or not records:
             return None
-        live = Live(game, read_room(note.text), note.revision, map(_kept, records))
-        self.remember(live)
+        live = self._alive.get(game)
+        if live is None:
+            live = Live(game, read_room(note.text), note.revision, map(_kept, records))
+            self._remember(live)
+        else:
+            self.take_up(live, records)
+        if game in self._missed:  # what was heard while the store was read may not be in what was read
+            await self.refresh(live)
         return live
 
-    def remember(self, live: Live) -> None:
-        """Keep a game at hand, and forget one that nobody has asked for in a long time."""
-        self._games[live.id] = live
-        self._forget_some()
+    def _loaded(self, game: str) -> None:
+        self._loading.pop(game, None)
+        self._missed.discard(game)
+
+    def _remember(self, live: Live) -> None:
+        """Keep a game at hand."""
+        self._alive[live.id] = live
+        self._touch(live)
         self.on_change(live)
 
-    def hold(self, live: Live) -> Live:
-        """Return the game as it is remembered, for somebody who is about to follow it."""
-        return self._games.setdefault(live.id, live)
-
-    def _forget_some(self) -> None:
-        for _ in range(len(self._games) - self._cached):
-            game, oldest = next(iter(self._games.items()))
-            if oldest.streams or oldest.is_busy:
-                self._games.move_to_end(game)  # somebody is there: look at it again another time
-                return
-            del self._games[game]
+    def _touch(self, live: Live) -> None:
+        """Hold a game for a while; what nobody else holds may be forgotten when others come."""
+        self._recent[live.id] = live
+        self._recent.move_to_end(live.id)
+        if len(self._recent) > self._most_recent:
+            self._recent.popitem(last=False)
 
     async def begin(self, game: str, room: Room, events: Sequence[Event]) -> Live:
         """Start a game: first the room, then the events, so that no game is without its room.
@@ -143,8 +153,9 @@ class Lounge:
         await self._record(live, append, [], live.game)
         if append.refusal:
             raise append.refusal
-        self.remember(live)
-        return live
+        if self._alive.get(game) is None:
+            self._remember(live)
+        return await self.find(game)
 
     async def refresh(self, live: Live) -> None:
         """Take up what the store knows and we do not."""
@@ -157,12 +168,44 @@ class Lounge:
         if note and note.revision > live.revision:
             self.take_up_room(live, read_room(note.text), note.revision)
 
+    def refresh_soon(self, live: Live) -> None:
+        """Have a game refreshed, by and by."""
+        live.is_stale = True
+        task = asyncio.ensure_future(self._try_to_refresh(live))
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)
+
+    async def _try_to_refresh(self, live: Live) -> None:
+        with suppress(NoughtsError):  # whoever asks for the game next tries again, and is told
+            await self.refresh(live)
+
+    def hear(self, game: str, records: Sequence[Recorded]) -> None:
+        """Hear that something was recorded, by whomever."""
+        live = self._alive.get(game)
+        if live:
+            self.take_up(live, records)
+        elif game in self._loading:
+            self._missed.add(game)
+
+    def hear_of_room(self, note: Note) -> bool:
+        """Hear that a note has changed, and tell whether it is that of a room that is known here."""
+        live = self._alive.get(note.name)
+        if live:
+            self.take_up_room(live, read_room(note.text), note.revision)
+        elif note.name in self._loading:
+            self._missed.add(note.name)
+        return live is not None
+
     def take_up(self, live: Live, records: Sequence[Recorded]) -> None:
-        """Go on with what was recorded, by whomever; what is known already is passed over."""
+        """Go on with what was recorded; what is known already is passed over, and what lacks is read."""
         new = [record for record in records if record.version > live.version]
-        if new and new[0].version == live.version + 1:
-            live.extend([_kept(record) for record in new])
-            self.on_change(live)
+        if not new:
+            return
+        if new[0].version > live.version + 1:
+            self.refresh_soon(live)
+            return
+        live.extend([_kept(record) for record in new])
+        self.on_change(live)
 
     def take_up_room(self, live: Live, room: Room, revision: int) -> None:
         """Go on with a room that was changed, by whomever."""
@@ -172,11 +215,15 @@ class Lounge:
 
     async def command(self, live: Live, command: Command, *, version: int | None, key: str) -> Answer:
         """Answer a command, durably; commands to one game are judged one after the other."""
+        if version is not None and version > live.version:
+            await self.refresh(live)  # another process has told them more than we know
         while True:
-            while live.is_busy:
+            if live.is_busy:
                 await live.rest()
-            if live.is_stale or (version is not None and version > live.version):
-                await self.refresh(live)  # another process may have told them more than we know
+                continue
+            if live.is_stale:
+                await self.refresh(live)
+                continue
             answer, new = judge(live.id, live.history, live.game, command, version=version, key=key)
             if not new:
                 return _legal(answer)
@@ -188,7 +235,21 @@ class Lounge:
             await self._record(live, append, kept(append, new), answer.game)
             if not append.refusal:
                 return answer
-            await self.refresh(live)
+            await self._catch_up(live, append.expected)
+
+    async def _catch_up(self, live: Live, version: int) -> None:
+        """Go on after somebody else was faster; if nobody was, the store has lost what we know."""
+        await self.refresh(live)
+        if live.version == version:
+            self._forget(live)
+            raise StoreUnavailable("the store has gone back behind what it had said before")
+
+    def _forget(self, live: Live) -> None:
+        """Let a game be read anew by whoever asks for it next."""
+        self._alive.pop(live.id, None)
+        self._recent.pop(live.id, None)
+        for stream in tuple(live.streams):
+            stream.end()
 
     def _record(self, live: Live, append: Append, new: list[Kept], game: Game) -> asyncio.Future[None]:
         recorded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -222,13 +283,9 @@ class Lounge:
             live.is_busy = False
             if failure:
                 live.is_stale = True
-            elif append.refusal is None:
-                # The same game may have been forgotten and loaded again meanwhile.
-                now = self._games.get(live.id)
-                for one in (live,) if now is live or now is None else (live, now):
-                    if one.version == append.expected:  # unless it came back to us before we knew
-                        one.extend(new, game, frame)
-                        self.on_change(one)
+            elif append.refusal is None and live.version == append.expected:
+                live.extend(new, game, frame)  # unless it came back to us before we knew
+                self.on_change(live)
             if live.waiting:
                 live.wake()
             settled(failure)
@@ -248,6 +305,9 @@ class Lounge:
                 )
             except StaleVersion:
                 await self.refresh(live)
+                if live.revision == expected:
+                    self._forget(live)
+                    raise StoreUnavailable("the store has gone back behind what it had said") from None
                 continue
             self.take_up_room(live, room, note.revision)
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ HEARTBEAT = 10.0
 GONE = 35.0
 """How often a process is heard of, and after how long a silence it is gone, in seconds."""
 
-_PROCESS = "process-"
+_PROCESS, GOODBYE = "process-", "0"
 
 
 class Presence:
@@ -50,19 +51,22 @@ class Presence:
         self._telling: set[str] = set()
         self._heard: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
         self._loop = asyncio.get_running_loop()
         if is_shared:
             self._start(self._beat())
 
     def came(self, live: Live) -> None:
         """Tell soon that somebody has come."""
+        if self._is_closed:
+            return
         if live.timer:
             live.timer.cancel()
         live.timer = self._loop.call_later(SOON, self._settle, live)
 
     def left(self, live: Live) -> None:
         """Tell that somebody has left, unless they are back in a moment or nobody is there to hear."""
-        if live.timer is None and (live.streams or self._is_shared):
+        if live.timer is None and (live.streams or self._is_shared) and not self._is_closed:
             live.timer = self._loop.call_later(PATIENCE, self._settle, live)
 
     def _settle(self, live: Live) -> None:
@@ -115,6 +119,9 @@ class Presence:
         kind, _, process = note.name.rpartition("-")
         if process == self._process or not kind:
             return
+        if note.text == GOODBYE and not note.shelf:
+            self._gone({process})
+            return
         self._heard[process] = self._loop.time()
         live = self._lounge.known(note.shelf) if note.shelf else None
         if live:
@@ -136,12 +143,18 @@ class Presence:
                 log.warning("presence", extra={"data": {"problem": str(error)[:200]}})
             await asyncio.sleep(HEARTBEAT)
             now = self._loop.time()
-            gone = {process for process, heard in self._heard.items() if now - heard > GONE}
-            for process in gone:
-                del self._heard[process]
-            for live in self._lounge.all_known() if gone else ():
-                if any(live.elsewhere.pop(process, None) for process in gone):
-                    live.tell_room()
+            self._gone({process for process, heard in self._heard.items() if now - heard > GONE})
+            for live in self._lounge.all_known():  # what could not be told is told now
+                if live.here != self._told.get(live.id, NOBODY) and live.timer is None:
+                    self.came(live)
+
+    def _gone(self, processes: set[str]) -> None:
+        """Hear that there is nobody any more at these processes."""
+        for process in processes:
+            self._heard.pop(process, None)
+        for live in self._lounge.all_known() if processes else ():
+            if [live.elsewhere.pop(process) for process in processes if process in live.elsewhere]:
+                live.tell_room()
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(work)
@@ -149,7 +162,11 @@ class Presence:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop."""
+        """Stop, and tell the other processes that nobody is here any more."""
+        self._is_closed = True
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._is_shared:
+            with suppress(NoughtsError):
+                await self._write(_PROCESS + self._process, GOODBYE)

@@ -65,7 +65,7 @@ class Readers:
         """Let somebody follow a game of which something has to be looked up first."""
         try:
             live, marks, after = await self._look_up(asking, game)
-            if not cycle.disconnected:
+            if not connection.transport.is_closing():
                 self._begin(connection, asking, live, marks, after)
         except NoughtsError as error:
             self._refuse(connection, cycle, error)
@@ -102,7 +102,6 @@ class Readers:
     ) -> None:
         address = network(asking.address)
         self._check_room(address)
-        live = self._house.lounge.hold(live)
         stream = Stream(connection, live, marks, address)
         self._came += 1
         self._streams[stream] = self._came % KEEP_ALIVE
@@ -130,7 +129,7 @@ class Readers:
         for stream in [one for one, turn in self._streams.items() if turn == now]:
             stream.push(ALIVE)
 
-    def end(self) -> None:
+    async def close(self) -> None:
         """Tell all readers that there is no more for now."""
         for task in self._arriving:
             task.cancel()

@@ -46,7 +46,10 @@ class Workers(Multiprocess):
     """Several servers at one door, each replaced if it dies."""
 
     def __init__(self, config: uvicorn.Config, door: socket.socket, address: str, out: TextIO) -> None:
+        was = signal.getsignal(signal.SIGHUP)
         super().__init__(config, [door])
+        if was is signal.SIG_IGN:  # nohup wants no end
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self._address = address
         self._out = out
         self.is_interrupted = False

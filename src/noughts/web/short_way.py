@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from noughts.web.asking import Asking, Message
     from noughts.web.connection import Connection, Pending
     from noughts.web.house import House
-    from noughts.web.live import Live
-    from noughts.web.rooms import MarkName
 
 PREFIX, MOVES, EVENTS = f"{BASE}/games/".encode(), b"/moves", b"/events"
 HEADERS = b"".join([b"%b: %b\r\n" % header for header in (JSON, *API_HEADERS)])
@@ -44,7 +42,7 @@ class ShortWay:
     ) -> None:
         self._house = house
         self._long_way = long_way
-        self._again_at: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def __call__(self, connection: Connection, cycle: Pending, body: bytes) -> bool:
         """Take a request that is plain, and tell whether it was taken."""
@@ -52,13 +50,12 @@ class ShortWay:
         if not path.startswith(PREFIX):
             return False
         connection.scope["query_string"] = query
-        if path.endswith(EVENTS):
-            connection.scope["method"] = "GET"
+        if connection.scope["method"] == "GET":
             asking = self._house.asking(connection.scope, _nothing)
             game = path[len(PREFIX) : -len(EVENTS)].decode("latin-1")
             self._house.readers.arrive(connection, cycle, asking, game)
             return True
-        return path.endswith(MOVES) and self._move(connection, cycle, path, body)
+        return self._move(connection, cycle, path, body)
 
     def _move(self, connection: Connection, cycle: Pending, path: bytes, body: bytes) -> bool:
         """Take a move, and tell whether it was taken."""
@@ -70,9 +67,7 @@ class ShortWay:
             asking.check_origin(self._house.settings.origin)
             asking.check_json()
             move = MOVE.decode(body)
-            mark = self._mark(live, asking, move.mark)
-            if mark is None:
-                return False
+            mark = live.seat(live.room.held(asking.secrets()), move.mark)
             token = placed(live.game, move.cell)
             if (
                 token is None
@@ -89,9 +84,9 @@ class ShortWay:
 
         def settled(failure: Exception | None) -> None:
             if failure or append.refusal:  # somebody was faster, or the store is away: judge again
-                task = asyncio.ensure_future(self._again(connection, cycle, live.id, body))
-                self._again_at.add(task)
-                task.add_done_callback(self._again_at.discard)
+                task = asyncio.ensure_future(self._again(connection, cycle, asking, live.id, body))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
                 return
             told = b'{"version":%d,"events":[%b],"offer":null}' % (version, token.texts)
             connection.answer(cycle, 200, HEADERS, told)
@@ -108,23 +103,15 @@ class ShortWay:
         )
         return True
 
-    def _mark(self, live: Live, asking: Asking, asked: MarkName | None) -> MarkName | None:
-        """Return the seat that a move is for, if it is one of the asker's."""
-        held = live.room.held(asking.secrets())
-        if asked is not None:
-            return asked if asked in held else None
-        if len(held) == 2:
-            active = live.game.active
-            return active.value if active else None
-        return held[0] if held else None
-
-    async def _again(self, connection: Connection, cycle: Pending, game: str, body: bytes) -> None:
+    async def _again(
+        self, connection: Connection, cycle: Pending, first: Asking, game: str, body: bytes
+    ) -> None:
         """Answer by the long way after all."""
 
         async def receive() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
 
-        scope = {**connection.scope, "method": "POST", "path_params": {"id": game}}
+        scope = {**first.scope, "path_params": {"id": game}}
         reply = await self._long_way(self._house.asking(scope, receive))
         headers = b"".join([b"%b: %b\r\n" % header for header in (*reply.headers, *API_HEADERS)])
         connection.answer(cycle, reply.status, headers, reply.body)

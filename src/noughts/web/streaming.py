@@ -74,7 +74,7 @@ class Stream:
 
     def push(self, piece: bytes) -> None:
         """Tell something, unless the reader is too slow to be told more: then it is dropped."""
-        if self.is_closed:
+        if self.is_closed or self._connection.transport.is_closing():
             return
         if self._connection.flow.write_paused:
             self.is_closed = self.was_dropped = True
@@ -84,7 +84,7 @@ class Stream:
 
     def end(self) -> None:
         """Tell that there is no more for now; the reader may come back."""
-        if not self.is_closed:
+        if not self.is_closed and not self._connection.transport.is_closing():
             self.is_closed = True
             self._connection.transport.write(LAST)
             self._connection.transport.close()

@@ -6,6 +6,7 @@ what comes while a commit is under way shares the next one.
 
 from __future__ import annotations
 
+import logging
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     Settle: TypeAlias = Callable[[Append, Exception | None], None]
     Waiting: TypeAlias = tuple[Append, Settle]
+
+log = logging.getLogger("noughts.web")
 
 MOST_EVENTS = 400
 """How many events one commit records at most: what comes then waits for the next."""
@@ -100,4 +103,7 @@ class Writer:
 
 def _settle(batch: list[Waiting], failure: Exception | None) -> None:
     for append, settle in batch:
-        settle(append, failure)
+        try:
+            settle(append, failure)
+        except Exception:  # one game's trouble is no other's
+            log.exception("settling")
