@@ -1,0 +1,1 @@
+"""The figures of the web game, beside boardgame.io's."""

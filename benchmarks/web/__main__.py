@@ -1,0 +1,131 @@
+"""`make bench-web`: the figures of the web game beside boardgame.io's, in one run."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.report import missed, report
+from benchmarks.web.page import page
+from benchmarks.web.processes import processes
+from benchmarks.web.rounds import Bench, report_ratio
+from benchmarks.web.servers import NO_LIMITS, Shape, disk_of, load, pinned, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STREAMS = 10_000
+
+
+def rates(bench: Bench) -> None:
+    """Compare accepted moves a second, with 200 matches at once."""
+    shape = Shape(200, 10)
+    rounds = bench.rounds(
+        peer_memory=partial(bench.peer, "memory", shape),
+        warm=partial(bench.ours, shape),
+        peer_flatfile=partial(bench.peer, "flatfile", Shape(200, 2)),
+        cold=partial(bench.ours, shape, is_cold=True),
+    )
+    what = "accepted moves, durable on SQLite, one core, 200 matches"
+    for ours, peer, more, limit in (
+        ("warm", "peer_memory", "against boardgame.io in memory", 3),
+        ("warm", "peer_flatfile", "against boardgame.io with FlatFile", 15),
+        ("cold", "peer_memory", "every game cold, against boardgame.io in memory", 2),
+    ):
+        report_ratio(f"{what}, {more}", rounds, (ours, peer), "rate", limit)
+
+
+def many_matches(bench: Bench) -> None:
+    """Compare accepted moves a second, with 1,000 matches at once."""
+    shape = Shape(1_000, 3)
+    rounds = bench.rounds(peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape))
+    what = "accepted moves, durable on SQLite, one core, 1,000 matches, against boardgame.io in memory"
+    report_ratio(what, rounds, ("ours", "peer"), "rate", 2)
+
+
+def thought(bench: Bench) -> None:
+    """Compare how long a move takes to both clients when people think."""
+    shape = Shape(200, 2, 1_000)
+    rounds = bench.rounds(peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape))
+    what = "p99 of move → both clients, 200 matches with a second of thought"
+    report_ratio(f"{what}, against boardgame.io in memory", rounds, ("ours", "peer"), "p99", 1 / 3)
+
+
+def memory(bench: Bench) -> None:
+    """Compare what the server's memory grows by for a pair that connects and plays a game."""
+    shape = Shape(200, 1)
+    rounds = bench.rounds(
+        peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape, is_cold=True)
+    )
+    what = "memory for a connected pair"
+    for key, more in (("pair", "that has played a game"), ("idle_pair", "that has not played yet")):
+        limit = 1 / 3 if key == "pair" else None
+        report_ratio(
+            f"{what} {more}, against boardgame.io in memory", rounds, ("ours", "peer"), key, limit
+        )
+
+
+def idle_streams(bench: Bench) -> None:
+    """Hold many streams on one process."""
+    with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
+        command = pinned(0, bench.command(f"sqlite:{folder}/games"))
+        plan = f"{folder}/plan"
+        with serving(command, bench.log, **NO_LIMITS) as server:
+            load("load", "create", server.port, plan, STREAMS // 2, 1)
+        with serving(command, bench.log, **NO_LIMITS) as server:
+            told = load("streams", server.port, plan, server.pid)
+    size = max(told["stream"], told["kept"])
+    figure = f"{size / 1e3:.1f} kB each ({told['opened']:,.0f} opened a second)"
+    report(
+        f"{told['streams']:,.0f} idle streams on one process",
+        figure,
+        "≤ 20 kB each",
+        reached=size <= 20_000,
+    )
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "rates": rates,
+    "matches": many_matches,
+    "thought": thought,
+    "memory": memory,
+    "streams": idle_streams,
+    "processes": processes,
+    "page": page,
+}
+
+
+def main() -> int:
+    """Measure everything; the exit code says whether all was reached."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--noughts", required=True, help="the command that serves")
+    parser.add_argument(
+        "--peer", required=True, type=Path, help="the folder boardgame.io is installed in"
+    )
+    parser.add_argument("--folder", required=True, type=Path, help="where games are kept meanwhile")
+    parser.add_argument(
+        "parts", nargs="*", choices=[[], *PARTS], help="what to measure; all of it by default"
+    )
+    options = parser.parse_args()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # each stream is a file, here and there
+    options.folder.mkdir(parents=True, exist_ok=True)
+    disk = disk_of(options.folder)
+    bench = Bench(options.noughts, options.peer.resolve(), options.folder)
+
+    print(f"Python {sys.version.split()[0]}; games on {disk}", end="")
+    print(" (in memory: nothing here is durable)" if disk in {"tmpfs", "ramfs"} else "", end="\n\n")
+    print("| what | figure | reach | |\n| --- | --- | --- | --- |")
+    for part in options.parts or PARTS:
+        PARTS[part](bench)
+    bench.print_runs()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

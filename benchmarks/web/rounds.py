@@ -1,0 +1,141 @@
+"""Rounds of play, ours and the peer's in turns; every run is kept, to be printed as it was."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from benchmarks.report import report
+from benchmarks.web.servers import NO_LIMITS, load, peer_load, peer_serving, pinned, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.web.servers import Shape, Told
+
+ROUNDS = 3
+
+Rounds: TypeAlias = "dict[str, list[Told]]"
+
+
+class Bench:
+    """Where things are, and what every run told."""
+
+    def __init__(self, noughts: str, modules: Path, folder: Path) -> None:
+        self.noughts = noughts
+        self.folder = folder
+        self.log = folder / "servers.log"
+        self.log.unlink(missing_ok=True)
+        self.runs: list[tuple[str, Told]] = []
+        self._modules = modules
+        self.has_peer = (
+            bool(shutil.which("node")) and (modules / "node_modules" / "boardgame.io").exists()
+        )
+
+    def rounds(self, **measures: Callable[[], Told]) -> Rounds:
+        """Take each measure once a round, so that a busy moment hits all alike; the peer's if it is."""
+        wanted = {
+            name: measure for name, measure in measures.items() if self.has_peer or "peer" not in name
+        }
+        taken: Rounds = {name: [] for name in wanted}
+        for _ in range(ROUNDS):
+            for name, measure in wanted.items():
+                taken[name].append(measure())
+        return taken
+
+    def ours(self, shape: Shape, *, is_cold: bool = False) -> Told:
+        """Play on a fresh server of ours: durable, on SQLite, one process on one core."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            command = pinned(0, self.command(f"sqlite:{folder}/games"))
+            told = self.played(command, shape, Path(folder) / "plan", is_cold=is_cold)
+        return self.keep(f"noughts{', cold' * is_cold}", shape, told)
+
+    def peer(self, kind: str, shape: Shape) -> Told:
+        """Play on a fresh server of the peer's, with its games in memory or in files."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            command = peer_serving(self._modules, kind, Path(folder))
+            with serving(command, self.log, NODE_ENV="production") as server:
+                told = peer_load(self._modules, server, shape)
+        return self.keep(f"boardgame.io, {kind}", shape, told)
+
+    def played(
+        self,
+        command: list[str],
+        shape: Shape,
+        plan: Path,
+        *,
+        is_cold: bool = False,
+        pin: bool = True,
+        database: int = 0,
+    ) -> Told:
+        """Create games on a server of ours and play them; on a second one, if they are to be cold."""
+        with ExitStack() as servers:
+            server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
+            created = load("load", "create", server.port, plan, shape.matches, shape.games, pin=pin)
+            if is_cold:
+                servers.close()
+                server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
+            told = load("load", "play", server.port, plan, server.pid, shape.think, database, pin=pin)
+        return created | told
+
+    def command(self, store: str, workers: int = 1) -> list[str]:
+        """Return the command that serves the games of a store."""
+        return [self.noughts, "serve", "--port", "0", "--store", store, "--workers", f"{workers}"]
+
+    def keep(self, what: str, shape: Shape, told: Told) -> Told:
+        """Remember a run, to be printed at the end."""
+        thought = f", {shape.think} ms of thought" if shape.think else ""
+        self.runs.append((f"{what}; {shape.matches:,} × {shape.games}{thought}", told))
+        return told
+
+    def print_runs(self) -> None:
+        """Print every run as it was."""
+        print(
+            "\n| run | moves | moves/s | by the server's CPU | p50, p99, worst (ms) |"
+            " CPU of server, load, database | created/s | resident at the end |"
+            f"\n{'| --- ' * 8}|"
+        )
+        for name, told in self.runs:
+            late = ", ".join(f"{told[key] * 1e3:.1f}" for key in ("p50", "p99", "worst"))
+            busy = ", ".join(f"{told.get(key, 0):.0%}" for key in ("server", "client", "database"))
+            print(
+                f"| {name} | {told['moves']:,.0f} | {told['rate']:,.0f} |"
+                f" {told['rate'] / told['server']:,.0f} | {late} | {busy} |"
+                f" {told['created']:,.0f} | {told['memory'] / 1e6:.0f} MB |"
+            )
+
+
+def median(told: list[Told], key: str) -> float:
+    """Return the median of a figure over the rounds."""
+    return statistics.median(one[key] for one in told)
+
+
+def report_ratio(
+    what: str, rounds: Rounds, names: tuple[str, str], key: str, limit: float | None
+) -> None:
+    """Report ours in proportion to the peer's, the median of the rounds' ratios.
+
+    A limit above one is to be reached at least, one below at most.
+    """
+    ours, peer = (rounds.get(name, []) for name in names)
+    bound = "-" if limit is None else f"≥ {limit:g} ×" if limit > 1 else f"≤ 1/{1 / limit:g}"
+    show = _SHOWN[key]
+    if not peer:
+        report(what, f"{show(median(ours, key))}; peer absent", bound, reached=None)
+        return
+    ratio = statistics.median(one[key] / other[key] for one, other in zip(ours, peer, strict=True))
+    figure = f"{ratio:.2f} × ({show(median(ours, key))} against {show(median(peer, key))})"
+    reached = None if limit is None else ratio >= limit if limit > 1 else ratio <= limit
+    report(what, figure, bound, reached=reached)
+
+
+_SHOWN: dict[str, Callable[[float], str]] = {
+    "rate": lambda rate: f"{rate:,.0f} a second",
+    "p99": lambda late: f"{late * 1e3:.2f} ms",
+    "pair": lambda size: f"{size / 1e3:.0f} kB",
+    "idle_pair": lambda size: f"{size / 1e3:.0f} kB",
+}
