@@ -214,6 +214,23 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
             b"train --file /",
         ],
     ),
+    "joined": (
+        [b"--help", b"http://127.0.0.1:1/ --name Ann --help"],
+        [
+            b"",
+            b"http://",
+            b"127.0.0.1:8000",
+            b"http://127.0.0.1:0/",
+            b"http://127.0.0.1/game/\x1b[31m",
+            b"http://127.0.0.1/game/x#\xff",
+            b"http://\xff/",
+            b"http://a:b@127.0.0.1/",
+            b"http://127.0.0.1/ --play --friend",
+            b"http://127.0.0.1/game/x --bot perfect",
+            b"http://127.0.0.1/ --name \x1b[31m",
+            b"http://" + b"a" * 100_000,
+        ],
+    ),
     "describe": ([b""], []),
     "game": ([b"left", b"left-behind"], [b"", b"over-1", b"l e", b"none", b"\x1b[31m", b"\xff", b"%"]),
     "saved": (
@@ -232,7 +249,7 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
 
 FLAGS = {"describe", "unfinished", "json"}
 WORDS_ALONE = {"position", "game", "saved", "analysed"}
-SEVERAL_WORDS = {"task", "pair", "policies", "machine"}
+SEVERAL_WORDS = {"task", "pair", "policies", "machine", "joined"}
 
 OPTIONS = {
     "play": ([], ["x", "o", "patience", "first", "wording", "color", "describe"]),
@@ -250,10 +267,11 @@ OPTIONS = {
     "odds": (["pair"], ["form"]),
     "certify": (["policies"], []),
     "menace": (["machine"], []),
+    "join": (["joined"], []),
 }
 """For each command, what it needs and what it takes."""
 
-WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 3, 6, 3, 2, 4, 4]
+WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 3, 6, 3, 2, 4, 3, 4]
 """How often each of them is called, and in the end how often none."""
 
 PLAYED = {b"play", b"resume"}

@@ -76,6 +76,12 @@ def _resume(options: Namespace) -> None:
         resume(options, _screen(options), _keyboard(waiting), seating)
 
 
+def _join(options: Namespace) -> None:
+    from noughts.terminal.joining import join  # noqa: PLC0415 - the same
+
+    join(options, _screen(options), sys.stdin.fileno() if sys.stdin else None, Waiting())
+
+
 def _analyse(options: Namespace) -> None:
     from noughts.terminal.analyse import analyse  # noqa: PLC0415 - the same
 
@@ -119,6 +125,19 @@ def _export(options: Namespace) -> None:
     export(options, _binary_out())
 
 
+def _serve(options: Namespace) -> None:
+    from noughts.core.errors import NotInstalled  # noqa: PLC0415 - the same
+    from noughts.terminal.saving import store_url  # noqa: PLC0415 - the same
+
+    try:
+        from noughts.web.serve import serve  # noqa: PLC0415 - the same, and it is an extra
+    except ImportError as error:
+        raise NotInstalled(
+            "serving needs packages that are not installed: pip install 'noughts[web]'"
+        ) from error
+    serve(options.host, options.port, store_url(options.store, os.environ), options.workers, _out())
+
+
 def _store(options: Namespace) -> None:
     from noughts.terminal.saved import export_everything, look_after  # noqa: PLC0415 - the same
 
@@ -131,6 +150,7 @@ def _store(options: Namespace) -> None:
 _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "play": _play,
     "watch": _watch,
+    "join": _join,
     "show": _show,
     "analyse": _analyse,
     "odds": _odds,
@@ -140,6 +160,7 @@ _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "resume": _resume,
     "replay": _replay,
     "export": _export,
+    "serve": _serve,
     "store": _store,
 }
 

@@ -73,6 +73,18 @@ def _add_watch(watch: Parser) -> None:
     _add_telling(watch, "narrative")
 
 
+def _add_join(join: Parser) -> None:
+    join.add_argument(
+        "address", metavar="URL", help="of a game, of an invitation to one, or of a server for the list"
+    )
+    join.add_argument("--name", metavar="NAME", help="what the others call you")
+    what = join.add_mutually_exclusive_group()
+    what.add_argument("--play", action="store_true", help="take a seat that is free for everybody")
+    what.add_argument("--friend", action="store_true", help="a new game, and an invitation to it")
+    what.add_argument("--bot", metavar="POLICY", help="a new game with a bot of the server")
+    _add_telling(join, "kata")
+
+
 def _add_show(show: Parser) -> None:
     show.add_argument(
         "position", metavar="BOARD-OR-GAME", help="a board such as X_O/_X_/___, or the digits of a game"
@@ -170,9 +182,28 @@ def _add_store(store: Parser) -> None:
         _add_place(one)
 
 
+def _add_serve(serve: Parser) -> None:
+    environment = os.environ.get
+    serve.add_argument(
+        "--host", default=environment("NOUGHTS_HOST") or "127.0.0.1", help="the address (127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port", type=_port, default=environment("NOUGHTS_PORT") or "8000", help="0 for any (8000)"
+    )
+    serve.add_argument(
+        "--workers",
+        type=_count,
+        default=environment("NOUGHTS_WORKERS") or "1",
+        metavar="N",
+        help="how many processes share the work (1)",
+    )
+    _add_place(serve)
+
+
 _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "play": ("a game with people, bots or programs", _add_play),
     "watch": ("two bots, or programs", _add_watch),
+    "join": ("a game on a server, to play or to watch", _add_join),
     "show": ("draw a position or replay a game", _add_show),
     "analyse": ("what each move is worth, and why; or a whole game", _add_analyse),
     "odds": ("how two bots fare, exactly", _add_odds),
@@ -182,6 +213,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "resume": ("play on where a game was left", _add_resume),
     "replay": ("tell a saved game again", _add_replay),
     "export": ("write a saved game as JSON lines", _add_export),
+    "serve": ("the web game, for browsers and programs", _add_serve),
     "store": ("look after the store of games", _add_store),
 }
 
@@ -275,3 +307,9 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
     return number
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no port: they are 0 to 65535")
+    return int(text)
