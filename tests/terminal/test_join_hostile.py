@@ -6,12 +6,12 @@ import json
 import os
 import socket
 import ssl
-import subprocess
 from contextlib import closing
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+import trustme
 
 from command import noughts
 from far_server import INVITE, SECRETS, FarServer, Handler, hang_up, home, joined, problem, raw, text
@@ -411,13 +411,11 @@ def test_an_answer_to_a_move_that_cannot_be_ends_the_game(
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a certificate that nobody has signed, with its key."""
+    """Return a certificate that nobody knows the signer of, with its key and the signer's own."""
     file = tmp_path_factory.mktemp("certificate") / "both.pem"
-    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *name, "-days", "2"]
-    key = file.with_name("key.pem")
-    subprocess.run([*made, "-keyout", str(key), "-out", str(file)], check=True, capture_output=True)
-    file.write_bytes(file.read_bytes() + key.read_bytes())
+    authority = trustme.CA()
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(file))
+    authority.cert_pem.write_to_path(str(file), append=True)
     return file
 
 
