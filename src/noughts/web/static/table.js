@@ -83,6 +83,7 @@ class Table {
   #happened(event) {
     const isMove = event?.event === "playerPlacedToken";
     if (isMove && performance.now() - this.#said.at > READABLE) this.#said.text = "";
+    if (event?.event === "playerResigned") this.#said.text = ""; // whatever it was, it is past
     this.#herald.tell(event);
   }
 

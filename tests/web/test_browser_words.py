@@ -1,0 +1,135 @@
+"""The page's own rules and words, held against Python's: in Chromium, on everything there is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+
+import web.browser
+from noughts import CreateGame, Mark, PlaceToken, decide, describe, fold
+from noughts.core.codec import encode
+from strategies import histories
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from noughts import Board, Event, Game
+    from web.browser import People
+
+people = web.browser.people
+
+# What the page makes of every position, each told by its events from one that was told before. Much is
+# handed over as one text: Playwright takes its time with values of many parts.
+POSITIONS = """async (tree) => {
+  const { active, boardText, fold, gameAt, placed, told } = await import("/static/game.js");
+  const { describe } = await import("/static/words.js");
+  const games = [];
+  return JSON.stringify(JSON.parse(tree).map(([from, events]) => {
+    const before = from === null ? null : games[from];
+    const game = fold(events, before);
+    games.push(game);
+    const cell = game.moves.at(-1);
+    const own = before ? placed(before, cell) : told([], game.first);
+    const { moves, winner, over } = game;
+    return {
+      board: boardText(game), moves, winner, over, active: active(game), described: describe(game),
+      placed: describe(gameAt(boardText(game), game.first)),
+      agrees: JSON.stringify(own) === JSON.stringify(events),
+    };
+  }));
+}"""
+
+HISTORY = """async (events) => {
+  const { active, boardText, fold, tell } = await import("/static/game.js");
+  const { describe } = await import("/static/words.js");
+  const game = fold(events);
+  const { moves, players, ready, winner, resigned, over } = game;
+  return {
+    board: boardText(game), moves, players, ready, winner, resigned, over, active: active(game),
+    described: describe(game), told: events.map(tell),
+  };
+}"""
+
+
+def test_every_position_is_told_in_the_same_words(people: People) -> None:
+    """On all 5,478, whoever starts: what the events add up to, which of them follow, the sentence."""
+    ann = people.come()
+    ann.opens("/")
+
+    for first in Mark:
+        games, tree = every_position(first)
+        found = json.loads(ann.page.evaluate(POSITIONS, json.dumps(tree)))
+
+        assert len(games) == 5478
+        assert found == [
+            {
+                "board": str(game.board),
+                "moves": list(game.moves),
+                "winner": written(game.winner),
+                "over": game.is_over,
+                "active": written(game.active),
+                "described": describe(game),
+                "placed": describe(game.board),
+                "agrees": True,
+            }
+            for game in games
+        ]
+
+
+def test_every_kind_of_history_is_told_in_the_same_words(people: People) -> None:
+    """With names, resignations, take-backs and all else that a game's record can hold."""
+    ann = people.come()
+    ann.opens("/")
+
+    @given(histories())
+    def agrees(history: tuple[Event, ...]) -> None:
+        game = fold(history)
+        assert game
+
+        found = ann.page.evaluate(HISTORY, [encode(event) for event in history])
+
+        assert found == {
+            "board": str(game.board),
+            "moves": list(game.moves),
+            "players": [{"name": player.name, "mark": player.mark.value} for player in game.players],
+            "ready": game.is_ready,
+            "winner": written(game.winner),
+            "resigned": written(game.resigned),
+            "over": game.is_over,
+            "active": written(game.active),
+            "described": describe(game),
+            "told": [str(event) for event in history],
+        }
+
+    agrees()
+
+
+def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list[Any]]]]:
+    """Return each position once, as a game that came to it, and as events after an earlier game."""
+    start = decide(None, CreateGame(first))
+    game = fold(start)
+    assert game
+    games = [game]
+    tree: list[tuple[int | None, list[Any]]] = [(None, plain(start))]
+    known: dict[Board, int] = {game.board: 0}
+    for at, before in enumerate(games):  # it grows while it is walked through
+        for cell in () if before.is_over else before.board.free_cells:
+            events = decide(before, PlaceToken(before.board.turn, cell))
+            after = fold(events, before)
+            if after.board not in known:
+                known[after.board] = len(games)
+                games.append(after)
+                tree.append((at, plain(events)))
+    return games, tree
+
+
+def plain(events: tuple[Event, ...]) -> list[Any]:
+    """Return events as they are sent."""
+    return [encode(event) for event in events]
+
+
+def written(mark: Mark | None) -> str | None:
+    """Return a mark as it is sent."""
+    return mark.value if mark else None
