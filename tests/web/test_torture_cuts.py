@@ -1,0 +1,92 @@
+"""The line of a stream is cut at any byte, again and again, and its reader misses nothing."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from tally import tally
+from web.serving import Server
+from web.tables import Seat, seated
+from web.torture_proxy import CuttingProxy
+from web.torture_reading import Reader
+from web.torture_tables import A_ROUND, keep_busy, recorded
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Record: TypeAlias = Callable[[str, object], None]
+
+CUTS = 1_000 if os.environ.get("NOUGHTS_TORTURE") else 50
+GAMES = 4
+READERS = 4
+"""Of each game."""
+
+MOST_EVENTS = 1400
+"""A game goes on up to here, and then there are others."""
+
+MOST_TURNS = 50
+
+FIGURE = (
+    "{cuts:,} cuts of streams, {torn:,} of them within an event: {events:,} events read, "
+    "{missed} missed, {repeated} repeated"
+)
+
+
+@pytest.mark.torture
+def test_readers_whose_lines_are_cut_miss_nothing(store: str, record_property: Record) -> None:
+    """Whoever comes back says how far they are, and is told the rest: all of it, in order, and once."""
+    readers: list[Reader] = []
+    with tally(record_property, FIGURE) as numbers:
+        with Server(store) as server:
+            place = (server.host, server.port)
+            with CuttingProxy(place, CUTS, Random(1)) as proxy:
+                for _ in range(MOST_TURNS):
+                    readers += _a_turn(server, proxy, numbers)
+                    if proxy.is_done:
+                        break
+                numbers["cuts"] = proxy.cuts
+            assert server.stop() == 0
+            assert b"Traceback" not in server.errors
+
+        games = recorded(store)
+        assert proxy.cuts == CUTS
+        assert numbers["missed"] == numbers["repeated"] == 0
+        for reader in readers:
+            assert reader.events == games[reader.game]
+
+
+def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[Reader]:
+    """Have some games played while they are read through the proxy, and return their readers."""
+    with ExitStack() as stack:
+        seats = [stack.enter_context(seated(server, "self")) for _ in range(GAMES)]
+        readers = [
+            stack.enter_context(Reader(proxy.place, seat.game, by_query=number % 2 == 1))
+            for seat in seats
+            for number in range(READERS)
+        ]
+        try:
+            in_threads(*(lambda seat=seat: _play(seat, proxy) for seat in seats))
+            versions = {seat.game: seat.version for seat in seats}
+            for reader in readers:
+                reader.wait_version(versions[reader.game])
+        finally:
+            for reader in readers:
+                numbers.update(events=len(reader.events), torn=reader.torn, **reader.wrong)
+    return readers
+
+
+def _play(seat: Seat, proxy: CuttingProxy) -> None:
+    """Play while there are cuts to come, as long as a game may be."""
+    for version in count(0, A_ROUND):
+        if proxy.is_done or version > MOST_EVENTS:
+            return
+        keep_busy(seat, 1)

@@ -1,0 +1,282 @@
+"""Hostile requests without end: none is answered with a fault of ours, and who plays is not disturbed."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import time
+from collections import Counter, deque
+from contextlib import ExitStack, suppress
+from random import Random
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from tally import tally
+from web.serving import BASE, DEADLINE, Server
+from web.tables import friends
+from web.torture_reading import Reader
+from web.torture_requests import Attacker, Hostile, Prey
+from web.torture_sending import Line, cut, leave_open, send
+from web.torture_tables import faults as own_faults
+from web.torture_tables import memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Record: TypeAlias = Callable[[str, object], None]
+
+TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
+REQUESTS = 50_000 if TORTURE else 1_000
+PARTS, ATTACKERS = 10, 2
+"""So many parts, one after the other, each by so many at the same time."""
+
+WARM = 2
+"""After how many parts all is there that is needed once: memory is measured from then on."""
+
+PREY = 250
+"""After how many requests another game is attacked."""
+
+MOST_OPEN = 40
+"""How many lines each leaves open, with half a request on them, or none."""
+
+MOST_GROWTH = 10_000
+"""In kB: what is remembered of the store's pages and the ends of games has bounds, and comes to this."""
+
+MOST_GAMES = 100_000
+WON, DRAWN = (0, 3, 1, 4, 2), (0, 4, 8, 1, 7, 6, 2, 5, 3)
+
+FLOODS, FLOOD_SIZE = (20, 1000) if TORTURE else (3, 50)
+"""How many ask without end, and how many thousand requests each would send."""
+
+PATIENCE = 15.0
+"""When all lines have to be closed on which nothing whole has come; the server's is 10 s."""
+
+POST = b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+
+FIGURE = (
+    "{requests:,} hostile requests: {answers:,} answers, {faults} of them 5xx, {unanswered} wanting; "
+    "memory grew by {growth:,} kB to {memory:,} kB; {games:,} games played meanwhile"
+)
+FLOOD = "{asked:,} requests asked at once on {lines} lines: memory grew by {growth:,} kB"
+SLOW = "{slow} requests that never come whole: {closed} lines closed by the server"
+
+
+@pytest.mark.torture
+def test_hostile_requests_are_refused_and_nothing_else_happens(
+    store: str, record_property: Record
+) -> None:
+    """Whatever is sent, the server lives, says nothing of a fault, takes up no more, and games go on."""
+    with (
+        tally(record_property, FIGURE) as numbers,
+        Server(store, NOUGHTS_CACHED_GAMES="64") as server,
+        server.client() as client,
+    ):
+        _play(server, WON)
+        before = 0
+        for part in range(PARTS):
+            try:
+                _a_part(server, part, numbers)
+            finally:
+                numbers["memory"] = memory(server.pid)
+            if part + 1 == WARM:
+                before = numbers["memory"]
+            numbers["growth"] = numbers["memory"] - before
+        _play(server, DRAWN)
+
+        assert own_faults(client) == numbers["faults"] == 0
+        assert numbers["unanswered"] == 0
+        assert numbers["growth"] <= MOST_GROWTH
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+        assert b'"level": "error"' not in server.errors
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("before", ["", "/games/{}", "/games/{}/events"])
+def test_who_asks_without_end_is_not_remembered_without_end(
+    store: str, before: str, record_property: Record
+) -> None:
+    """Requests that wait for the answer to another take up memory: on one line only so many may wait."""
+    with (
+        tally(record_property, FLOOD) as numbers,
+        Server(store) as server,
+        server.client() as client,
+        ExitStack() as stack,
+    ):
+        path = before.format(client.create("self")["id"])
+        first = f"GET {BASE}{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() if path else b""
+        usual = memory(server.pid)
+        for _ in range(FLOODS):
+            line = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
+            numbers.update(lines=1, asked=_flood(line, first))
+            assert client.get("/health").status == 200
+
+        numbers["growth"] = memory(server.pid, "VmHWM") - usual
+        assert numbers["growth"] <= MOST_GROWTH
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def _flood(line: socket.socket, first: bytes) -> int:
+    """Ask on and on until the server stops listening, or has heard enough; return how often was asked."""
+    asked = 0
+    with suppress(ConnectionError, TimeoutError):
+        line.sendall(first)
+        line.settimeout(1)  # a server that stops listening need not hang up
+        for _ in range(FLOOD_SIZE):
+            line.sendall(b"GET / HTTP/1.1\r\n\r\n" * 1000)
+            asked += 1000
+    return asked
+
+
+# What is sent of a request, and what is then sent again and again of it, a piece each second.
+SLOW_REQUESTS = {
+    "nothing": (b"", b""),
+    "half a method": (b"GE", b""),
+    "half a head": (b"GET / HTTP/1.1\r\nHos", b""),
+    "a head byte by byte": (b"GET / HTTP/1.1\r\nX: ", b"x"),
+    "headers without end": (b"GET / HTTP/1.1\r\n", b"X: y\r\n"),
+    "empty lines": (b"", b"\r\n"),
+    "a second request that is half": (b"GET /api/v1/health HTTP/1.1\r\n\r\nGET / HT", b""),
+    "a second request byte by byte": (b"GET /api/v1/health HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nX: ", b"x"),
+    "no body": (POST + b"Content-Length: 9\r\n\r\n", b""),
+    "half a body": (POST + b"Content-Length: 99\r\n\r\n{", b""),
+    "a body byte by byte": (POST + b"Content-Length: 999\r\n\r\n", b" "),
+    "chunks without end": (POST + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    "half a chunk": (POST + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{", b""),
+    "half a move": (POST.replace(b"/games", b"/games/x/moves") + b"Content-Length: 99\r\n\r\n{", b""),
+    "a move byte by byte": (
+        POST.replace(b"/games", b"/games/x/moves") + b"Content-Length: 999\r\n\r\n",
+        b" ",
+    ),
+    "half a body that nobody needs": (b"GET /api/v1/health HTTP/1.1\r\nContent-Length: 9\r\n\r\n{", b""),
+    "a body byte by byte that nobody needs": (
+        b"GET /api/v1/health HTTP/1.1\r\nContent-Length: 999\r\n\r\n",
+        b" ",
+    ),
+}
+
+
+@pytest.mark.torture
+@pytest.mark.skipif(not TORTURE, reason="it waits for longer than the server's patience")
+def test_requests_that_never_come_whole_are_not_waited_for(store: str, record_property: Record) -> None:
+    """However slowly they come, and whatever part of them is missing: the server closes the line."""
+    with (
+        tally(record_property, SLOW) as numbers,
+        Server(store) as server,
+        ExitStack() as stack,
+        selectors.DefaultSelector() as selector,
+    ):
+        lines: dict[str, socket.socket] = {}
+        for what, (beginning, _) in SLOW_REQUESTS.items():
+            line = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
+            line.sendall(beginning)
+            lines[what] = line
+            selector.register(line, selectors.EVENT_READ, what)
+            numbers["slow"] += 1
+        until = time.monotonic() + PATIENCE
+        tick = time.monotonic()
+
+        while selector.get_map() and time.monotonic() < until:
+            for key, _ in selector.select(1):
+                numbers["closed"] += _is_closed(lines[key.data], selector)
+            if time.monotonic() > tick + 1:
+                tick = time.monotonic()
+                for key in tuple(selector.get_map().values()):
+                    with suppress(ConnectionError):  # it is closed, and that is seen above
+                        lines[key.data].sendall(SLOW_REQUESTS[key.data][1])
+
+        left = ", ".join(key.data for key in selector.get_map().values())
+        assert not left, f"still open: {left}"
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def _is_closed(line: socket.socket, selector: selectors.BaseSelector) -> bool:
+    """Read what has come, which may be an answer, and tell whether it was the end."""
+    try:
+        data = line.recv(65536)
+    except ConnectionError:
+        data = b""
+    assert b"HTTP/1.1 5" not in data
+    if not data:
+        selector.unregister(line)
+    return not data
+
+
+def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
+    """Attack the server from several sides, while others play."""
+    over = Event()
+    shares = [Counter[str]() for _ in range(ATTACKERS + 1)]
+
+    def attack(number: int) -> None:
+        try:
+            seed, requests = part * ATTACKERS + number, REQUESTS // PARTS // ATTACKERS
+            _attack(server, requests, Random(seed), shares[number])
+        finally:
+            over.set()
+
+    def play() -> None:
+        for number in range(MOST_GAMES):
+            _play(server, (WON, DRAWN)[number % 2])
+            shares[-1]["games"] += 1
+            if over.is_set():
+                return
+
+    try:
+        in_threads(*(lambda number=number: attack(number) for number in range(ATTACKERS)), play)
+    finally:
+        for share in shares:
+            numbers.update(share)
+
+
+def _play(server: Server, cells: Sequence[int]) -> None:
+    """Play a whole game as people do, with somebody who watches."""
+    with friends(server) as table, Reader((server.host, server.port), table.game) as reader:
+        table.play(*cells)
+        now = table.now
+        assert now["over"]
+        assert [told.data for told in reader.wait_version(now["version"])] == now["events"]
+        assert not reader.wrong.total()
+        assert reader.lines == 1
+
+
+def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]) -> None:
+    """Send hostile requests."""
+    attacker = Attacker(chance, _prey(server))
+    left: deque[tuple[Hostile, socket.socket]] = deque()
+    with Line((server.host, server.port)) as line:
+        for number in range(1, requests + 1):
+            if number % PREY == 0:
+                attacker.prey = _prey(server)
+            hostile = attacker.draw()
+            numbers["requests"] += 1
+            if hostile.asks:
+                statuses = line.ask(hostile)
+                numbers["unanswered"] += len(hostile.asks) - len(statuses)
+            elif hostile.stays:
+                left.append((hostile, leave_open(line.place, hostile)))
+                if len(left) <= MOST_OPEN:
+                    continue
+                hostile, oldest = left.popleft()
+                statuses = cut(oldest, chance)
+            else:
+                statuses = send(line.place, hostile)
+            faults = [status for status in statuses if status >= 500]
+            numbers.update(answers=len(statuses), faults=len(faults))
+            assert not faults, hostile
+        for _, one in left:
+            cut(one, chance)
+
+
+def _prey(server: Server) -> Prey:
+    """Return a game to attack."""
+    with server.client() as client:
+        first = client.create("friend")
+        second = client.join(first["id"], first["invite"])
+        return Prey(first["id"], {**first["secrets"], **second["secrets"]}, first["invite"])

@@ -1,0 +1,123 @@
+"""The server is killed while people play, again and again, and nobody loses anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import ExitStack
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import noughts
+from noughts.core.events import PlayerPlacedToken, PlayerTookBack
+from noughts.store.base import Wanted
+from noughts.store.opening import open_store
+from store_games import everything
+from tally import tally
+from web.serving import Server
+from web.torture_players import RECOVERY, Club, Player
+from web.torture_reading import Told
+from web.torture_tables import quiet_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Record: TypeAlias = Callable[[str, object], None]
+
+KILLS = 200 if os.environ.get("NOUGHTS_TORTURE") else 4
+TABLES, BOTS = 3, 2
+"""Of two people each, and of one against a bot."""
+
+FIGURE = (
+    "{kills:,} kills of the server in play: {commands:,} acknowledged commands, {lost} lost, "
+    "{doubled} doubled; {games:,} games, {unfinished} unfinished; {lines:,} streams resumed, "
+    "{again:,} commands sent again"
+)
+
+
+@pytest.mark.torture
+def test_nobody_loses_anything_when_the_server_is_killed(store: str, record_property: Record) -> None:
+    """What was acknowledged is there, once; all come back by themselves, and every game ends whole."""
+    club, chance = Club(), Random(5)
+    with tally(record_property, FIGURE) as numbers:
+        try:
+            _play_and_kill(store, club, chance, numbers)
+        finally:
+            numbers.update(club.numbers, commands=len(club.acknowledged))
+
+        _look_through(store, club, numbers)
+
+        assert numbers["lost"] == numbers["doubled"] == numbers["unfinished"] == 0
+        verified = noughts("store", "verify", "--store", store)
+        assert verified.returncode == 0, verified.stderr
+
+
+def _play_and_kill(store: str, club: Club, chance: Random, numbers: Counter[str]) -> None:
+    """Have all play while the server is killed, as often as it is to be, and then finish their games."""
+    with ExitStack() as stack:
+        port = ("--port", str(quiet_port()))
+        server = stack.enter_context(Server(store, *port))
+        stack.callback(club.has_failed.set)  # whatever happens, nobody goes on after this
+        players = _sit_down(server, club, chance)
+        for player in players:
+            player.start()
+        for _ in range(KILLS):
+            club.wait_for(len(club.acknowledged) + chance.randrange(1, 60))
+            club.has_failed.wait(chance.random() * 0.03)  # so that it hits anything, and not what follows
+            server.kill()
+            numbers["kills"] += 1
+            assert b"Traceback" not in server.errors
+            server = stack.enter_context(Server(store, *port))
+        club.is_enough.set()
+        for player in players:
+            player.join(RECOVERY)
+        club.check()
+        assert not any(player.is_alive() for player in players), "somebody hangs"
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def _sit_down(server: Server, club: Club, chance: Random) -> list[Player]:
+    """Have people sit down with each other, and with bots."""
+    place = server.host, server.port
+    seats = []
+    with server.client() as client:
+        for _ in range(TABLES):
+            first = client.create("friend", name="Ann")
+            seats += [first, client.join(first["id"], first["invite"], name="Bob")]
+        seats += [client.create("bot", bot="club", mark=mark) for mark in "XO" * (BOTS // 2)]
+    return [Player(club, place, server.client(), seat, Random(chance.random())) for seat in seats]
+
+
+def _look_through(store: str, club: Club, numbers: Counter[str]) -> None:
+    """Hold what the players were told against what is in the store."""
+    with open_store(store, create=False) as opened:
+        records = everything(opened)
+        over = {game.id for game in opened.games(Wanted(is_over=True), limit=len(records))}
+    found = {(record.game, record.version): (record.key, json.loads(record.text)) for record in records}
+    sizes = Counter((record.game, record.key) for record in records)
+    for told in club.acknowledged:
+        versions = range(told.version - len(told.events) + 1, told.version + 1)
+        there = [found.get((told.game, version)) for version in versions]
+        numbers["lost"] += there != [(told.key, event) for event in told.events]
+        numbers["doubled"] += sizes[told.game, told.key] > len(told.events)
+    known = {(told.game, told.key) for told in club.acknowledged}
+    commands = {
+        (record.game, record.key)
+        for record in records
+        if isinstance(record.event, PlayerPlacedToken | PlayerTookBack)
+        and not record.key.startswith("bot-")
+    }
+    numbers["doubled"] += len(commands - known)  # each was sent until it was acknowledged
+    games = {reader.game for reader in club.readers}
+    numbers.update(games=len(games), unfinished=len(games - over))
+    for reader in club.readers:
+        assert not reader.wrong.total()
+        assert reader.events == [
+            Told(version, found[reader.game, version][1]) for version in range(1, reader.version + 1)
+        ]
+        assert (reader.game, reader.version + 1) not in found

@@ -1,0 +1,148 @@
+"""Readers who never read: they take up next to nothing, are dropped soon, and disturb nobody."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import in_threads
+from tally import tally
+from web.serving import Server
+from web.tables import friends
+from web.torture_crowd import Crowd
+from web.torture_reading import Reader
+from web.torture_tables import figure, forget_peak, memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from web.serving import Client
+    from web.tables import Table
+
+    Record: TypeAlias = Callable[[str, object], None]
+
+TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
+READERS = 100 if TORTURE else 10
+GAMES = 5 if TORTURE else 1
+ROUNDS = 120
+"""Half as much again as it takes until a reader who never reads is too slow."""
+
+NAME = "\U0001d54f" * 32
+"""As long as a name can be, so that there is much to tell."""
+
+MOST_GROWTH = 5_000
+"""In kB."""
+
+WITHIN = 30.0
+"""By when all are dropped, in seconds."""
+
+TELLING = 1.0
+"""How long after somebody has left the others are told so, in seconds."""
+
+FIGURE = (
+    "{stalled} stalled readers: {dropped} dropped, after {milliseconds:,} ms at most; the server grew by "
+    "{growth:,} kB; {healthy} healthy readers beside them missed {missed} of {events:,} events"
+)
+QUIET = (
+    "{stalled} stalled readers of games that went quiet: {gone} gone after {milliseconds:,} ms at most"
+)
+
+
+@pytest.mark.torture
+def test_readers_who_never_read_are_dropped(store: str, record_property: Record) -> None:
+    """The same games are played with as many readers who read, first: the server hardly needs more."""
+    with (
+        tally(record_property, FIGURE) as numbers,
+        Server(store, NOUGHTS_CACHED_GAMES=str(GAMES)) as server,
+        server.client() as client,
+    ):
+        _play_before(server, client, ROUNDS // 8, Counter(), is_reading=True)  # what is needed once
+        usual = _play_before(server, client, ROUNDS, Counter(), is_reading=True)
+        assert figure(client, "readers_dropped_total") == 0
+
+        most = _play_before(server, client, ROUNDS, numbers, is_reading=False)
+
+        numbers.update(stalled=READERS, growth=most - usual)
+        numbers["dropped"] = figure(client, "readers_dropped_total")
+        assert numbers["dropped"] == READERS
+        assert numbers["growth"] <= MOST_GROWTH
+        assert numbers["milliseconds"] <= WITHIN * 1000
+        assert numbers["missed"] == 0
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+@pytest.mark.torture
+@pytest.mark.skipif(not TORTURE, reason="it waits for half a minute")
+@pytest.mark.parametrize("rounds", [1, 20, 80])
+def test_readers_are_not_kept_when_nothing_more_is_told(
+    store: str, rounds: int, record_property: Record
+) -> None:
+    """A reader who stopped reading is gone in time, though the game went quiet after that."""
+    with (
+        tally(record_property, QUIET) as numbers,
+        Server(store) as server,
+        server.client() as client,
+        friends(server) as table,
+        Reader((server.host, server.port), table.game) as healthy,
+        Crowd((server.host, server.port), table.game, READERS // 3, is_reading=False),
+    ):
+        numbers["stalled"] = READERS // 3
+        healthy.wait(lambda now: now.room and now.room["watching"] == 1 + READERS // 3)
+        _busy(table, rounds)
+
+        begin = time.monotonic()
+        healthy.wait(lambda now: now.room["watching"] == 1, 2 * WITHIN)
+
+        numbers["milliseconds"] = int(1000 * (time.monotonic() - begin))
+        numbers["gone"] = READERS // 3 + 1 - figure(client, "streams")
+        assert numbers["milliseconds"] <= 1000 * (WITHIN + TELLING)
+        assert healthy.lines == 1
+
+
+def _play_before(
+    server: Server, client: Client, rounds: int, numbers: Counter[str], *, is_reading: bool
+) -> int:
+    """Play some games before many readers, and return the most memory that the server needed."""
+    place = server.host, server.port
+    forget_peak(server.pid)
+    with ExitStack() as stack:
+        tables = [stack.enter_context(friends(server, name=NAME)) for _ in range(GAMES)]
+        readers = [stack.enter_context(Reader(place, table.game)) for table in tables]
+        size = READERS // GAMES
+        for table, reader in zip(tables, readers, strict=True):
+            stack.enter_context(Crowd(place, table.game, size, is_reading=is_reading))
+            reader.wait(lambda now: now.room and now.room["watching"] == 1 + size)
+        begin = time.monotonic()
+
+        in_threads(*(lambda table=table: _busy(table, rounds) for table in tables))
+
+        for table, reader in zip(tables, readers, strict=True):
+            if not is_reading:
+                reader.wait(lambda now: now.room["watching"] == 1, 2 * WITHIN)
+                numbers["milliseconds"] = int(1000 * (time.monotonic() - begin))
+            now = table.now
+            events = [told.data for told in reader.wait_version(now["version"])]
+            numbers.update(healthy=1, events=len(events), **reader.wrong)
+            assert events == now["events"]
+            assert reader.lines == 1
+        assert figure(client, "streams") == GAMES + (READERS if is_reading else 0)
+    return memory(server.pid, "VmHWM")
+
+
+def _busy(table: Table, rounds: int) -> None:
+    """Place a token, ask whether it may be taken back, and take it back: events, and news of the room."""
+    version = table.X.version
+    for number in range(rounds):
+        answer = table.X.move(number % 9, version)
+        assert answer.status == 200, answer.body
+        assert table.X.take_back(answer.json["version"]).status == 202
+        answer = table.O.answer(accept=True)
+        assert answer.status == 200, answer.body
+        version = answer.json["version"]

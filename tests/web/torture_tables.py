@@ -1,0 +1,90 @@
+"""What the long hostile tests share: where a server stays, what it takes up, and games that never end."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+from noughts.store.opening import open_store
+from web.torture_reading import Told
+
+if TYPE_CHECKING:
+    from web.serving import Client
+    from web.tables import Seat
+
+CELLS = range(9)
+A_ROUND = 9
+"""How many events a round of a busy game has."""
+
+
+def quiet_port() -> int:
+    """Return a port that is free, and that no line is given when it is opened.
+
+    Somebody who asks again and again for a port that is given to lines will one day be given that very
+    port, be connected to themselves, and keep the server from coming back to it.
+    """
+    lowest, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    for _ in range(1000):
+        port = SystemRandom().randrange(min(20_000, lowest - 5_000), lowest)
+        with socket.socket() as door:
+            try:
+                door.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is free")
+
+
+def memory(pid: int, what: str = "VmRSS") -> int:
+    """Return how much memory a process has, in kB; `VmHWM` is the most that it had."""
+    found = re.search(rf"^{what}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found
+    return int(found[1])
+
+
+def forget_peak(pid: int) -> None:
+    """Have the most memory that a process had count from now on."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def figure(client: Client, name: str) -> int:
+    """Return what the server says of itself."""
+    found = re.search(rf"^noughts_{name} (\d+)$", client.get("//metrics").body.decode(), re.MULTILINE)
+    assert found, name
+    return int(found[1])
+
+
+def faults(client: Client) -> int:
+    """Return how many requests the server says that it failed at."""
+    told = client.get("//metrics").body.decode()
+    return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', told, re.MULTILINE))
+
+
+def keep_busy(seat: Seat, rounds: int) -> int:
+    """Place two tokens and take them back, so many times, and return the version."""
+    version = seat.version
+    for number in range(rounds):
+        for cell in (CELLS[number % 9], CELLS[(number + 1) % 9]):
+            answer = seat.move(cell, version)
+            assert answer.status == 200, answer.body
+            version = answer.json["version"]
+        answer = seat.take_back(version)
+        assert answer.status == 200, answer.body
+        version = answer.json["version"]
+    return version
+
+
+def recorded(store: str) -> dict[str, list[Told]]:
+    """Return all events of all games, as a reader should have been told them."""
+    games: dict[str, list[Told]] = {}
+    position = 0
+    with open_store(store, create=False) as opened:
+        while page := opened.feed(position):
+            position = page[-1].position
+            for record in page:
+                games.setdefault(record.game, []).append(Told(record.version, json.loads(record.text)))
+    return games
