@@ -30,8 +30,8 @@ GAMES = 4
 READERS = 4
 """Of each game."""
 
-MOST_EVENTS = 1400
-"""A game goes on up to here, and then there are others."""
+MOST_EVENTS = 280
+"""A game goes on up to here, where nothing can be taken back any more soon, and then there are others."""
 
 MOST_TURNS = 50
 

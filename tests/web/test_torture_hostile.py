@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     Record: TypeAlias = Callable[[str, object], None]
 
 TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
-REQUESTS = 50_000 if TORTURE else 1_000
+REQUESTS = 100_000 if TORTURE else 1_000
 PARTS, ATTACKERS = 10, 2
 """So many parts, one after the other, each by so many at the same time."""
 
-WARM = 2
-"""After how many parts all is there that is needed once: memory is measured from then on."""
+WARM = 7
+"""After how many parts the server remembers as much as it ever will: from then on memory is flat."""
 
 PREY = 250
 """After how many requests another game is attacked."""
@@ -44,8 +44,8 @@ PREY = 250
 MOST_OPEN = 40
 """How many lines each leaves open, with half a request on them, or none."""
 
-MOST_GROWTH = 10_000
-"""In kB: what is remembered of the store's pages and the ends of games has bounds, and comes to this."""
+MOST_GROWTH = 5_000
+"""In kB."""
 
 MOST_GAMES = 100_000
 WON, DRAWN = (0, 3, 1, 4, 2), (0, 4, 8, 1, 7, 6, 2, 5, 3)
@@ -250,7 +250,8 @@ def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]
     """Send hostile requests."""
     attacker = Attacker(chance, _prey(server))
     left: deque[tuple[Hostile, socket.socket]] = deque()
-    with Line((server.host, server.port)) as line:
+    with Line((server.host, server.port)) as line, ExitStack() as stack:
+        stack.callback(lambda: deque((cut(one, chance) for _, one in left), maxlen=0))
         for number in range(1, requests + 1):
             if number % PREY == 0:
                 attacker.prey = _prey(server)
@@ -270,8 +271,6 @@ def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]
             faults = [status for status in statuses if status >= 500]
             numbers.update(answers=len(statuses), faults=len(faults))
             assert not faults, hostile
-        for _, one in left:
-            cut(one, chance)
 
 
 def _prey(server: Server) -> Prey:

@@ -45,7 +45,7 @@ class Unfolding:
     r"""Makes messages of the bytes of an answer in chunks, however they are cut.
 
     >>> unfolding = Unfolding()
-    >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nb\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
+    >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nc\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
     ...     for message in unfolding.feed(bytes([byte])):
     ...         print(message)
     {'id': '1', 'data': '7'}

@@ -47,7 +47,8 @@ def send(place: Place, hostile: Hostile) -> list[int]:
     until = time.monotonic() + DEADLINE
     with socket.create_connection(place, DEADLINE) as line, suppress(ConnectionError):
         line.sendall(hostile.data)  # what is refused early is not read to its end
-        line.shutdown(socket.SHUT_WR)
+        with suppress(OSError):  # it may be down already
+            line.shutdown(socket.SHUT_WR)
         while data := line.recv(65536):
             said += data
             assert time.monotonic() < until, hostile

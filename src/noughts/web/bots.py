@@ -70,7 +70,7 @@ class Bots:
             try:
                 cell = await self._think(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
                 command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
-                await self._lounge.command(live, command, version=version, key=random_id())
+                await self._lounge.command(live, command, version=version, key=f"bot-{random_id()}")
                 self._metrics.moves += cell is not None
             except StaleVersion:
                 continue  # somebody was faster, and the board is another one

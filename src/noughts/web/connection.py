@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import asyncio
     from typing import Any
 
+    from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
     from noughts.web.app import Application
     from noughts.web.streaming import Stream
 
@@ -79,6 +82,8 @@ class Connection(HttpToolsProtocol):
     _is_refused = False
     _held: bytes | None = None
     """The body of a request that may take the short way, as far as it has come."""
+    _answered: RequestResponseCycle | None = None
+    """The request that is being answered the long way, or was the last to be."""
     _patient_until: float | None = None
     """When the line is given up, if no whole request has come by then."""
 
@@ -100,10 +105,29 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go."""
+        self._tell_those_who_answer()
         super().connection_lost(exc)
         if self.stream is not None:
             self._application.house.readers.leave(self.stream)
             self.stream = None
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Start to answer a request the long way, and remember which one it is."""
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _tell_those_who_answer(self) -> None:
+        """Let nobody write to a line that is gone; uvicorn tells the request that came last only."""
+        for cycle in (self._answered, *(waiting for waiting, _ in self.pipeline)):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
+        self.pipeline.clear()
+
+    def _cut(self) -> None:
+        """Cut the line, with all that waits in it."""
+        self._tell_those_who_answer()
+        self.transport.abort()
 
     @property
     def _application(self) -> Application:
@@ -137,7 +161,7 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start to answer, or hold back what may take the short way."""
         if self.stream is not None or len(self.pipeline) >= MOST_PIPELINED:
-            self.transport.abort()  # who asks on and on, and does not wait for answers
+            self._cut()  # who asks on and on, and does not wait for answers
         elif self._may_take_short_way():
             self._held = b""
         else:
@@ -183,7 +207,7 @@ class Connection(HttpToolsProtocol):
         if cycle.disconnected or self.transport.is_closing():
             return
         if self.flow.write_paused:  # who does not read is not answered without end
-            self.transport.abort()
+            self._cut()
             return
         closing = b"" if cycle.keep_alive else b"connection: close\r\n"
         self.transport.write(

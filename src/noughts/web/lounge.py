@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Found = TypeVar("Found")
 
-LONGEST = 300
+LONGEST = 1500
 """How many events a game may have before nothing is taken back any more: the disk has an end."""
 
 
