@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from collections import Counter
 from contextlib import suppress
 from threading import Condition, Event, Lock, Thread
@@ -226,11 +225,3 @@ class Reader:
             self.wrong["repeated"] += 1
         self.wrong["missed"] += max(0, told.version - self.version - 1)
         self.events.append(told)
-
-
-def until(is_so: Callable[[], object], deadline: float, words: str) -> float:
-    """Look again and again until something is so, and return how many seconds that took."""
-    start = time.monotonic()
-    while not is_so():
-        assert time.monotonic() < start + deadline, words
-    return time.monotonic() - start

@@ -32,13 +32,16 @@ LARGEST_HEAD = 16 * 1024
 PATIENCE = 10.0
 """How long a request may take to come, in seconds."""
 
-MOST_WAITING = 32 * 1024
+MOST_WAITING = 8 * 1024
 """How much may wait to be written before a reader counts as too slow, in bytes."""
+
+SEND_BUFFER = 64 * 1024
+"""How much the system may hold of what is not read, in bytes."""
 
 MOST_PIPELINED = 64
 """How many requests may wait for the answer to the one before."""
 
-DEAD_AFTER = 30_000
+DEAD_AFTER = 25_000
 """How long what was sent may stay unacknowledged before the line is given up, in milliseconds."""
 
 MOVES, EVENTS = b"/moves", b"/events"
@@ -84,6 +87,8 @@ class Connection(HttpToolsProtocol):
     """The body of a request that may take the short way, as far as it has come."""
     _answered: RequestResponseCycle | None = None
     """The request that is being answered the long way, or was the last to be."""
+    _is_whole = False
+    """Whether the last request has come to its end."""
     _patient_until: float | None = None
     """When the line is given up, if no whole request has come by then."""
 
@@ -142,7 +147,8 @@ class Connection(HttpToolsProtocol):
         """Begin to count, and to wait for the rest."""
         self._head = 0
         self._held = None
-        self._patient_until = self.loop.time() + PATIENCE
+        self._is_whole = False
+        self._patient_until = self.loop.time() + PATIENCE + 1  # so that there is time to say so
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
@@ -165,7 +171,6 @@ class Connection(HttpToolsProtocol):
         elif self._may_take_short_way():
             self._held = b""
         else:
-            self._patient_until = None
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -179,11 +184,12 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Answer at once if that can be."""
+        self._is_whole, self._patient_until = True, None
         if self._held is None:
             super().on_message_complete()
             return
         body, existing = self._held, self.cycle
-        self._held = self._patient_until = None
+        self._held = None
         version = self.parser.get_http_version()
         self.scope["http_version"] = version
         self.scope["method"] = self.parser.get_method().decode()
@@ -232,7 +238,7 @@ class Connection(HttpToolsProtocol):
         if self.pipeline:
             cycle, app = self.pipeline.pop()
             self._start_asgi_task(cycle, app)
-        else:
+        elif self._is_whole:
             self._patient_until = self.loop.time() + self.timeout_keep_alive
 
     def _may_take_short_way(self) -> bool:
@@ -242,7 +248,7 @@ class Connection(HttpToolsProtocol):
         return path.endswith(MOVES if method == b"POST" else EVENTS) and method in (b"GET", b"POST")
 
     def _go_long_way(self, body: bytes) -> None:
-        self._held = self._patient_until = None
+        self._held = None
         super().on_headers_complete()
         if body:
             super().on_body(body)
@@ -299,7 +305,7 @@ def listening(host: str, port: int) -> socket.socket:
     found = socket.socket(kind, socket.SOCK_STREAM)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MOST_WAITING)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         options: dict[str, Any] = {"TCP_NODELAY": 1, "TCP_USER_TIMEOUT": DEAD_AFTER}
         for name, value in options.items():
             if hasattr(socket, name):

@@ -76,7 +76,7 @@ class ShortWay:
                 or move.key in live.keys
             ):
                 return False
-        except (NoughtsError, msgspec.MsgspecError):
+        except (NoughtsError, msgspec.MsgspecError, UnicodeDecodeError):
             return False
 
         append = Append(live.id, move.version, token.entries(move.key, wall_clock()))
