@@ -1,12 +1,13 @@
 """The writer: a thread that records whatever waits, whenever it is free, in one commit.
 
-The loop hands events over and goes on; when they are on the disk it is called back. No timer is needed:
-what comes while a commit is under way shares the next one.
+The loop hands events over and goes on; when they are on the disk it is called back. What comes while a
+commit is under way shares the next one.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     Waiting: TypeAlias = tuple[Append, Settle]
 
 log = logging.getLogger("noughts.web")
+
+CROWD, GATHERING = 4, 0.005
+"""When more than so many shared a commit, the next one waits so long for company, in seconds.
+
+A commit costs as much as many moves do, and who is alone, or nearly, never waits.
+"""
 
 MOST_EVENTS = 400
 """How many events one commit records at most: what comes then waits for the next."""
@@ -69,7 +76,10 @@ class Writer:
         self._thread.join()
 
     def _write(self) -> None:
+        batch: list[Waiting] = []
         while (first := self._queue.get()) is not None:
+            if len(batch) > CROWD:
+                time.sleep(GATHERING)
             batch, is_last = self._batch(first)
             failure = None
             try:
