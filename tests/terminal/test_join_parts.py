@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,6 +137,26 @@ def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:
     ends[0]()
 
     assert len([first, *stream]) <= 4
+
+
+def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does() -> None:
+    """It may answer what it hears of that with a reset."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor() as pool:
+        accepted = pool.submit(listening.accept)
+        ends: list[Callable[[], None]] = []
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        stream = Server(parse_address(address)).listen("thegame", 0, None, ends.append)
+        first = pool.submit(next, stream)
+        line, _ = accepted.result()
+        line.recv(4096)
+        line.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {}\n\n")
+        assert first.result().data == "{}"
+
+        ends[0]()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()
+
+        assert [*stream] == []
 
 
 # News

@@ -74,6 +74,28 @@ class _Call(Value):
     deadline: Timer
 
 
+class _Ending:
+    """Ends a stream from outside: whoever reads it then is at its end, and nothing is broken."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self._is_ended = False
+
+    def __call__(self) -> None:
+        """Hang up."""
+        self._is_ended = True
+        _hang_up(self._line)
+
+    def read(self, response: http.client.HTTPResponse) -> bytes:
+        """Return what comes next, and nothing at the end."""
+        try:
+            return response.read1(LONGEST_MESSAGE)
+        except OSError:
+            if self._is_ended:  # what was still on its way to us is answered with a reset
+                return b""
+            raise
+
+
 class Server:
     """A server, and how long it is waited for."""
 
@@ -93,12 +115,12 @@ class Server:
             else:
                 headers["Content-Type"] = _JSON
                 call.connection.request("POST", API + path, json.dumps(body).encode(), headers)
-            response = call.connection.getresponse()
-            written = self._body(response)
-            self._check(response, written)
-            if _kind(response) != _JSON:
-                raise self._stranger()
-            return self._object(written)
+            with call.connection.getresponse() as response:
+                written = self._body(response)
+                self._check(response, written)
+                if _kind(response) != _JSON:
+                    raise self._stranger()
+                return self._object(written)
 
     def listen(
         self, game: str, after: int, secret: str | None, opened: Callable[[Callable[[], None]], None]
@@ -108,15 +130,16 @@ class Server:
         with self._translated(), self._call() as call:
             call.connection.request("GET", f"{API}/games/{game}/events", headers=headers)
             line = call.connection.sock  # a connection that ends with its answer forgets it
-            response = call.connection.getresponse()
-            if response.status != http.client.OK:
-                self._check(response, self._body(response))
-            if _kind(response) != _STREAM or response.status != http.client.OK:
-                raise self._stranger()
-            line.settimeout(self._silence)
-            call.deadline.cancel()
-            opened(lambda: _hang_up(line))
-            yield from messages(iter(lambda: response.read1(LONGEST_MESSAGE), b""))
+            with call.connection.getresponse() as response:
+                if response.status != http.client.OK:
+                    self._check(response, self._body(response))
+                if _kind(response) != _STREAM or response.status != http.client.OK:
+                    raise self._stranger()
+                line.settimeout(self._silence)
+                call.deadline.cancel()
+                ending = _Ending(line)
+                opened(ending)
+                yield from messages(iter(lambda: ending.read(response), b""))
 
     @contextmanager
     def _call(self) -> Iterator[_Call]:
