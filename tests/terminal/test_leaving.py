@@ -658,3 +658,27 @@ def test_a_signal_that_comes_when_all_is_told_just_ends_the_process() -> None:
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert ran.stdout == "True True\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "told"), [(signal.SIGINT, 130, "\nGoodbye!\n"), (signal.SIGTERM, 143, "")]
+)
+def test_a_signal_that_comes_where_no_exception_gets_out_is_heard_all_the_same(
+    number: signal.Signals, code: int, told: str
+) -> None:
+    """Python drops what is raised in a weak reference's callback, and every import has one."""
+    script = (
+        "import os, signal, sys, threading, weakref\n"
+        "from noughts.terminal.leaving import leave_well\n"
+        "class Thing: pass\n"
+        "def work():\n"
+        "    thing = Thing()\n"
+        f"    reference = weakref.ref(thing, lambda _: signal.raise_signal({int(number)}))\n"
+        "    del thing\n"
+        f"    threading.Event().wait({DEADLINE})\n"
+        "sys.exit(leave_well(work))"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (code, told, "")

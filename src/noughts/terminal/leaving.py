@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Never, TextIO
 
+_A_MOMENT = 0.001
 DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
@@ -23,6 +24,7 @@ def leave_well(work: Callable[[], None]) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
         signal.signal(signal.SIGHUP, _terminate)
+    sys.unraisablehook = _hear_of_unraisable
     try:
         code = _finish(work)
     except KeyboardInterrupt:
@@ -40,6 +42,7 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
         code = FAILED
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if late is not signal.SIGHUP or signal.getsignal(late) is _terminate:
             signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
@@ -76,6 +79,23 @@ class _Terminated(SystemExit):
 
 def _terminate(number: int, _frame: FrameType | None) -> Never:
     raise _Terminated(128 + number)
+
+
+def _hear_of_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Raise a signal's exception a moment later if it came where Python lets no exception out.
+
+    There are such places in every import: whoever presses Ctrl-C just then wants to leave all the same.
+    """
+    leaving = unraisable.exc_value
+    if not isinstance(leaving, KeyboardInterrupt | _Terminated):
+        sys.__unraisablehook__(unraisable)
+        return
+
+    def leave(_number: int, _frame: FrameType | None) -> Never:
+        raise leaving
+
+    signal.signal(signal.SIGALRM, leave)
+    signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
 
 
 def _last_words(words: str, stream: TextIO | None) -> None:
