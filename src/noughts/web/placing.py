@@ -1,22 +1,28 @@
-"""What a token leads to, worked out once for each position: there are few, and a server sees all of them.
+"""What a token leads to, worked out once for each kind: there are few, and a server sees all of them.
 
 It is what `decide` tells, and nothing else: a test holds all positions against it.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
-from noughts.core.board import Board, Mark
-from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.core.game import Game, PlaceToken, decide, fold
+from noughts.core.errors import IllegalMove
+from noughts.core.game import PlaceToken, decide
 from noughts.store.ledger import written_down
+from noughts.web.live import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from noughts.core.board import Board, Cell, Mark
     from noughts.core.events import Event
+    from noughts.core.game import Game
     from noughts.store.ledger import Change, Entry
+
+    Kind: TypeAlias = tuple[Cell, Mark, int, Mark | None]
+    """The cell, whose turn it would be next, how many cells are left, and who has won."""
 
 
 class Placed(NamedTuple):
@@ -27,43 +33,50 @@ class Placed(NamedTuple):
     """Each event as text, and what the list of games needs of it."""
     texts: bytes
     """The same texts, in a row."""
-    board: Board
-    winner: Mark | None
-    is_over: bool
+    frames: bytes
+    """The same as they are sent to those who follow, but for their versions."""
 
     def entries(self, key: str, at: int) -> list[Entry]:
         """Return the events, ready for the record."""
         return [(at, key, text, change) for text, change in self.written]
 
-    def after(self, game: Game, cell: int) -> Game:
-        """Return the game with the token placed."""
-        return game.replace(
-            board=self.board, moves=(*game.moves, cell), winner=self.winner, is_over=self.is_over
-        )
+    def kept(self, key: str) -> list[Kept]:
+        """Return the events as a live game keeps them."""
+        return [
+            Kept(key, text, event) for (text, _), event in zip(self.written, self.events, strict=True)
+        ]
 
     def frame(self, before: int) -> bytes:
         """Return the events as they are sent to those who follow, after that version."""
-        return b"".join(
-            [
-                b"id: %d\ndata: %b\n\n" % (version, text.encode())
-                for version, (text, _) in enumerate(self.written, before + 1)
-            ]
-        )
+        return self.frames % (*range(before + 1, before + 1 + len(self.events)),)
 
 
-def placed(game: Game, cell: int) -> Placed | None:
+_known: dict[Kind, Placed] = {}
+
+
+def placed(game: Game, cell: Cell) -> Placed | None:
     """Return what a token of the mark to move leads to, None if it may not be placed."""
-    board = game.board
-    return None if game.is_over else _placed(board.x, board.o, board.first is Mark.X, cell)
-
-
-@lru_cache(maxsize=8192)
-def _placed(x: int, o: int, x_first: bool, cell: int) -> Placed | None:  # noqa: FBT001 - called in one place
-    game = Game.at(Board(x, o, Mark.X if x_first else Mark.O))
-    events = decide(game, PlaceToken(game.board.turn, cell))
-    if isinstance(events[0], PlayerNotifyIllegalMove):
+    if game.is_over:
         return None
-    after = fold(events, game)
+    try:
+        after = game.board.place(cell)
+    except IllegalMove:
+        return None
+    kind = cell, after.turn, len(after.free_cells), after.winner
+    return _known.get(kind) or _known.setdefault(kind, _work_out(game, cell))
+
+
+def after(game: Game, cell: Cell) -> Game:
+    """Return the game with a token placed, which may be."""
+    board: Board = game.board.place(cell)
+    return game.replace(
+        board=board, moves=(*game.moves, cell), winner=board.winner, is_over=board.is_over
+    )
+
+
+def _work_out(game: Game, cell: Cell) -> Placed:
+    events = decide(game, PlaceToken(game.board.turn, cell))
     written = tuple(written_down(event) for event in events)
-    texts = ",".join(text for text, _ in written).encode()
-    return Placed(events, written, texts, after.board, after.winner, after.is_over)
+    texts = [text.encode() for text, _ in written]
+    frames = b"".join(b"id: %%d\ndata: %b\n\n" % text.replace(b"%", b"%%") for text in texts)
+    return Placed(events, written, b",".join(texts), frames)

@@ -15,8 +15,7 @@ from noughts.core.errors import NoughtsError
 from noughts.service import wall_clock
 from noughts.store.ledger import Append
 from noughts.web.api import BASE, JSON, MOVE
-from noughts.web.live import kept
-from noughts.web.placing import placed
+from noughts.web.placing import after, placed
 from noughts.web.problems import API_HEADERS
 
 if TYPE_CHECKING:
@@ -96,8 +95,8 @@ class ShortWay:
         self._house.lounge.record(
             live,
             append,
-            kept(append, token.events),
-            token.after(live.game, move.cell),
+            token.kept(move.key),
+            after(live.game, move.cell),
             settled,
             token.frame(move.version) if live.streams else b"",
         )
