@@ -8,7 +8,8 @@ long way like all others.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from hmac import compare_digest
+from typing import TYPE_CHECKING, NamedTuple
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -18,12 +19,13 @@ from noughts.web.problems import API_HEADERS, Refused
 
 if TYPE_CHECKING:
     import asyncio
-    from typing import Any
+    from typing import Any, Never
 
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from noughts.web.app import Application
+    from noughts.web.rooms import MarkName, Room
     from noughts.web.streaming import Stream
 
 LARGEST_HEAD = 16 * 1024
@@ -67,6 +69,19 @@ class Pending:
         """Hear that the connection is lost."""
 
 
+class Seated(NamedTuple):
+    """Whose secret came with a request: the same again, to the same room, is the same player."""
+
+    authorization: bytes
+    room: Room
+    marks: tuple[MarkName, ...]
+
+    def marks_of(self, authorization: bytes, room: Room) -> tuple[MarkName, ...]:
+        """Return the seats, if it is the same again."""
+        is_same = room is self.room and compare_digest(authorization, self.authorization)
+        return self.marks if is_same else ()
+
+
 class _Own:
     """The headers that every answer has, and how they are written."""
 
@@ -81,6 +96,8 @@ class Connection(HttpToolsProtocol):
     """One line to a client."""
 
     stream: Stream | None = None
+    seated: Seated | None = None
+    """Who moved last."""
     _head = 0
     _is_refused = False
     _held: bytes | None = None
@@ -149,16 +166,20 @@ class Connection(HttpToolsProtocol):
         self._held = None
         self._is_whole = False
         self._patient_until = self.loop.time() + PATIENCE + 1  # so that there is time to say so
-        super().on_message_begin()
+        self.url, self.headers, self.expect_100_continue = b"", [], False
 
     def on_url(self, url: bytes) -> None:
         """Read the address that is asked for, up to a length."""
-        self._count(len(url))
         self.url += url
+        self._head += len(url)
+        if self._head > LARGEST_HEAD:
+            self._refuse_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Read a header, up to a length."""
-        self._count(len(name) + len(value) + 4)
+        self._head += len(name) + len(value) + 4
+        if self._head > LARGEST_HEAD:
+            self._refuse_head()
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
             self.expect_100_continue = True
@@ -171,7 +192,7 @@ class Connection(HttpToolsProtocol):
         elif self._may_take_short_way():
             self._held = b""
         else:
-            super().on_headers_complete()
+            self._begin_long_way()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""
@@ -191,11 +212,18 @@ class Connection(HttpToolsProtocol):
         body, existing = self._held, self.cycle
         self._held = None
         version = self.parser.get_http_version()
-        self.scope["http_version"] = version
-        self.scope["method"] = self.parser.get_method().decode()
         pending = Pending(keep_alive=version != "1.0" and self.parser.should_keep_alive())
         self.cycle = pending  # type: ignore[assignment] # as far as it is looked at
-        if not self._application.short_way(self, pending, body):
+        path, _, query = self.url.partition(b"?")
+        scope = {
+            "http_version": version,
+            "method": self.parser.get_method().decode(),
+            "query_string": query,
+            "headers": self.headers,
+            "client": self.client,
+            "scheme": self.scheme,
+        }
+        if not self._application.short_way(self, pending, scope, path, body):
             self.cycle = existing
             self._go_long_way(body)
             super().on_message_complete()
@@ -249,9 +277,17 @@ class Connection(HttpToolsProtocol):
 
     def _go_long_way(self, body: bytes) -> None:
         self._held = None
-        super().on_headers_complete()
+        self._begin_long_way()
         if body:
             super().on_body(body)
+
+    def _begin_long_way(self) -> None:
+        """Begin a request as uvicorn does, with what has come of it."""
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers += headers
+        super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
         """Take what came; a request that never gets whole is not waited for."""
@@ -290,11 +326,9 @@ class Connection(HttpToolsProtocol):
         if self.stream is not None:
             self.stream.end()
 
-    def _count(self, size: int) -> None:
-        self._head += size
-        if self._head > LARGEST_HEAD:
-            self._is_refused = True
-            raise ValueError("the head is too large")
+    def _refuse_head(self) -> Never:
+        self._is_refused = True
+        raise ValueError("the head is too large")
 
 
 def listening(host: str, port: int) -> socket.socket:

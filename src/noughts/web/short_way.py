@@ -15,6 +15,7 @@ from noughts.core.errors import NoughtsError
 from noughts.service import wall_clock
 from noughts.store.ledger import Append
 from noughts.web.api import BASE, JSON, MOVE
+from noughts.web.connection import Seated
 from noughts.web.placing import after, placed
 from noughts.web.problems import API_HEADERS
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from noughts.web.api import Reply
-    from noughts.web.asking import Asking, Message
+    from noughts.web.asking import Asking, Message, Scope
     from noughts.web.connection import Connection, Pending
     from noughts.web.house import House
+    from noughts.web.live import Live
+    from noughts.web.rooms import MarkName, Room
 
 PREFIX, MOVES, EVENTS = f"{BASE}/games/".encode(), b"/moves", b"/events"
 HEADERS = b"".join([b"%b: %b\r\n" % header for header in (JSON, *API_HEADERS)])
@@ -43,30 +46,31 @@ class ShortWay:
         self._long_way = long_way
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def __call__(self, connection: Connection, cycle: Pending, body: bytes) -> bool:
+    def __call__(
+        self, connection: Connection, cycle: Pending, scope: Scope, path: bytes, body: bytes
+    ) -> bool:
         """Take a request that is plain, and tell whether it was taken."""
-        path, _, query = connection.url.partition(b"?")
         if not path.startswith(PREFIX):
             return False
-        connection.scope["query_string"] = query
-        if connection.scope["method"] == "GET":
-            asking = self._house.asking(connection.scope, _nothing)
+        asking = self._house.asking(scope, _nothing)
+        if scope["method"] == "GET":
             game = path[len(PREFIX) : -len(EVENTS)].decode("latin-1")
             self._house.readers.arrive(connection, cycle, asking, game)
             return True
-        return self._move(connection, cycle, path, body)
-
-    def _move(self, connection: Connection, cycle: Pending, path: bytes, body: bytes) -> bool:
-        """Take a move, and tell whether it was taken."""
         live = self._house.lounge.known(path[len(PREFIX) : -len(MOVES)].decode("latin-1"))
         if live is None or live.is_busy or live.is_stale or not live.game.is_ready:
             return False
-        asking = self._house.asking(connection.scope, _nothing)
+        return self._move(connection, cycle, asking, live, body)
+
+    def _move(
+        self, connection: Connection, cycle: Pending, asking: Asking, live: Live, body: bytes
+    ) -> bool:
+        """Take a move, and tell whether it was taken."""
         try:
             asking.check_origin(self._house.settings.origin)
             asking.check_json()
             move = MOVE.decode(body)
-            mark = live.seat(live.room.held(asking.secrets()), move.mark)
+            mark = live.seat(_held(connection, asking, live.room), move.mark)
             token = placed(live.game, move.cell)
             if (
                 token is None
@@ -114,6 +118,19 @@ class ShortWay:
         reply = await self._long_way(self._house.asking(scope, receive))
         headers = b"".join([b"%b: %b\r\n" % header for header in (*reply.headers, *API_HEADERS)])
         connection.answer(cycle, reply.status, headers, reply.body)
+
+
+def _held(connection: Connection, asking: Asking, room: Room) -> tuple[MarkName, ...]:
+    """Return the seats whose secrets came with a request; most come again and again."""
+    authorization = asking.headers.get(b"authorization")
+    if authorization is None or b"cookie" in asking.headers:
+        return room.held(asking.secrets())
+    before = connection.seated
+    marks = before.marks_of(authorization, room) if before else ()
+    if not marks:
+        marks = room.held(asking.secrets())
+        connection.seated = Seated(authorization, room, marks)
+    return marks
 
 
 async def _nothing() -> Message:
