@@ -137,11 +137,13 @@ class Asking:
     def query(self, *known: str) -> dict[str, str]:
         """Return what the query says, of these things and no others."""
         text = self.scope["query_string"]
+        if not text:
+            return {}
         if len(text) > LONGEST_QUERY:
             raise Refused("badRequest", f"a query has {LONGEST_QUERY} bytes at most")
         found: dict[str, str] = {}
         try:
-            pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, strict_parsing=bool(text))
+            pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, strict_parsing=True)
         except ValueError:
             raise Refused("badRequest", "the query cannot be read: it is like NAME=VALUE") from None
         for name, value in pairs:

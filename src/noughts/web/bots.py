@@ -19,7 +19,6 @@ from noughts.core.game import PlaceToken, Resign
 from noughts.players.bot import Bot
 from noughts.players.policies import find_policy
 from noughts.service import random_id
-from noughts.web.rooms import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -94,4 +93,4 @@ def bot_to_move(live: Live) -> MarkName | None:
     active = live.game.active
     if active is None or not live.game.is_ready:
         return None
-    return next((mark for mark in MARKS if mark == active.value and live.room.chair(mark).bot), None)
+    return active.value if live.room.chair(active.value).bot else None

@@ -10,7 +10,6 @@ import msgspec
 from noughts.core.board import Mark
 from noughts.core.game import Game, fold
 from noughts.web import schemas
-from noughts.web.rooms import MARKS
 from noughts.web.streaming import BEGINNING, chunk, event_frame, room_frame
 from noughts.words.describe import describe
 
@@ -18,11 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future, TimerHandle
     from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
 
     from noughts.core.events import Event
+    from noughts.core.player import Player
     from noughts.store.ledger import Append
     from noughts.web.rooms import MarkName, Offered, Room
     from noughts.web.streaming import Stream
+
+    Seen: TypeAlias = tuple[Room, bool, bool, int, Offered | None, tuple[Player, ...]]
+    """All that decides what is told of a room: the last of it are who is there, the offer, the names."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -65,8 +69,8 @@ class Live:
         "room",
         "streams",
         "timer",
-        "told",
         "waiting",
+        "written_room",
     )
 
     def __init__(self, game: str, room: Room, revision: int, history: Iterable[Kept]) -> None:
@@ -89,8 +93,8 @@ class Live:
         self.is_stale = False
         """Whether the store may know more: something failed while it was written to."""
         self.timer: TimerHandle | None = None
-        self.told: bytes = b""
-        """The room as it was told last."""
+        self.written_room: tuple[Seen, bytes] | None = None
+        """What was seen of the room last, and how that is sent."""
 
     @property
     def version(self) -> int:
@@ -131,20 +135,26 @@ class Live:
             stream.push(piece)
 
     def tell_room(self) -> None:
-        """Tell all who follow what stands around the game, if it has changed since it was told."""
+        """Tell what stands around the game to those who follow and have heard something else."""
         if not self.streams:
             return
-        frame = room_frame(_encode(self.view()))
-        if frame != self.told:
-            self.told = frame
-            self.tell(frame)
+        frame = self.room_frame()
+        for stream in [one for one in self.streams if one.room != frame]:
+            stream.room = frame
+            stream.push(chunk(frame))
+
+    def room_frame(self) -> bytes:
+        """Return what stands around the game as it is sent; most often it has not changed."""
+        present = self.present
+        seen = self.room, present.X > 0, present.O > 0, present.watching, self.offer, self.game.players
+        written = self.written_room
+        if written is None or written[0] != seen:
+            written = self.written_room = seen, room_frame(_encode(self.view()))
+        return written[1]
 
     def beginning(self, after: int) -> bytes:
         """Return what a new reader is told at once, who knows the game up to that version."""
-        room = room_frame(_encode(self.view()))
-        if room != self.told:
-            self.told = b""  # the others have heard something else, and this one may have to, too
-        return b"".join((BEGINNING, room, *_frames(self.history[after:], after)))
+        return b"".join((BEGINNING, self.room_frame(), *_frames(self.history[after:], after)))
 
     def seat(
         self, held: Sequence[MarkName], asked: MarkName | None = None, *, is_to_move: bool = True
@@ -163,8 +173,18 @@ class Live:
     @property
     def here(self) -> Present:
         """Who has a line to this process."""
-        x, o = (sum(mark in stream.marks for stream in self.streams) for mark in MARKS)
-        return Present(x, o, sum(not stream.marks for stream in self.streams))
+        x = o = watching = 0
+        for stream in self.streams:
+            marks = stream.marks
+            x += "X" in marks
+            o += "O" in marks
+            watching += not marks
+        return Present(x, o, watching)
+
+    @property
+    def present(self) -> Present:
+        """Who has a line to any process."""
+        return sum(self.elsewhere.values(), self.here) if self.elsewhere else self.here
 
     @property
     def offer(self) -> Offered | None:
@@ -174,8 +194,7 @@ class Live:
 
     def view(self) -> schemas.Room:
         """Return the room as everybody may see it."""
-        present = sum(self.elsewhere.values(), self.here)
-        offer = self.offer
+        present, offer = self.present, self.offer
         return schemas.Room(
             seats=schemas.Seats(X=self._seat("X", present.X), O=self._seat("O", present.O)),
             lobby=self.room.lobby,

@@ -61,6 +61,8 @@ class Presence:
         if self._is_closed:
             return
         if live.timer:
+            if live.timer.when() <= self._loop.time() + SOON:
+                return
             live.timer.cancel()
         live.timer = self._loop.call_later(SOON, self._settle, live)
 

@@ -50,7 +50,7 @@ def chunk(frame: bytes) -> bytes:
 class Stream:
     """One reader of a game: what is told goes straight into the connection."""
 
-    __slots__ = ("_connection", "address", "is_closed", "live", "marks", "was_dropped")
+    __slots__ = ("_connection", "address", "is_closed", "live", "marks", "room", "was_dropped")
 
     def __init__(
         self, connection: Connection, live: Live, marks: tuple[MarkName, ...], address: str
@@ -61,12 +61,15 @@ class Stream:
         self.address = address
         self.is_closed = False
         self.was_dropped = False
+        self.room = b""
+        """What stands around the game, as it was told last."""
 
     def begin(self, after: int) -> None:
         """Tell what there is to tell already, to a reader who knows the game up to that version."""
         connection = self._connection
         connection.stream = self
         self.live.streams.add(self)
+        self.room = self.live.room_frame()
         connection.transport.write(
             b"HTTP/1.1 200 OK\r\n%b%b%b"
             % (connection.own_headers(), HEADERS, chunk(self.live.beginning(after)))
