@@ -733,3 +733,37 @@ def test_a_store_that_has_seen_less_is_refused_like_any_other(
     assert one.append("game", PLACED, expected=6, key="mine", at=NOW) == 9
     assert other.append("game", PLACED, expected=6, key="mine", at=NOW) == 9
     check_whole(feed_of(one))
+
+
+def test_the_end_of_a_game_is_listed_by_a_store_that_has_seen_less(
+    open_again: Callable[[], EventStore],
+) -> None:
+    """Another store has written meanwhile: the end goes behind that, with its line in the list."""
+    one, other = open_again(), open_again()
+    *steps, end = game_of(X_WINS)
+    version = play(one, "won", steps)
+    play(other, "meanwhile", game_of("5"))
+
+    one.append("won", end, expected=version, key="end", at=NOW)
+
+    check_whole(feed_of(one))
+    assert ids(other.games(Wanted(result="X"))) == ["won"]
+
+
+def test_many_games_that_end_in_one_commit_are_listed(store: EventStore) -> None:
+    """Each with its own result, and more of them than one statement takes."""
+    games = {f"game-{number}": (X_WINS, O_WINS, DRAW)[number % 3] for number in range(330)}
+    begun, ended = [], []
+    for name, moves in games.items():
+        *steps, end = game_of(moves)
+        events_before = [event for step in steps for event in step]
+        begun.append(Append(name, 0, entries(events_before, "begin", NOW)))
+        ended.append(Append(name, len(events_before), entries(end, "end", NOW)))
+
+    store.record(begun)
+    store.record(ended[:20])
+    store.record(ended[20:])
+
+    for result, moves in (("X", X_WINS), ("O", O_WINS), ("draw", DRAW)):
+        found = store.games(Wanted(result=result), limit=400)
+        assert {*ids(found)} == {name for name, played in games.items() if played == moves}

@@ -103,9 +103,6 @@ class Ledger:
             most -= len(append.entries)
             if append.game not in heads or append.whole or most < 0:
                 return False
-            for entry in append.entries:
-                if entry[3]:
-                    return False
         return True
 
     def judge(self, batch: Sequence[Append], stands: Callable[[Append], bool]) -> Verdict:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Event, Lock, Thread
 from urllib.parse import unquote
 
@@ -181,7 +181,9 @@ class PostgresStore(EventStore):
         if verdict.refusals:
             return False
         try:
-            _write(writer, verdict)
+            # One statement is a transaction of its own.
+            with writer.transaction() if verdict.changes else nullcontext():
+                _write(writer, verdict)
         except errors.UniqueViolation:
             return False
         self._ledger = ledger

@@ -145,7 +145,7 @@ class SQLiteStore(EventStore):
         """Write at the end of the store as we remember it, and tell whether that was the end.
 
         It was, unless another process has written since: then the next position is taken already, and
-        the one statement that writes everything writes nothing.
+        nothing is written.
         """
         ledger = self._ledger
         if ledger is None or not ledger.only_grows(batch, MOST_AT_ONCE):
@@ -155,8 +155,15 @@ class SQLiteStore(EventStore):
         if verdict.refusals:
             return False
         try:
-            writer.execute(_insertion(len(verdict.rows)), tuple(chain.from_iterable(verdict.rows)))
+            if verdict.changes:
+                writer.execute("BEGIN IMMEDIATE")
+                _write(writer, verdict)
+                writer.execute("COMMIT")
+            else:  # one statement is a transaction of its own
+                writer.execute(_insertion(len(verdict.rows)), tuple(chain.from_iterable(verdict.rows)))
         except sqlite3.IntegrityError:
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
             return False
         self._ledger = ledger
         return True
@@ -330,6 +337,12 @@ def _insertion(count: int) -> str:
     return f"{_INSERT} VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * count)}"
 
 
+@cache
+def _change(column: str, count: int) -> str:
+    cases, numbers = " WHEN ? THEN ?" * count, ", ".join("?" * count)
+    return f"UPDATE games SET {column} = CASE number{cases} END WHERE number IN ({numbers})"  # noqa: S608 - ours
+
+
 def _never(_append: Append) -> bool:
     return False
 
@@ -343,8 +356,13 @@ def _write(writer: sqlite3.Connection, verdict: Verdict) -> None:
     for start in range(0, len(verdict.rows), MOST_AT_ONCE):
         rows = verdict.rows[start : start + MOST_AT_ONCE]
         writer.execute(_insertion(len(rows)), tuple(chain.from_iterable(rows)))
-    for column, value, number in verdict.changes:
-        writer.execute(f"UPDATE games SET {column} = ? WHERE number = ?", (value, number))  # noqa: S608 - ours
+    for column in {column for column, _, _ in verdict.changes}:
+        changes = {number: value for changed, value, number in verdict.changes if changed == column}
+        pairs = [*changes.items()]
+        for start in range(0, len(pairs), MOST_AT_ONCE):
+            some = pairs[start : start + MOST_AT_ONCE]
+            numbers = [number for number, _ in some]
+            writer.execute(_change(column, len(some)), (*chain.from_iterable(some), *numbers))
 
 
 def _stands(writer: sqlite3.Connection, append: Append) -> bool:
