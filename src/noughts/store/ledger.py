@@ -96,14 +96,10 @@ class Ledger:
         """Tell whether a store that ends there is as it is known here: whoever writes makes it longer."""
         return self.position == position and self.number == number
 
-    def only_grows(self, batch: Sequence[Append], most: int) -> bool:
-        """Tell whether a batch adds only events, so many at most, and only to games that are known."""
+    def only_grows(self, batch: Sequence[Append]) -> bool:
+        """Tell whether a batch goes on only with games that are known, and each append for itself."""
         heads = self.heads
-        for append in batch:
-            most -= len(append.entries)
-            if append.game not in heads or append.whole or most < 0:
-                return False
-        return True
+        return all(append.game in heads and not append.whole for append in batch)
 
     def judge(self, batch: Sequence[Append], stands: Callable[[Append], bool]) -> Verdict:
         """Let the first in line win at each version, and say what is to be written.

@@ -174,15 +174,15 @@ class PostgresStore(EventStore):
     def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
         """Write at the end of the store as we remember it, and tell whether that was the end."""
         ledger = self._ledger
-        if ledger is None or not ledger.only_grows(batch, MOST_AT_ONCE):
+        if ledger is None or not ledger.only_grows(batch):
             return False
         self._ledger = None
         verdict = ledger.judge(batch, lambda _append: False)
         if verdict.refusals:
             return False
         try:
-            # One statement is a transaction of its own.
-            with writer.transaction() if verdict.changes else nullcontext():
+            is_one_statement = len(verdict.rows) <= MOST_AT_ONCE and not verdict.changes
+            with nullcontext() if is_one_statement else writer.transaction():
                 _write(writer, verdict)
         except errors.UniqueViolation:
             return False

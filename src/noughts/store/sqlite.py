@@ -148,14 +148,14 @@ class SQLiteStore(EventStore):
         nothing is written.
         """
         ledger = self._ledger
-        if ledger is None or not ledger.only_grows(batch, MOST_AT_ONCE):
+        if ledger is None or not ledger.only_grows(batch):
             return False
         self._ledger = None
         verdict = ledger.judge(batch, _never)
         if verdict.refusals:
             return False
         try:
-            if verdict.changes:
+            if verdict.changes or len(verdict.rows) > MOST_AT_ONCE:
                 writer.execute("BEGIN IMMEDIATE")
                 _write(writer, verdict)
                 writer.execute("COMMIT")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("noughts.web")
 
-GLANCE = 0.02
-"""How long to let things gather before they are read, in seconds."""
+GLANCE, GLANCE_ALONE = 0.02, 0.2
+"""How long to let things gather before they are read, in seconds; alone there is little to be read."""
 
 SILENCE = 2.0
 """How long to wait for the bell before looking all the same, in seconds."""
@@ -41,12 +41,15 @@ class Follower:
         lounge: Lounge,
         presence: Presence,
         loop: asyncio.AbstractEventLoop,
+        *,
+        is_shared: bool,
     ) -> None:
         self._store = store
         self._writer = writer
         self._lounge = lounge
         self._presence = presence
         self._loop = loop
+        self._glance = GLANCE if is_shared else GLANCE_ALONE
         self._closing = Event()
         writer.read_up_to(store.last_position())
         self._change = store.last_change()
@@ -61,7 +64,7 @@ class Follower:
         self._thread.join()
 
     def _follow(self) -> None:
-        while not self._closing.wait(GLANCE):
+        while not self._closing.wait(self._glance):
             try:
                 rung = self._bell.rung  # before anything is read: what comes after it will ring again
                 self._read_on()

@@ -72,7 +72,9 @@ class House:
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,
-            lambda: Follower(self.store, self._writer, self.lounge, self.presence, loop),
+            lambda: Follower(
+                self.store, self._writer, self.lounge, self.presence, loop, is_shared=self.is_shared
+            ),
         )
         self._ticking = asyncio.ensure_future(self._tick())
         self.metrics.gauges = {

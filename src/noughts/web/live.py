@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,7 +13,6 @@ from noughts.web import schemas
 from noughts.web.streaming import BEGINNING, chunk, event_frame, room_frame
 from noughts.words.describe import describe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Future, TimerHandle
     from collections.abc import Iterable, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _encode = msgspec.json.Encoder().encode
 
 
-class Kept(NamedTuple):
+class Kept(msgspec.Struct, frozen=True, gc=False):  # there are many, and none is part of a circle
     """An event of the game, with the key of the command that led to it."""
 
     key: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from noughts.core.errors import IllegalMove
-from noughts.core.game import PlaceToken, decide
+from noughts.core.game import Game, PlaceToken, decide
 from noughts.store.ledger import written_down
 from noughts.web.live import Kept
 
@@ -16,9 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from noughts.core.board import Board, Cell, Mark
+    from noughts.core.board import Cell, Mark
     from noughts.core.events import Event
-    from noughts.core.game import Game
     from noughts.store.ledger import Change, Entry
 
     Kind: TypeAlias = tuple[Cell, Mark, int, Mark | None]
@@ -68,10 +67,9 @@ def placed(game: Game, cell: Cell) -> Placed | None:
 
 def after(game: Game, cell: Cell) -> Game:
     """Return the game with a token placed, which may be."""
-    board: Board = game.board.place(cell)
-    return game.replace(
-        board=board, moves=(*game.moves, cell), winner=board.winner, is_over=board.is_over
-    )
+    board = game.board.place(cell)
+    moves, players, resigned = (*game.moves, cell), game.players, game.resigned
+    return Game(board, moves, players, game.is_ready, board.winner, resigned, board.is_over)
 
 
 def _work_out(game: Game, cell: Cell) -> Placed:
