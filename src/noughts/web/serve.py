@@ -26,6 +26,12 @@ START = 30
 GRACE = 10
 """How long requests that are being answered may still take, in seconds."""
 
+DOORS = 16
+"""How often the loop looks at the same door: it lets one connection in at each, and then turns to others.
+
+When many come at once, as they do when games begin, they would wait for hundreds of turns.
+"""
+
 
 class Server(uvicorn.Server):
     """A server that says where it answers as soon as it does."""
@@ -108,7 +114,7 @@ def serve(host: str, port: int, store: str, workers: int, out: TextIO) -> None:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     server = Server(config, address, out)
     with suppress(SystemExit):  # the signal that it was ended by, or a start that failed
-        server.run(sockets=[door])
+        server.run(sockets=[door, *(door.dup() for _ in range(1, DOORS))])
     if not server.started:
         raise StoreUnavailable("the server could not start: its log says why")
 
