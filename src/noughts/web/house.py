@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from noughts.core.board import Mark, reachable
 from noughts.store.opening import open_store
 from noughts.web.asking import Asking, bare
 from noughts.web.bots import Bots
@@ -83,7 +84,9 @@ class House:
             "streams": lambda: len(self.readers),
             "live_games": lambda: self.lounge.live_games,
         }
-        # What lives as long as the server is not looked through again and again.
+        # What lives as long as the server is made now, and not looked through again and again.
+        for first in Mark:
+            reachable(first)
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 50, 100)

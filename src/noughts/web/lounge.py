@@ -66,7 +66,7 @@ class Lounge:
 
     def known(self, game: str) -> Live | None:
         """Return a game if it is remembered here."""
-        return self._alive.get(game)
+        return self._recent.get(game) or self._alive.get(game)  # looking for the living takes longer
 
     def all_known(self) -> tuple[Live, ...]:
         """Return all games that are remembered here."""
