@@ -46,7 +46,7 @@ MOST_PIPELINED = 64
 DEAD_AFTER = 25_000
 """How long what was sent may stay unacknowledged before the line is given up, in milliseconds."""
 
-MOVES, EVENTS = b"/moves", b"/events"
+_ENDS = {b"POST": b"/moves", b"GET": b"/events"}
 """How the addresses end of what may take the short way."""
 
 
@@ -127,7 +127,8 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let go."""
-        self._tell_those_who_answer()
+        if self._answered is not None or self.pipeline:
+            self._tell_those_who_answer()
         super().connection_lost(exc)
         if self.stream is not None:
             self._application.house.readers.leave(self.stream)
@@ -270,10 +271,10 @@ class Connection(HttpToolsProtocol):
             self._patient_until = self.loop.time() + self.timeout_keep_alive
 
     def _may_take_short_way(self) -> bool:
-        if not self._is_free() or self.expect_100_continue or self.parser.should_upgrade():
+        end = _ENDS.get(self.parser.get_method())
+        if end is None or not self.url.partition(b"?")[0].endswith(end):
             return False
-        method, path = self.parser.get_method(), self.url.partition(b"?")[0]
-        return path.endswith(MOVES if method == b"POST" else EVENTS) and method in (b"GET", b"POST")
+        return self._is_free() and not self.expect_100_continue and not self.parser.should_upgrade()
 
     def _go_long_way(self, body: bytes) -> None:
         self._held = None

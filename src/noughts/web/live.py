@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from noughts.core.events import Event
     from noughts.core.player import Player
     from noughts.store.ledger import Append
-    from noughts.web.rooms import MarkName, Offered, Room
+    from noughts.web.rooms import Chair, MarkName, Offered, Room
     from noughts.web.streaming import Stream
 
     Seen: TypeAlias = tuple[Room, bool, bool, int, Offered | None, tuple[Player, ...]]
@@ -193,23 +193,18 @@ class Live:
 
     def view(self) -> schemas.Room:
         """Return the room as everybody may see it."""
-        present, offer = self.present, self.offer
+        room, present, offer = self.room, self.present, self.offer
+        names = {player.mark: player.name for player in self.game.players}
         return schemas.Room(
-            seats=schemas.Seats(X=self._seat("X", present.X), O=self._seat("O", present.O)),
-            lobby=self.room.lobby,
+            seats=schemas.Seats(
+                X=_seat(names.get(Mark.X), room.X, present.X),
+                O=_seat(names.get(Mark.O), room.O, present.O),
+            ),
+            lobby=room.lobby,
             watching=present.watching,
             offer=schemas.Offer(kind=offer.kind, mark=offer.mark) if offer else None,
-            score=schemas.Score(X=self.room.score[0], O=self.room.score[1], draws=self.room.score[2]),
-            next=self.room.next,
-        )
-
-    def _seat(self, mark: MarkName, lines: int) -> schemas.Seat:
-        player, chair = self.game.player(Mark(mark)), self.room.chair(mark)
-        return schemas.Seat(
-            name=player.name if player else None,
-            bot=chair.bot,
-            taken=chair.is_taken,
-            present=bool(chair.bot or lines),
+            score=schemas.Score(X=room.score[0], O=room.score[1], draws=room.score[2]),
+            next=room.next,
         )
 
     def snapshot(self, version: int, you: Sequence[MarkName]) -> schemas.Game:
@@ -234,6 +229,11 @@ class Live:
             you=list(you),
             room=self.view(),
         )
+
+
+def _seat(name: str | None, chair: Chair, lines: int) -> schemas.Seat:
+    present = lines > 0 or chair.bot is not None
+    return schemas.Seat(name=name, bot=chair.bot, taken=chair.is_taken, present=present)
 
 
 def _frames(new: Iterable[Kept], before: int) -> Iterable[bytes]:
