@@ -139,8 +139,15 @@ def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:
     assert len([first, *stream]) <= 4
 
 
-def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does() -> None:
-    """It may answer what it hears of that with a reset."""
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [(b"", b"data: {}\n\n"), (b"Transfer-Encoding: chunked\r\n", b"A\r\ndata: {}\n\n\r\n")],
+    ids=["plain", "chunked"],
+)
+def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does(
+    head: bytes, message: bytes
+) -> None:
+    """It may answer what it hears of that with a reset, and never end what it has begun."""
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor() as pool:
         accepted = pool.submit(listening.accept)
         ends: list[Callable[[], None]] = []
@@ -149,7 +156,7 @@ def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does() ->
         first = pool.submit(next, stream)
         line, _ = accepted.result()
         line.recv(4096)
-        line.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {}\n\n")
+        line.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n%b\r\n%b" % (head, message))
         assert first.result().data == "{}"
 
         ends[0]()

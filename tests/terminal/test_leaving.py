@@ -682,3 +682,22 @@ def test_a_signal_that_comes_where_no_exception_gets_out_is_heard_all_the_same(
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (code, told, "")
+
+
+def test_a_signal_that_comes_where_no_exception_gets_out_and_then_it_is_over_changes_nothing() -> None:
+    """There is no work left to end: the command leaves as it would have, or as if interrupted."""
+    script = (
+        "import signal, sys, weakref\n"
+        "from noughts.terminal.leaving import leave_well\n"
+        "class Thing: pass\n"
+        "def work():\n"
+        "    thing = Thing()\n"
+        "    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del thing\n"
+        "sys.exit(leave_well(work))"
+    )
+
+    for _ in range(10):
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+        assert (ran.returncode, ran.stdout, ran.stderr) in [(0, "", ""), (130, "\nGoodbye!\n", "")]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pytest
 
 from noughts import O, PlaceToken, X, decide, fold
-from noughts.core.board import Mark, reachable
+from noughts.core.board import Board, Mark, reachable
 from noughts.core.codec import dumps
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Game
+from noughts.core.player import Player
+from noughts.store.ledger import entries
 from noughts.web.placing import after, placed
 from noughts.web.streaming import event_frame
 
 
 @pytest.mark.parametrize("first", [X, O])
 def test_every_token_leads_to_what_the_core_tells(first: Mark) -> None:
-    """The events, their texts, how they are sent, and the game that they add up to."""
+    """The events, their texts, how they are kept and sent, and the game that they add up to."""
+    players = Player("Ann", X), Player("Bob", O)
     for board in reachable(first):
-        game = Game.at(board)
+        game = Game.at(board).replace(players=players, is_ready=True)
         for cell in range(9):
             told = decide(game, PlaceToken(board.turn, cell))
             found = placed(game, cell)
@@ -30,15 +35,16 @@ def test_every_token_leads_to_what_the_core_tells(first: Mark) -> None:
             assert after(game, cell) == fold(told, game)
 
 
-def test_the_events_are_written_and_sent_as_all_others_are() -> None:
-    """Whatever the version is that they come after."""
-    game = Game.at(reachable(X)[0])
-    found = placed(game, 4)
+@pytest.mark.parametrize("cells", [[], [0, 3, 1, 4], [0, 1, 2, 4, 3, 5, 7, 6]])
+def test_the_events_are_written_and_sent_as_all_others_are(cells: list[int]) -> None:
+    """Whether the game goes on after them, is won or drawn, and whatever version they come after."""
+    game = Game.at(reduce(Board.place, cells, Board()))
+    found = placed(game, 8 if len(cells) == 8 else 2)
 
     assert found is not None
     texts = [dumps(event) for event in found.events]
     assert found.texts == ",".join(texts).encode()
-    assert [text for _, _, text, _ in found.entries("key", 1)] == texts
+    assert found.entries("key", 1) == entries(found.events, "key", 1)
     assert [(kept.key, kept.text, kept.event) for kept in found.kept("key")] == [
         ("key", text, event) for text, event in zip(texts, found.events, strict=True)
     ]

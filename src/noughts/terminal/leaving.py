@@ -26,7 +26,10 @@ def leave_well(work: Callable[[], None]) -> int:
         signal.signal(signal.SIGHUP, _terminate)
     sys.unraisablehook = _hear_of_unraisable
     try:
-        code = _finish(work)
+        try:
+            code = _finish(work)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)  # what is to be raised later is raised now, or never
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
         _last_words("\nGoodbye!\n", sys.stdout)
@@ -42,7 +45,6 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
         code = FAILED
-    signal.setitimer(signal.ITIMER_REAL, 0)
     for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if late is not signal.SIGHUP or signal.getsignal(late) is _terminate:
             signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
@@ -91,8 +93,11 @@ def _hear_of_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
         return
 
-    def leave(_number: int, _frame: FrameType | None) -> Never:
-        raise leaving
+    def leave(_number: int, frame: FrameType | None) -> None:
+        if frame and frame.f_code is _hear_of_unraisable.__code__:  # nothing gets out of here, either
+            signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
+        else:
+            raise leaving
 
     signal.signal(signal.SIGALRM, leave)
     signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)

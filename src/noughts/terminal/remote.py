@@ -90,8 +90,8 @@ class _Ending:
         """Return what comes next, and nothing at the end."""
         try:
             return response.read1(LONGEST_MESSAGE)
-        except OSError:
-            if self._is_ended:  # what was still on its way to us is answered with a reset
+        except (OSError, http.client.HTTPException):
+            if self._is_ended:  # in the midst of a chunk, or answered with a reset
                 return b""
             raise
 

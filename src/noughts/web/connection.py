@@ -97,7 +97,7 @@ class Connection(HttpToolsProtocol):
 
     stream: Stream | None = None
     seated: Seated | None = None
-    """Who moved last."""
+    """Whose secret came last with a move, and opened a seat."""
     _head = 0
     _is_refused = False
     _held: bytes | None = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from noughts.web.streaming import Stream
 
     Seen: TypeAlias = tuple[Room, bool, bool, int, Offered | None, tuple[Player, ...]]
-    """All that decides what is told of a room: the last of it are who is there, the offer, the names."""
+    """All that is told of a room: the room, whether X and O are there, how many watch, offer, names."""
 
 _encode = msgspec.json.Encoder().encode
 

@@ -66,7 +66,7 @@ class Lounge:
 
     def known(self, game: str) -> Live | None:
         """Return a game if it is remembered here."""
-        return self._recent.get(game) or self._alive.get(game)  # looking for the living takes longer
+        return self._recent.get(game) or self._alive.get(game)  # which is slower, for it holds nothing
 
     def all_known(self) -> tuple[Live, ...]:
         """Return all games that are remembered here."""
@@ -125,6 +125,8 @@ class Lounge:
 
     def _touch(self, live: Live) -> None:
         """Hold a game for a while; what nobody else holds may be forgotten when others come."""
+        if self._alive.get(live.id) is not live:  # it was forgotten on purpose
+            return
         self._recent[live.id] = live
         self._recent.move_to_end(live.id)
         if len(self._recent) > self._most_recent:

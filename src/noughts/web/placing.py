@@ -58,18 +58,19 @@ def placed(game: Game, cell: Cell) -> Placed | None:
     if game.is_over:
         return None
     try:
-        after = game.board.place(cell)
+        board = game.board.place(cell)
     except IllegalMove:
         return None
-    kind = cell, after.turn, len(after.free_cells), after.winner
+    kind = cell, board.turn, len(board.free_cells), board.winner
     return _known.get(kind) or _known.setdefault(kind, _work_out(game, cell))
 
 
 def after(game: Game, cell: Cell) -> Game:
     """Return the game with a token placed, which may be."""
     board = game.board.place(cell)
-    moves, players, resigned = (*game.moves, cell), game.players, game.resigned
-    return Game(board, moves, players, game.is_ready, board.winner, resigned, board.is_over)
+    moves = (*game.moves, cell)
+    # As `game.replace` would, in half the time.
+    return Game(board, moves, game.players, game.is_ready, board.winner, game.resigned, board.is_over)
 
 
 def _work_out(game: Game, cell: Cell) -> Placed:

@@ -27,9 +27,10 @@ GRACE = 10
 """How long requests that are being answered may still take, in seconds."""
 
 DOORS = 16
-"""How often the loop looks at the same door: it lets one connection in at each, and then turns to others.
+"""How often the loop looks at the same door in each turn: libuv lets in one connection each time.
 
-When many come at once, as they do when games begin, they would wait for hundreds of turns.
+When many come at once, as they do when games begin, they would wait for hundreds of turns. Of several
+workers each looks once, so that all get something to do.
 """
 
 

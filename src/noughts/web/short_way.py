@@ -129,7 +129,8 @@ def _held(connection: Connection, asking: Asking, room: Room) -> tuple[MarkName,
     marks = before.marks_of(authorization, room) if before else ()
     if not marks:
         marks = room.held(asking.secrets())
-        connection.seated = Seated(authorization, room, marks)
+        if marks:
+            connection.seated = Seated(authorization, room, marks)
     return marks
 
 
