@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import signal
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
 from command import noughts
 from far_server import INVITE, SECRETS, FarServer, home, joined, problem, seats
-from noughts import O, PlaceToken, Resign, TakeBack, X
+from noughts import O, PlaceToken, Resign, TakeBack, X, encode
 from pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from far_server import Handler
 
 QUESTION = "frank, enter a position from 1 to 9:"
 AGAIN = "Play again? (y/n)"
@@ -160,6 +163,31 @@ def test_a_person_is_asked_before_a_token_is_taken_back(server: FarServer, tmp_p
         server.do(TakeBack(O))
 
         assert session.expect(QUESTION).startswith("\r\nfrank took back.\r\n1|2|3\r\n")
+
+
+def test_what_was_asked_before_an_answer_came_is_still_asked(server: FarServer, tmp_path: Path) -> None:
+    """The stream may be ahead of the answer to a move, which knows nothing of the other's wish yet."""
+    is_heard = Event()
+
+    def answer_late(handler: Handler) -> None:
+        done = server.game.do(PlaceToken(O, 0), handler.body["version"], handler.body["key"])
+        server.tell(offer={"kind": "takeBack", "mark": "X"})
+        server.tell(present={"X": False, "O": True})
+        is_heard.wait(60)
+        events = [encode(event) for event in done.events]
+        handler.answer_json(200, {"version": done.version, "events": events, "offer": None})
+
+    server.harm["/moves"].append(answer_late)
+    with between_pipes("join", server.invitation, "--name", "frank", env=home(tmp_path)) as session:
+        session.expect("Waiting for bob.")
+        server.place(5)
+        session.expect(QUESTION)
+        session.type("1\ny\n")  # without a screen, the second waits for the answer to the first
+        session.expect("bob is not here now.")
+
+        is_heard.set()
+
+        session.expect("bob took back.")
 
 
 @pytest.mark.parametrize(("answer", "accepts"), [("y", True), ("n", False), ("YES", True), ("no", False)])

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -86,11 +87,18 @@ def lines_of(folder: Path) -> list[str]:
         return list(export_all(store))
 
 
+@pytest.fixture(scope="session")
+def saved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save the three games that most tests begin with."""
+    folder = tmp_path_factory.mktemp("saved") / "good"
+    with_games(folder)
+    return folder
+
+
 @pytest.fixture
-def good(tmp_path: Path) -> Path:
+def good(saved_once: Path, tmp_path: Path) -> Path:
     """Return a data folder with three games in it: drawn, won, and going on."""
-    with_games(tmp_path / "good")
-    return tmp_path / "good"
+    return Path(shutil.copytree(saved_once, tmp_path / "good"))
 
 
 def with_games(folder: Path) -> None:

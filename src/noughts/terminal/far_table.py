@@ -95,6 +95,8 @@ class FarTable:
         self._seats = seats
         self._errand: Errand | None = None
         """What was asked of the server last, until there is an answer."""
+        self._has_heard_room = False
+        """Whether the room was told since then: the answer may know less of it than we do."""
         self._broken: set[Sender] = set()
 
     def play(self, place: Place) -> None:
@@ -235,6 +237,7 @@ class FarTable:
 
     def _look_around(self, room: Room, *, is_first: bool) -> None:
         self._has_looked = False
+        self._has_heard_room = True
         self._seen.look_around(room, is_first=is_first)
         if room.offer is None and room.next is None and not self._errand:
             self._wants_again = False
@@ -266,7 +269,8 @@ class FarTable:
             return
         for version, event in enumerate(after.events, first):
             self._seen.take(version, event)
-        self._seen.room = self._seen.room.replace(offer=offer)
+        if not self._has_heard_room:
+            self._seen.room = self._seen.room.replace(offer=offer)
         if kind == "undo" and offer and self._mark:
             self._seen.note_asked_back()
             self._talk.say(f"{self._seen.name(self._mark.other)} is asked whether you may.")
@@ -413,6 +417,7 @@ class FarTable:
         """Ask the server for something at this game; if the line breaks, again with the same key."""
         keyed = None if body is None else {**body, "key": random_id()}
         order = Order(kind, f"/games/{self._place.address.game}{path}", keyed, self._place.secret)
+        self._has_heard_room = False
         self._errand = Errand(self._server, order, self._inbox)
 
     @property

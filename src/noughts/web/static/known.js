@@ -17,6 +17,8 @@ export class Known {
   #line;
   #listener;
   #isClosed = false;
+  /** How often the room was told: what was asked before may be answered with less than is known by then. */
+  #rooms = 0;
 
   /** @type {import("./sentence.js").State} */
   state;
@@ -38,7 +40,10 @@ export class Known {
     this.#listener = listener;
     this.#line = new Line(id, {
       event: (version, event) => this.#take(version, event),
-      room: (room) => this.#enter(room),
+      room: (room) => {
+        this.#rooms += 1;
+        this.#enter(room);
+      },
       reset: (game) => this.#reset(game),
       changed: (isOpen) => this.#connect(isOpen),
       gone: () => this.#vanish(),
@@ -83,10 +88,11 @@ export class Known {
       gone: () => this.#isClosed || this.state.gone,
     };
     try {
+      const rooms = this.#rooms;
       const answer = await deliver(at(this.state.id, part), body, line);
       if (wasBroken)
         await this.#line.resync(); // nobody knows what else has happened since
-      else if (answer.events && !this.#isClosed) this.#answered(answer);
+      else if (answer.events && !this.#isClosed) this.#answered(answer, rooms);
       return answer;
     } catch (error) {
       if (error instanceof Refusal && !this.#isClosed) this.#line.resync(); // it is not as we thought
@@ -114,10 +120,11 @@ export class Known {
     this.#listener.happened(event);
   }
 
-  /** Take the answer to a command; the line tells the same, sooner or later. */
-  #answered({ version, events, offer }) {
+  /** Take the answer to a command; the line tells the same, sooner or later, and may be ahead of it. */
+  #answered({ version, events, offer }, rooms) {
     for (const [index, event] of events.entries()) this.#take(version - events.length + 1 + index, event);
-    if (this.state.room.offer?.kind !== offer?.kind) this.#enter({ ...this.state.room, offer });
+    const isNews = rooms === this.#rooms && this.state.room.offer?.kind !== offer?.kind;
+    if (isNews) this.#enter({ ...this.state.room, offer });
   }
 
   #enter(room) {
