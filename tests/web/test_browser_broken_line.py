@@ -137,6 +137,30 @@ def test_a_move_that_is_refused_is_taken_off_the_board(people: People) -> None:
     assert stands(people.server, ann.game).moves == (6,)
 
 
+def test_a_question_outlives_an_answer_that_comes_late(people: People) -> None:
+    """The answer to a move knows nothing of what the other player has asked since."""
+    ann, bob = people.at_table()
+    ann.plays(5)
+    bob.plays(1)
+    ann.sees("Your move", "O__/_X_/___")
+    held = ann.holds("**/moves")
+    ann.plays(3)
+    answer = held[0].fetch()
+    bob.sees("Your move", "O_X/_X_/___")
+    bob.button("Take back").click()
+    ann.reads("Bob asks to take back a move.")
+
+    with ann.page.expect_response("**/moves") as heard:
+        held[0].fulfill(response=answer)
+    heard.value.finished()
+    ann.page.evaluate(
+        "() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
+    )
+
+    ann.button("Allow").click()
+    bob.sees("Your move", "___/_X_/___")
+
+
 def restarted(server: Server) -> Server:
     """Start a server in the place of one that was killed."""
     return Server(server.store, "--port", str(server.port))
