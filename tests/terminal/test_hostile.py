@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 60
+RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 40
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
 MOVED = r":\r?\n|forfeits: "
