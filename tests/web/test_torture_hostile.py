@@ -163,7 +163,6 @@ SLOW_REQUESTS = {
 
 
 @pytest.mark.torture
-@pytest.mark.skipif(not TORTURE, reason="it waits for longer than the server's patience")
 def test_requests_that_never_come_whole_are_not_waited_for(store: str, record_property: Record) -> None:
     """However slowly they come, and whatever part of them is missing: the server closes the line."""
     with (
