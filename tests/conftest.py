@@ -21,6 +21,11 @@ settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile("long" if os.environ.get("NOUGHTS_TORTURE") else "short")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that wait long and work little, so that nobody waits for them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Tell what the hostile tests came to, whichever process ran them."""
     properties = [

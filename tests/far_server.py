@@ -112,6 +112,8 @@ class FarGame:
         self.is_open = False
         self.score = {"X": 0, "O": 0, "draws": 0}
         self.used_key: str | None = None
+        self.rooms: list[dict[str, Any]] = []
+        """Every room that was told, so that nobody misses one who is slow to look."""
         vars(self).update(room)
         self.do(CreateGame(first, open_seats=True))
 
@@ -230,6 +232,7 @@ class FarServer(ThreadingHTTPServer):
         """Change the room, and tell all who listen."""
         with self.changed:
             vars(self.game).update(room)
+            self.game.rooms.append(self.game.room())
             self.changed.notify_all()
 
     def push(self, raw: bytes) -> None:
@@ -415,6 +418,7 @@ class Handler(BaseHTTPRequestHandler):
         self.say(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nretry: 1000\n\n")
         server.lines.append(line)
         room: dict[str, Any] = {}
+        seen = len(game.rooms)
         try:
             with server.changed:
                 while True:
@@ -423,9 +427,11 @@ class Handler(BaseHTTPRequestHandler):
                         data = json.dumps(encode(events[version - 1]))
                         self.say(f"id: {version}\ndata: {data}\n\n".encode())
                     told = len(events)
-                    if room != game.room():
-                        room = game.room()
-                        self.say(f"event: room\ndata: {json.dumps(room)}\n\n".encode())
+                    for now in (*game.rooms[seen:], game.room()):
+                        if now != room:
+                            room = now
+                            self.say(f"event: room\ndata: {json.dumps(room)}\n\n".encode())
+                    seen = len(game.rooms)
                     server.changed.wait()
         finally:
             server.lines.remove(line)

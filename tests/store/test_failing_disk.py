@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-STEP = 1 if os.environ.get("NOUGHTS_TORTURE") else 9
+STEP = 1 if os.environ.get("NOUGHTS_TORTURE") else 15
 """One in so many failures is tried."""
 
 SHARES = 2

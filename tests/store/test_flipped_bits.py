@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 100
+FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 50
 SHARES = 2
 GAMES = 40
 PAGE = 4096

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 10
+KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 6
 SHARES = 2
 SCRIPT = Path(__file__).parent.parent / "player_to_kill.py"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-CUTS = 10_000 if os.environ.get("NOUGHTS_TORTURE") else 160
+CUTS = 10_000 if os.environ.get("NOUGHTS_TORTURE") else 80
 SHARES = 20 if os.environ.get("NOUGHTS_TORTURE") else 4
 CUTS_A_LIFE = 20
 LIVES_IN_A_ROW = 5

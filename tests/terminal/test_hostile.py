@@ -1,6 +1,6 @@
 """Sessions that mean harm: whatever is said or done to it, the command ends well.
 
-The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are sixty runs in a
+The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are two dozen runs in a
 terminal and a quarter as many between pipes; with NOUGHTS_TORTURE=1, two thousand and five hundred.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Record: TypeAlias = Callable[[str, object], None]
 
-RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 40
+RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 24
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
 MOVED = r":\r?\n|forfeits: "

@@ -54,6 +54,7 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(server: FarServer, session: S
     assert "broken" not in session.output.decode()
 
 
+@pytest.mark.waits
 def test_a_longer_break_is_told_once_and_so_is_its_end(server: FarServer, session: Session) -> None:
     """What happened meanwhile is told then, and the question stands again."""
     server.harm["/events"].extend([hang_up] * 4)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUESTION = "frank, enter a position from 1 to 9: "
 ESCAPES = "\x1b[2J\x1b]0;title\x07\u202e"
 
-RUNS = 500 if os.environ.get("NOUGHTS_TORTURE") else 25
+RUNS = 500 if os.environ.get("NOUGHTS_TORTURE") else 12
 
 
 @pytest.fixture

@@ -350,7 +350,7 @@ def test_the_command_plays_as_the_model_does() -> None:
     run_state_machine_as_test(
         Keyboard,
         settings=settings(
-            max_examples=500 if LONG else 25,
+            max_examples=500 if LONG else 16,
             stateful_step_count=60 if LONG else 30,
             deadline=None,
             derandomize=not LONG,

@@ -386,6 +386,7 @@ def test_a_server_that_is_down_is_told(tmp_path: Path, task: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.waits
 def test_a_file_that_another_program_keeps_locked_is_told(good: Path) -> None:
     """After some patience; then the move was not made, and the store is as it was."""
     before = lines_of(good)

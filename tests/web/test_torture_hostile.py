@@ -163,6 +163,7 @@ SLOW_REQUESTS = {
 
 
 @pytest.mark.torture
+@pytest.mark.waits
 def test_requests_that_never_come_whole_are_not_waited_for(store: str, record_property: Record) -> None:
     """However slowly they come, and whatever part of them is missing: the server closes the line."""
     with (

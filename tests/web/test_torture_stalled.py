@@ -82,6 +82,7 @@ def test_readers_who_never_read_are_dropped(store: str, record_property: Record)
 
 
 @pytest.mark.torture
+@pytest.mark.waits
 def test_readers_are_not_kept_when_nothing_more_is_told(store: str, record_property: Record) -> None:
     """A reader who stopped reading is gone in time, though the game went quiet after that."""
     with (
