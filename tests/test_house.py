@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "service": {"core", "store"},
     "terminal": {"core", "players", "service", "store", "words", "__init__"},
     "web": {"core", "players", "service", "store", "words", "__init__"},
+    "lab": {"core", "players"},
     "library": {"core", "players", "service", "store", "words"},
     "__init__": {"library", "players"},
     "__main__": {"__init__", "terminal"},
@@ -46,11 +47,21 @@ OUTSIDE = sys.stdlib_module_names | {"_typeshed"}
 # What an extra brings is imported where it is the engine, and nowhere else.
 EXTRAS = {"store/postgres.py": {"psycopg", "psycopg_pool"}, "store/postgres_tables.py": {"psycopg"}}
 
-# And what the server is built with, anywhere in its own room.
-EXTRAS_OF_ROOMS = {"web": {"msgspec", "starlette", "uvicorn", "uvloop"}}
+# And what the server and the lab are built with, anywhere in their own rooms.
+EXTRAS_OF_ROOMS = {
+    "lab": {"cupy", "gymnasium", "jax", "matplotlib", "numpy", "pettingzoo", "pyarrow", "torch"},
+    "web": {"msgspec", "starlette", "uvicorn", "uvloop"},
+}
 
 # The command reaches a shell by a late import, when that is what was asked for; nothing else does.
-SHELLS = {"terminal/cli.py": {"noughts.web.serve"}}
+SHELLS = {
+    "terminal/cli.py": {
+        "noughts.lab.counts",
+        "noughts.lab.crosstable",
+        "noughts.lab.dataset",
+        "noughts.web.serve",
+    }
+}
 
 # Which engine a store has is known in the store's own room only, and the service knows the contract.
 ENGINES = {"noughts.store.memory", "noughts.store.postgres", "noughts.store.sqlite"}

@@ -31,6 +31,7 @@ NoughtsError
 │   └── BadPolicy           what it gives is no chance for each free cell
 ├── Forfeit                 a program that lost by what it did, or by what it did not
 ├── NotAMachine             a file that holds no MENACE
+├── BadArray                an array that is no batch of games, or of actions
 ├── NotInstalled            a part whose packages are not there
 ├── BadSetting              a setting of a server that cannot be
 ├── StaleVersion            somebody else has recorded something first
@@ -198,6 +199,10 @@ class Forfeit(NoughtsError):
 
 class NotAMachine(NoughtsError):
     """A file that cannot be read as a MENACE; it was left untouched."""
+
+
+class BadArray(NoughtsError):
+    """An array that is no batch of games, or of actions for it."""
 
 
 class NotInstalled(NoughtsError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidName, quoted
+from noughts.core.errors import InvalidName, NotInstalled, quoted
 from noughts.terminal.leaving import leave_well
 from noughts.terminal.parsing import parser
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
@@ -16,7 +17,7 @@ from noughts.words.wording import WORDINGS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from random import Random
     from typing import BinaryIO, TextIO
 
@@ -107,6 +108,30 @@ def _menace(options: Namespace) -> None:
     look_after_machine(options, _out(), sys.stderr)
 
 
+def _tournament(options: Namespace) -> None:
+    from noughts.terminal.bar import Bar  # noqa: PLC0415 - the same
+    from noughts.terminal.machines import asked_policy  # noqa: PLC0415 - the same
+
+    with _in_the_lab():
+        from noughts.lab.crosstable import tell_tournament  # noqa: PLC0415 - the same
+    tell_tournament(options, asked_policy, _out(), lambda total: Bar(total, sys.stderr))
+
+
+def _simulate(options: Namespace) -> None:
+    from noughts.terminal.bar import Bar  # noqa: PLC0415 - the same
+    from noughts.terminal.machines import asked_policy  # noqa: PLC0415 - the same
+
+    with _in_the_lab():
+        from noughts.lab.counts import tell_simulation  # noqa: PLC0415 - the same
+    tell_simulation(options, asked_policy, _out(), Bar(options.games, sys.stderr))
+
+
+def _dataset(options: Namespace) -> None:
+    with _in_the_lab():
+        from noughts.lab.dataset import write_dataset  # noqa: PLC0415 - the same
+    write_dataset(options.file, options.format, _binary_out())
+
+
 def _replay(options: Namespace) -> None:
     from noughts.terminal.saved import replay  # noqa: PLC0415 - the same
 
@@ -126,7 +151,6 @@ def _export(options: Namespace) -> None:
 
 
 def _serve(options: Namespace) -> None:
-    from noughts.core.errors import NotInstalled  # noqa: PLC0415 - the same
     from noughts.terminal.saving import store_url  # noqa: PLC0415 - the same
 
     try:
@@ -156,6 +180,9 @@ _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "odds": _odds,
     "certify": _certify,
     "menace": _menace,
+    "tournament": _tournament,
+    "simulate": _simulate,
+    "dataset": _dataset,
     "games": _games,
     "resume": _resume,
     "replay": _replay,
@@ -163,6 +190,17 @@ _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "serve": _serve,
     "store": _store,
 }
+
+
+@contextmanager
+def _in_the_lab() -> Iterator[None]:
+    """Say what is missing, if what the lab needs is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise NotInstalled(
+            f"the lab needs {quoted(error.name)}, which is not installed: pip install 'noughts[lab]'"
+        ) from error
 
 
 def _rng(seed: str | None = None) -> Random:

@@ -16,6 +16,7 @@ from noughts.players.policies import read_parameters
 from noughts.players.solver import Result
 from noughts.players.training import Training
 from noughts.players.weights import Weighed
+from noughts.terminal.bar import Bar
 from noughts.terminal.curve import draw_curve
 from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy, kept_file, kept_machine, taught
@@ -35,7 +36,6 @@ POINTS = 30
 """How often the odds are reckoned while it trains, for the curve."""
 CHUNK = 5000
 """How many games are played between two looks at the clock, or the keyboard."""
-BAR = 30
 
 
 def look_after_machine(options: Namespace, out: TextIO, errors: TextIO | None) -> None:
@@ -59,7 +59,7 @@ def _train(
     training = Training(machine, against, Random(seed), mark)  # noqa: S311 - a game, no secret
     before = dict(machine.results)
     curve = [_odds(machine, against, mark)]
-    bar = _Bar(options.games, errors)
+    bar = Bar(options.games, errors)
     points = min(POINTS, options.games)
     try:
         for point in range(1, points + 1):
@@ -84,7 +84,7 @@ def _train(
     out.write(f"It has learned from {machine.games:,} games, and is kept in {printable(str(file))}.\n")
 
 
-def _play_until(target: int, before: int, machine: Menace, training: Training, bar: _Bar) -> None:
+def _play_until(target: int, before: int, machine: Menace, training: Training, bar: Bar) -> None:
     """Play up to so many games in all; whatever interrupts that, only whole games are learned from."""
     while (done := machine.games - before) < target:
         bar.show(done)
@@ -113,25 +113,6 @@ def _tell_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
         out.write(
             "Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
         )
-
-
-class _Bar:
-    """How far the training has come, for a person who waits at a terminal."""
-
-    def __init__(self, games: int, out: TextIO | None) -> None:
-        self._games = games
-        self._out = out if out and out.isatty() else None
-
-    def show(self, done: int) -> None:
-        if self._out:
-            filled = "#" * (BAR * done // self._games)
-            self._out.write(f"\r[{filled:<{BAR}}] {100 * done // self._games} %")
-            self._out.flush()
-
-    def clear(self) -> None:
-        if self._out:
-            self._out.write(f"\r{'':<{BAR + 8}}\r")
-            self._out.flush()
 
 
 def _show_box(machine: Menace, board: Board, out: TextIO) -> None:

@@ -121,6 +121,50 @@ def _add_certify(certify: Parser) -> None:
     certify.add_argument("policies", metavar="POLICY", nargs="*", help="which bots (those built in)")
 
 
+def _add_tournament(tournament: Parser) -> None:
+    tournament.add_argument(
+        "bots", metavar="BOT", nargs="+", help="a policy, or program:COMMAND; two at least"
+    )
+    tournament.add_argument(
+        "--games",
+        type=_count,
+        default=100,
+        metavar="N",
+        help="how many games a program plays with each other bot, in each seat (100)",
+    )
+    tournament.add_argument("--seed", metavar="TEXT", help="the same seed draws the same lots")
+    tournament.add_argument("--jobs", type=_count, metavar="N", help="how many games are played at once")
+    tournament.add_argument(
+        "--patience", type=_seconds, metavar="SECONDS", help="how long a program may think (5)"
+    )
+    tournament.add_argument("--plot", metavar="FILE", help="draw the ratings, as .svg or .png")
+    form = tournament.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as data")
+    form.add_argument("--csv", action="store_true", help="as a table for a spreadsheet")
+
+
+def _add_simulate(simulate: Parser) -> None:
+    simulate.add_argument("--x", metavar="POLICY", default="random", help="the bot that plays X (random)")
+    simulate.add_argument("--o", metavar="POLICY", default="random", help="the bot that plays O (random)")
+    simulate.add_argument(
+        "--games", type=_count, default=1_000_000, metavar="N", help="how many (1000000)"
+    )
+    simulate.add_argument("--seed", type=_whole, metavar="N", help="the same seed plays the same games")
+    simulate.add_argument(
+        "--jobs", type=_count, metavar="N", help="how many processes share the work (one a core)"
+    )
+    simulate.add_argument("--json", action="store_true", help="as data")
+
+
+def _add_dataset(dataset: Parser) -> None:
+    dataset.add_argument("file", metavar="FILE", nargs="?", help="where to write it (to the terminal)")
+    dataset.add_argument(
+        "--format",
+        choices=["csv", "jsonl", "parquet"],
+        help="how it is written (as the file's name ends, or csv)",
+    )
+
+
 def _add_menace(menace: Parser) -> None:
     tasks = menace.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
     train = tasks.add_parser("train", help="let it play, and learn", allow_abbrev=False)
@@ -209,6 +253,9 @@ _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "odds": ("how two bots fare, exactly", _add_odds),
     "certify": ("what is certain about a bot, whoever it plays", _add_certify),
     "menace": ("the machine that learns", _add_menace),
+    "tournament": ("bots and programs against each other, and their ratings", _add_tournament),
+    "simulate": ("millions of games of two bots, beside their exact odds", _add_simulate),
+    "dataset": ("every position, with all that is known of it, as a table", _add_dataset),
     "games": ("list saved games", _add_games),
     "resume": ("play on where a game was left", _add_resume),
     "replay": ("tell a saved game again", _add_replay),
@@ -307,6 +354,12 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
     return number
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at most 19 digits")
+    return int(text)
 
 
 def _port(text: str) -> int:
