@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noughts import Board, X, errors, parse_moves
-from noughts.players import menace_file
+from noughts.players import files
+from noughts.players.files import LARGEST
 from noughts.players.matchboxes import shelf
 from noughts.players.menace import MOST_BEADS, BeadRules, Menace, menace_policy
-from noughts.players.menace_file import LARGEST, load_machine, save_machine
+from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy
 from noughts.players.solver import Result
 from played import DRAW, O_WINS, X_WINS
@@ -573,7 +574,7 @@ def test_a_name_that_cannot_be_kept_on_the_disk_is_told(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then the file holds the machine of after, whole, and nothing is left beside it."""
-    monkeypatch.setattr(menace_file, "_sync", failing(errno.EIO))
+    monkeypatch.setattr(files, "_sync", failing(errno.EIO))
     with pytest.raises(errors.StoreUnavailable, match=r"cannot be written: Input/output error$"):
         save_machine(Menace(), path)
 

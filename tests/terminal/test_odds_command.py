@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from noughts import Board, O, parse_board
-from noughts.players.odds import odds
+from noughts.players.odds import odds, percent
 from noughts.players.policies import BUILT_IN, find_policy, policy_names
 from noughts.players.weights import Weighed
-from noughts.terminal.odds_table import percent
 from saved_games import saving
 
 if TYPE_CHECKING:

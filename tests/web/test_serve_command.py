@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from web.serving import Server
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ OPTIONS = {
         ("--port", "0", "--store", "postgresql://127.0.0.1:1/x"),
         "PostgreSQL",
     ),
+    "a bot without a file": (("--bot", "tiger"), "'tiger'"),
+    "a bot whose file is not there": (("--bot", "tiger=nonesuch.json"), "nonesuch.json cannot be read"),
     "an unknown option": (("--nonesuch",), "nonesuch"),
     "an argument too many": (("extra",), "extra"),
 }
@@ -52,6 +55,7 @@ SETTINGS = {
     "NOUGHTS_CACHED_GAMES": ("x",),
     "NOUGHTS_LOG": ("loud", "INFO "),
     "NOUGHTS_ORIGIN": ("noughts.example", "https://", "https://a/b", "ftp://a", "https://a@b"),
+    "NOUGHTS_BOTS": ("club=q.json",),
     "NOUGHTS_PROXY": ("nonsense", "300.1.1.1"),
 }
 
@@ -130,7 +134,7 @@ def test_the_command_that_serves_is_told_in_the_help() -> None:
     ran = noughts("serve", "--help")
 
     assert ran.returncode == 0
-    for option in ("--host", "--port", "--store", "--workers"):
+    for option in ("--bot", "--host", "--port", "--store", "--workers"):
         assert option in ran.stdout
 
 

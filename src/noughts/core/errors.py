@@ -31,6 +31,7 @@ NoughtsError
 │   └── BadPolicy           what it gives is no chance for each free cell
 ├── Forfeit                 a program that lost by what it did, or by what it did not
 ├── NotAMachine             a file that holds no MENACE
+├── NotAPolicy              a file that holds no policy
 ├── BadArray                an array that is no batch of games, or of actions
 ├── NotInstalled            a part whose packages are not there
 ├── BadSetting              a setting of a server that cannot be
@@ -201,6 +202,10 @@ class NotAMachine(NoughtsError):
     """A file that cannot be read as a MENACE; it was left untouched."""
 
 
+class NotAPolicy(NoughtsError):
+    """A file that cannot be read as a policy."""
+
+
 class BadArray(NoughtsError):
     """An array that is no batch of games, or of actions for it."""
 
@@ -283,3 +288,12 @@ def complaint(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - the same
         text = ""
     return f"{type(error).__name__}: {repr(text[:200])[1:-1]}" if text else type(error).__name__
+
+
+def printable(text: str) -> str:
+    r"""Escape what a terminal would obey instead of showing it.
+
+    >>> printable("no\x1b[2J")
+    'no\\x1b[2J'
+    """
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

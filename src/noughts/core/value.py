@@ -38,16 +38,17 @@ class Value:
         cls.__match_args__ = tuple(fields)  # type: ignore[misc]  # mypy takes it for final
 
     def __init__(self, *values: object, **named: object) -> None:
-        kind, fields = type(self), self.__match_args__
+        fields = self.__match_args__
         if len(values) != len(fields) or named:
-            values = _bind(kind, fields, values, named)
-        self.__dict__.update(zip(fields, values, strict=True))
+            values = _bind(type(self), fields, values, named)
+        self.__dict__.update(zip(fields, values))  # noqa: B905 - they are as many, and to ask takes long
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the type of each field is the field's own
         """Return the same value with some fields changed."""
-        fields = {**self.__dict__, **changes}
-        if len(fields) != len(self.__dict__):
-            strange = next(name for name in changes if name not in self.__dict__)
+        own = self.__dict__
+        fields = own | changes
+        if len(fields) != len(own):
+            strange = next(name for name in changes if name not in own)
             raise TypeError(f"{type(self).__name__} has no {strange}")
         return type(self)(*fields.values())
 

@@ -9,13 +9,16 @@ from noughts.core.value import Value
 from noughts.players.odds import odds
 from noughts.players.policies import perfect, random
 from noughts.players.solver import Result
-from noughts.players.weights import weigh
+from noughts.players.weights import Weighed, weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from noughts.core.board import Cell
     from noughts.players.odds import Odds
     from noughts.players.policies import Policy
+
+
+_RANDOM, _PERFECT = Weighed(random), Weighed(perfect)
 
 
 class Worst(Value):
@@ -49,14 +52,15 @@ def certify(policy: Policy, mark: Mark) -> Certificate:
     0
     """
     check_mark(mark)
+    policy = Weighed(policy)
     seen = _Summaries(policy, mark).of(Board())
     return Certificate(
         mark,
         seen.worst,
         seen.games,
         seen.least,
-        _odds(policy, mark, random),
-        _odds(policy, mark, perfect),
+        _odds(policy, mark, _RANDOM),
+        _odds(policy, mark, _PERFECT),
     )
 
 
@@ -109,17 +113,22 @@ def _end(winner: Mark | None, mark: Mark) -> _Summary:
 
 def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
     """Return the worst that the moves lead to; of equals, the likeliest, the shortest, the first."""
-    found = [
-        Worst(summary.worst.result, (cell, *summary.worst.line), chances[cell] * summary.worst.chance)
-        for cell, summary in after.items()
-    ]
-    return min(found, key=lambda one: (_SCORES[one.result], -one.chance, len(one.line), one.line))
+    likely = {cell: chances[cell] * summary.worst.chance for cell, summary in after.items()}
+
+    def order(cell: Cell) -> tuple[int, Fraction, int, Cell]:
+        worst = after[cell].worst
+        return _FROM_BAD_TO_GOOD.index(worst.result), -likely[cell], len(worst.line), cell
+
+    first = min(after, key=order)
+    worst = after[first].worst
+    return Worst(worst.result, (first, *worst.line), likely[first])
 
 
 def _added(after: dict[Cell, _Summary]) -> dict[Result, int]:
     return {result: sum(summary.games[result] for summary in after.values()) for result in Result}
 
 
+_FROM_BAD_TO_GOOD = (Result.LOSS, Result.DRAW, Result.WIN)
 _SCORES = {Result.LOSS: Fraction(0), Result.DRAW: Fraction(1, 2), Result.WIN: Fraction(1)}
 
 

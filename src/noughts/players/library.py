@@ -9,6 +9,7 @@ from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.odds import Odds, odds
 from noughts.players.plain import plain_advice, plain_review
 from noughts.players.policies import Policy, find_policy, policy_names
+from noughts.players.policy_file import load_policy, save_policy
 from noughts.players.reasons import Kind, Reason
 from noughts.players.sentences import say_advice, say_prospect, say_reason
 from noughts.players.solver import Prospect, Result, prospect, prospects
@@ -34,6 +35,7 @@ __all__ = [
     "find_policy",
     "judge",
     "load_machine",
+    "load_policy",
     "odds",
     "plain_advice",
     "plain_review",
@@ -42,6 +44,7 @@ __all__ = [
     "prospects",
     "review",
     "save_machine",
+    "save_policy",
     "say_advice",
     "say_prospect",
     "say_reason",

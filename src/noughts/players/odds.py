@@ -49,6 +49,21 @@ def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
     return reckoner.odds(board or Board())
 
 
+def percent(chance: Fraction) -> str:
+    """Write a chance so that certain and impossible look like nothing else.
+
+    >>> from fractions import Fraction
+    >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(1)), percent(Fraction(0))
+    ('33.3 %', '<0.1 %', '100 %', '0 %')
+    """
+    if chance in (0, 1):
+        return f"{100 * int(chance)} %"
+    thousandths = round(1000 * chance)
+    if thousandths in (0, 1000):
+        return "<0.1 %" if thousandths == 0 else ">99.9 %"
+    return f"{thousandths / 10:.1f} %"
+
+
 class Reckoner:
     """The odds of two policies from any position; each position is reckoned once."""
 

@@ -54,6 +54,8 @@ class Kind(Enum):
     __hash__ = object.__hash__  # as of the other enums: by its name it would be slow
 
 
+_ORDER = {kind: place for place, kind in enumerate(Kind)}
+
 PLACES = Kind.CENTRE, Kind.CORNER, Kind.EDGE
 """What is true of every move, and seldom why it is made."""
 
@@ -84,8 +86,7 @@ def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
     board.place(cell)
     cell = index(cell)
     found = [*_tactical(board, cell), *_exact(board, cell), _positional(board, cell)]
-    order = list(Kind)
-    return tuple(sorted(found, key=lambda reason: order.index(reason.kind)))
+    return tuple(sorted(found, key=lambda reason: _ORDER[reason.kind]))
 
 
 def best_play(board: Board) -> tuple[Cell, ...]:

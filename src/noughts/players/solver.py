@@ -133,6 +133,7 @@ def _scores() -> dict[int, int]:
     return known
 
 
+@cache  # there are a few dozen, and one of each will do
 def _prospect(worth: int, count: int) -> Prospect:
     if worth == 0:
         return Prospect(Result.DRAW, 9 - count)

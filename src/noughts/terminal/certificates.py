@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
+from noughts.core.errors import printable
 from noughts.core.notation import format_moves
 from noughts.players.certificate import certify
+from noughts.players.odds import percent
 from noughts.players.policies import BUILT_IN, find_policy
 from noughts.players.rules import LADDER
 from noughts.players.solver import Result
 from noughts.players.weights import Weighed
-from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy
-from noughts.terminal.odds_table import fraction, percent
+from noughts.terminal.odds_table import fraction
 from noughts.terminal.seats import BOT
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from noughts.core.board import Mark
 from noughts.core.errors import InvalidName, NotInstalled, quoted
-from noughts.terminal.leaving import leave_well
+from noughts.terminal.leaving import INTERRUPTED, leave_well
 from noughts.terminal.parsing import parser
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
 from noughts.terminal.waiting import Waiting
@@ -114,7 +114,13 @@ def _tournament(options: Namespace) -> None:
 
     with _in_the_lab():
         from noughts.lab.crosstable import tell_tournament  # noqa: PLC0415 - the same
-    tell_tournament(options, asked_policy, _out(), lambda total: Bar(total, sys.stderr))
+    sys.set_int_max_str_digits(0)  # the limit is for numbers from strangers; these are our own
+    try:
+        tell_tournament(options, asked_policy, _out(), lambda total: Bar(total, sys.stderr))
+    except KeyboardInterrupt:
+        if options.json or options.csv:  # last words would spoil the data
+            raise SystemExit(INTERRUPTED) from None
+        raise
 
 
 def _simulate(options: Namespace) -> None:
@@ -159,7 +165,8 @@ def _serve(options: Namespace) -> None:
         raise NotInstalled(
             "serving needs packages that are not installed: pip install 'noughts[web]'"
         ) from error
-    serve(options.host, options.port, store_url(options.store, os.environ), options.workers, _out())
+    store, bots = store_url(options.store, os.environ), ",".join(options.bot)
+    serve(options.host, options.port, store, bots, options.workers, _out())
 
 
 def _store(options: Namespace) -> None:

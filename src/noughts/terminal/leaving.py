@@ -7,7 +7,7 @@ import signal
 import sys
 from select import POLLOUT, poll
 
-from noughts.core.errors import NoughtsError, StoreError, UnknownStore
+from noughts.core.errors import NoughtsError, StoreError, UnknownStore, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,11 +50,6 @@ def leave_well(work: Callable[[], None]) -> int:
             signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
-
-
-def printable(text: str) -> str:
-    """Escape what a terminal would obey instead of showing it."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def _finish(work: Callable[[], None]) -> int:

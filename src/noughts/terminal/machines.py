@@ -12,6 +12,7 @@ from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy
 from noughts.players.menace import Menace
 from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy
+from noughts.players.policy_file import load_policy
 from noughts.terminal.saving import data_folder
 from noughts.terminal.seats import BOT, PROGRAM
 
@@ -22,32 +23,31 @@ if TYPE_CHECKING:
 
     from noughts.players.policies import Policy
 
-MENACE, FILE = "menace", "menace:file="
+MENACE, MENACE_FILE, SAVED_FILE = "menace", "menace:file=", "saved:file="
 
 
 def asked_policy(asked: str) -> Policy:
-    """Return a policy by its name; a machine can be in a file, and `menace` alone is kept here."""
+    """Return a policy by its name; it can be in a file, and `menace` alone is kept here."""
     name = asked.removeprefix(BOT)  # who is used to seats writes it so
     if name.startswith(PROGRAM):
         raise UnknownPolicy("a program does not tell its chances, so that nobody knows its odds")
-    if name.startswith(FILE):
-        return load_machine(_file(name))
+    if name.startswith(SAVED_FILE):
+        return load_policy(_file(name, SAVED_FILE))
+    if name.startswith(MENACE_FILE):
+        return load_machine(_file(name, MENACE_FILE))
     return kept_machine(kept_file()) if name == MENACE else find_policy(name)
 
 
-def asked_machine(asked: str) -> tuple[Menace, Path | None] | None:
-    """Return the machine that is asked for and its file, if it has one; None if it is another bot."""
-    policy = asked_policy(asked)
-    if not isinstance(policy, Menace):
-        return None
-    if asked.startswith(FILE):
-        return policy, _file(asked)
-    return policy, kept_file() if asked == MENACE else None
+def machine_file(asked: str) -> Path | None:
+    """Return where the machine that is asked for is kept, if it has a file."""
+    if asked.startswith(MENACE_FILE):
+        return _file(asked, MENACE_FILE)
+    return kept_file() if asked == MENACE else None
 
 
-def _file(asked: str) -> Path:
-    if not (name := asked.removeprefix(FILE)):
-        raise UnknownPolicy("menace:file= needs the name of a file")
+def _file(asked: str, prefix: str) -> Path:
+    if not (name := asked.removeprefix(prefix)):
+        raise UnknownPolicy(f"{prefix} needs the name of a file")
     return Path(name)
 
 

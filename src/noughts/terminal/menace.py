@@ -7,20 +7,19 @@ from pathlib import Path
 from random import Random
 
 from noughts.core.board import Mark
-from noughts.core.errors import GameOver
+from noughts.core.errors import GameOver, printable
 from noughts.core.notation import format_cell
 from noughts.players.menace import RESIGN, Menace, menace_policy
 from noughts.players.menace_file import load_machine, save_machine
-from noughts.players.odds import odds
+from noughts.players.odds import odds, percent
 from noughts.players.policies import read_parameters
 from noughts.players.solver import Result
 from noughts.players.training import Training
 from noughts.players.weights import Weighed
 from noughts.terminal.bar import Bar
 from noughts.terminal.curve import draw_curve
-from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy, kept_file, kept_machine, taught
-from noughts.terminal.odds_table import fraction, percent
+from noughts.terminal.odds_table import fraction
 from noughts.terminal.show import read_board
 
 TYPE_CHECKING = False

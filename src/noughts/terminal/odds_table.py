@@ -6,12 +6,11 @@ import json
 import sys
 
 from noughts.core.board import Board, Mark
-from noughts.core.errors import NoughtsError, UnknownPolicy
+from noughts.core.errors import NoughtsError, UnknownPolicy, printable
 from noughts.core.value import Value
-from noughts.players.odds import odds
+from noughts.players.odds import odds, percent
 from noughts.players.policies import BUILT_IN, policy_names, random
 from noughts.players.weights import Weighed
-from noughts.terminal.leaving import printable
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.show import read_board
 
@@ -71,21 +70,6 @@ def _bot(name: str, *, leaves_out: bool) -> Weighed | None:
         print(f"noughts: {printable(f'{name} is left out: {error}')}", file=sys.stderr)
         return None
     return bot
-
-
-def percent(chance: Fraction) -> str:
-    """Write a chance so that certain and impossible look like nothing else.
-
-    >>> from fractions import Fraction
-    >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(1)), percent(Fraction(0))
-    ('33.3 %', '<0.1 %', '100 %', '0 %')
-    """
-    if chance in (0, 1):
-        return f"{100 * int(chance)} %"
-    thousandths = round(1000 * chance)
-    if thousandths in (0, 1000):
-        return "<0.1 %" if thousandths == 0 else ">99.9 %"
-    return f"{thousandths / 10:.1f} %"
 
 
 def _write_pair(pairing: Pairing, out: TextIO) -> None:

@@ -7,8 +7,8 @@ import os
 from functools import cache
 
 from noughts import __version__
-from noughts.core.errors import quoted
-from noughts.terminal.leaving import BAD_USAGE, printable
+from noughts.core.errors import printable, quoted
+from noughts.terminal.leaving import BAD_USAGE
 from noughts.words.wording import WORDINGS
 
 TYPE_CHECKING = False
@@ -130,10 +130,12 @@ def _add_tournament(tournament: Parser) -> None:
         type=_count,
         default=100,
         metavar="N",
-        help="how many games a program plays with each other bot, in each seat (100)",
+        help="how many games a pair plays in each seat, or its exact odds count for (100)",
     )
     tournament.add_argument("--seed", metavar="TEXT", help="the same seed draws the same lots")
-    tournament.add_argument("--jobs", type=_count, metavar="N", help="how many games are played at once")
+    tournament.add_argument(
+        "--jobs", type=_count, metavar="N", help="how many games are played at once (one a core)"
+    )
     tournament.add_argument(
         "--patience", type=_seconds, metavar="SECONDS", help="how long a program may think (5)"
     )
@@ -240,6 +242,13 @@ def _add_serve(serve: Parser) -> None:
         default=environment("NOUGHTS_WORKERS") or "1",
         metavar="N",
         help="how many processes share the work (1)",
+    )
+    serve.add_argument(
+        "--bot",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="a saved policy that can be played against by that name; as many as you like",
     )
     _add_place(serve)
 

@@ -14,9 +14,15 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 
 from noughts.core.codec import read_json
-from noughts.core.errors import NoughtsError, RecordError, StoreError, StoreUnavailable, quoted
+from noughts.core.errors import (
+    NoughtsError,
+    RecordError,
+    StoreError,
+    StoreUnavailable,
+    printable,
+    quoted,
+)
 from noughts.core.value import Value
-from noughts.terminal.leaving import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

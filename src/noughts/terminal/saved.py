@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 
 from noughts.core.board import Mark
-from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing
+from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing, printable
 from noughts.core.player import clean_name
 from noughts.service import Service
 from noughts.store.base import Wanted
 from noughts.store.opening import open_store
 from noughts.terminal.games import NONE, last_left, list_games
-from noughts.terminal.leaving import printable
 from noughts.terminal.saving import MEMORY, Notebook, store_url
 from noughts.words.describe import standing
 

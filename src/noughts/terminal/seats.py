@@ -6,9 +6,15 @@ what it was asked for by, so that it can be called back when the game is resumed
 
 from __future__ import annotations
 
-from noughts.core.errors import InvalidName, NotAMachine, StoreUnavailable, UnknownPolicy, quoted
+from noughts.core.errors import (
+    InvalidName,
+    NotAMachine,
+    StoreUnavailable,
+    UnknownPolicy,
+    printable,
+    quoted,
+)
 from noughts.core.player import LONGEST_NAME, Player
-from noughts.terminal.leaving import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,13 +167,16 @@ class Seating:
         return None
 
     def _bot(self, asked: str) -> Sitter:
-        from noughts.terminal.machines import asked_machine, asked_policy  # noqa: PLC0415 - the same
+        from noughts.players.menace import Menace  # noqa: PLC0415 - the same
+        from noughts.terminal.machines import asked_policy, machine_file  # noqa: PLC0415 - the same
 
-        name, policy = _clipped(asked), asked.removeprefix(BOT)
-        found = self._machines.get(policy) or asked_machine(policy)
-        if not found:
-            return BotSeat(name, asked_policy(policy), self._rng)
-        self._machines[policy] = machine, file = found  # in both seats it is the same machine
+        name, asked_for = _clipped(asked), asked.removeprefix(BOT)
+        if asked_for not in self._machines:
+            policy = asked_policy(asked_for)
+            if not isinstance(policy, Menace):
+                return BotSeat(name, policy, self._rng)
+            self._machines[asked_for] = policy, machine_file(asked_for)
+        machine, file = self._machines[asked_for]  # in both seats it is the same machine
         return MenaceSeat(name, machine, self._rng, file if self._saves else None)
 
     def _program(self, command: str) -> Sitter:

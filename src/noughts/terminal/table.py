@@ -11,12 +11,12 @@ from noughts.core.errors import (
     StaleVersion,
     StoreError,
     UnreadableCell,
+    printable,
 )
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
 from noughts.terminal.keyboard import UnreadableLine, read_line
-from noughts.terminal.leaving import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import Forfeit, PolicyError
+from noughts.core.errors import Forfeit, PolicyError, printable
 from noughts.core.game import PlaceToken, Resign, decide, fold
 from noughts.players.chance import random_cell
-from noughts.terminal.leaving import printable
 from noughts.terminal.table import new_game
 
 TYPE_CHECKING = False

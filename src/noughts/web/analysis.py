@@ -11,7 +11,7 @@ from noughts.core.notation import parse_board, parse_moves
 from noughts.players.coach import advise, review
 from noughts.players.odds import odds
 from noughts.players.plain import plain_advice, plain_prospect, plain_review
-from noughts.players.policies import BUILT_IN, find_policy
+from noughts.players.policies import perfect
 from noughts.players.sentences import say_advice
 from noughts.players.solver import prospect
 from noughts.web import schemas
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from noughts.players.coach import Advice, Review
     from noughts.players.plain import Plain
+    from noughts.players.policies import Policy
+    from noughts.web.roster import Roster
 
 _encode = msgspec.json.Encoder().encode
 
@@ -73,22 +75,22 @@ _DESCRIPTIONS = {
     "perfect": "Never loses, and sets traps.",
     "menace": "Three hundred matchboxes that have learned nothing yet.",
 }
+_OTHERWISE = "A policy of this server's own."
 
 
 @cache
-def bots() -> bytes:
+def bots(roster: Roster) -> bytes:
     """Return the bots there are, and how each fares against perfect play, in both seats alike."""
-    return _encode(schemas.Bots(bots=[_bot(policy) for policy in BUILT_IN]))
+    return _encode(schemas.Bots(bots=[_bot(name, roster.policy(name)) for name in roster.names]))
 
 
-def _bot(policy: str) -> schemas.Bot:
-    bot, perfect = find_policy(policy), find_policy("perfect")
+def _bot(name: str, bot: Policy) -> schemas.Bot:
     as_x, as_o = odds(bot, perfect), odds(perfect, bot)
     wins, draws = (as_x.x + as_o.o) / 2, (as_x.draw + as_o.draw) / 2
     losses = 1 - wins - draws
     return schemas.Bot(
-        policy=policy,
-        description=_DESCRIPTIONS.get(policy, ""),
+        policy=name,
+        description=_DESCRIPTIONS.get(name, _OTHERWISE),
         strength=_strength(draws, losses),
         againstPerfect=schemas.Shares(wins=float(wins), draws=float(draws), losses=float(losses)),
     )

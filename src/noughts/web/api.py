@@ -26,7 +26,6 @@ from noughts.core.player import LONGEST_NAME, clean_name
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
 from noughts.store.ledger import written_down
 from noughts.web import analysis, schemas
-from noughts.web.bots import seated_bot
 from noughts.web.problems import Refused, absent
 from noughts.web.rooms import MARKS, OPEN, PLAYING, Chair, Offered, Room, read_room
 from noughts.web.secrets import is_same, new_secret, opens, sealed
@@ -348,7 +347,7 @@ class Api:
     async def bots(self, asking: Asking) -> Reply:
         """List the bots, and exactly how strong each is."""
         asking.query()
-        return Reply(200, await self._house.think(analysis.bots))
+        return Reply(200, await self._house.think(lambda: analysis.bots(self._house.roster)))
 
     async def health(self, _asking: Asking) -> Reply:
         """Say that the server answers."""
@@ -368,7 +367,7 @@ class Api:
         name = f"{BOT}{policy}"
         if len(name) > LONGEST_NAME or clean_name(name) != name:
             raise UnknownPolicy(f"a bot's policy is written shorter than {quoted(policy)}")
-        await self._house.think(lambda: seated_bot(policy))
+        await self._house.think(lambda: self._house.roster.seated(policy))
         return name
 
     async def _acting(

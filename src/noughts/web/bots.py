@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from functools import lru_cache
-from random import SystemRandom
 from typing import TYPE_CHECKING
 
 from noughts.core.board import Mark
-from noughts.core.errors import NoughtsError, StaleVersion
+from noughts.core.errors import NoughtsError, StaleVersion, UnknownPolicy
 from noughts.core.game import PlaceToken, Resign
-from noughts.players.bot import Bot
-from noughts.players.policies import find_policy
 from noughts.service import random_id
 
 if TYPE_CHECKING:
@@ -29,6 +25,7 @@ if TYPE_CHECKING:
     from noughts.web.lounge import Lounge
     from noughts.web.metrics import Metrics
     from noughts.web.rooms import MarkName
+    from noughts.web.roster import Roster
 
     Think: TypeAlias = Callable[[Callable[[], Cell | None]], Awaitable[Cell | None]]
 
@@ -39,17 +36,12 @@ AGAIN = 2.0
 """After how long a bot tries again that could not move, in seconds."""
 
 
-@lru_cache(maxsize=64)
-def seated_bot(policy: str) -> Bot:
-    """Return a bot that plays by a policy, or refuse the policy."""
-    return Bot(find_policy(policy), SystemRandom())
-
-
 class Bots:
     """Sees to it that bots move when it is their turn."""
 
-    def __init__(self, lounge: Lounge, think: Think, metrics: Metrics) -> None:
+    def __init__(self, lounge: Lounge, roster: Roster, think: Think, metrics: Metrics) -> None:
         self._lounge = lounge
+        self._roster = roster
         self._think = think
         self._metrics = metrics
         self._thinking: dict[str, asyncio.Task[None]] = {}
@@ -67,7 +59,7 @@ class Bots:
             policy = live.room.chair(mark).bot or ""
             board, version = live.game.board, live.version
             try:
-                cell = await self._think(lambda: seated_bot(policy).choose(board))  # noqa: B023 - it is called before the next turn
+                cell = await self._think(lambda: self._roster.seated(policy).choose(board))  # noqa: B023 - it is called before the next turn
                 command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
                 await self._lounge.command(live, command, version=version, key=f"bot-{random_id()}")
                 self._metrics.moves += cell is not None
@@ -75,7 +67,8 @@ class Bots:
                 continue  # somebody was faster, and the board is another one
             except NoughtsError as error:  # the store is away, as a rule
                 log.warning("bot", extra={"data": {"policy": policy, "problem": str(error)[:200]}})
-                asyncio.get_running_loop().call_later(AGAIN, self.consider, live)
+                if not isinstance(error, UnknownPolicy):  # who is not offered any more is not waited for
+                    asyncio.get_running_loop().call_later(AGAIN, self.consider, live)
                 return
             except Exception:  # a policy is anybody's code, and spoils no other game
                 log.exception("bot", extra={"data": {"policy": policy}})

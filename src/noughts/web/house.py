@@ -23,6 +23,7 @@ from noughts.web.metrics import Metrics
 from noughts.web.presence import Presence
 from noughts.web.problems import absent
 from noughts.web.readers import Readers
+from noughts.web.roster import read_roster
 from noughts.web.writing import Writer
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class House:
     def __init__(self, settings: Settings, *, is_shared: bool) -> None:
         self.settings = settings
         self.metrics = Metrics()
+        self.roster = read_roster(settings.bots)
         self.creates = Limit("new games", settings.creates_per_minute)
         self.joins = Limit("attempts to join", settings.joins_per_minute)
         self.wrong_secrets = Limit("wrong secrets", settings.wrong_secrets_per_minute)
@@ -69,7 +71,7 @@ class House:
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
         self.presence = Presence(self.lounge, is_shared=self.is_shared)
-        self.bots = Bots(self.lounge, self.think, self.metrics)
+        self.bots = Bots(self.lounge, self.roster, self.think, self.metrics)
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,

@@ -14,6 +14,7 @@ from noughts.core.errors import BadSetting, StoreUnavailable, quoted
 from noughts.store.opening import open_store
 from noughts.web import logs
 from noughts.web.connection import Connection, listening
+from noughts.web.roster import read_roster
 from noughts.web.settings import from_environment, variable
 
 if TYPE_CHECKING:
@@ -77,14 +78,16 @@ class Workers(Multiprocess):
             tell(self._out, self._address)
 
 
-def serve(host: str, port: int, store: str, workers: int, out: TextIO) -> None:
+def serve(host: str, port: int, store: str, bots: str, workers: int, out: TextIO) -> None:
     """Serve the games of a store until a signal comes."""
-    settings = from_environment(os.environ, store=store)
+    settings = from_environment(os.environ, store=store, **({"bots": bots} if bots else {}))
     if workers > 1 and store == "memory:":
         raise BadSetting("several workers share their games through a store: memory: is each one's own")
     logs.set_up(settings)
-    open_store(store).close()  # so that what is wrong with it is said here, in one sentence
+    read_roster(settings.bots)  # so that what is wrong with them is said here, in one sentence
+    open_store(store).close()  # the same
     os.environ[variable("store")] = store
+    os.environ[variable("bots")] = settings.bots
     if workers > 1:
         os.environ["NOUGHTS_SHARED"] = "1"
     door = _door(host, port)

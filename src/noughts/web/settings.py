@@ -17,6 +17,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every setting, by the name that it has in the environment after `NOUGHTS_`."""
 
     store: str = "memory:"
+    bots: str = ""
+    """Policies in files that can be played against, as NAME=FILE with commas between; empty: none."""
     origin: str = ""
     """Where browsers find this server, such as https://noughts.example; empty: wherever they ask."""
     proxy: str = ""

@@ -1,0 +1,113 @@
+"""Files that hold one thing each, as JSON: read whole and with care, and replaced as a whole.
+
+Whatever happens, such a file holds the thing of before or of after.
+"""
+
+from __future__ import annotations
+
+import os
+from errno import EINVAL
+from pathlib import Path
+from stat import S_IMODE
+
+from noughts.core.codec import read_json
+from noughts.core.errors import NoughtsError, StoreUnavailable
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias, TypeVar
+
+    Thing = TypeVar("Thing")
+    Written: TypeAlias = dict[str, Any]
+
+LARGEST = 1_000_000
+"""In bytes: what is kept here takes less than half of it."""
+
+
+class Form(Value):
+    """How a file says what it holds: `{"menace": 1, …}` is a menace of schema 1, with its parts."""
+
+    thing: str
+    schema: int
+    parts: tuple[str, ...]
+    refusal: type[NoughtsError]
+    """What is raised if it is not exactly that."""
+
+    def load(self, path: Path | str, read: Callable[[Written], Thing]) -> Thing:
+        """Return what is read from a file; whatever goes wrong with it is told in one sentence."""
+        path = Path(path)
+        try:
+            _check_plain(path)
+            with path.open("rb") as file:
+                text = file.read(LARGEST + 1)
+        except (OSError, ValueError) as error:
+            raise self.refusal(f"{path} cannot be read: {_why(error)}") from error
+        try:
+            return read(self._checked(text))
+        except NoughtsError as error:
+            raise self.refusal(f"{path} holds no {self.thing}: {error}") from error
+
+    def _checked(self, text: bytes) -> Written:
+        if len(text) > LARGEST:
+            raise self.refusal("it is too long")
+        try:
+            written = read_json(text.decode())
+        except UnicodeDecodeError:
+            raise self.refusal("it is no text") from None
+        schema = written.get(self.thing) if isinstance(written, dict) else None
+        if not isinstance(written, dict) or type(schema) is not int or schema != self.schema:
+            raise self.refusal(f"it does not say that it is a {self.thing} of schema {self.schema}")
+        if {*written} - {self.thing, *self.parts}:
+            raise self.refusal(f"it has parts that no {self.thing} has")
+        return written
+
+
+def replace_file(path: Path | str, text: str) -> None:
+    """Write a whole file; on return it is on the disk."""
+    path = Path(path)
+    try:
+        path = path.resolve()  # what a link points to is replaced, and not the link
+        _check_plain(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = path.with_name(f".noughts-{os.urandom(8).hex()}")
+        try:
+            with beside.open("x", encoding="utf-8") as file:
+                if path.exists():
+                    os.fchmod(file.fileno(), S_IMODE(path.stat().st_mode))
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+            _sync(path.parent)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # a link to itself is a RuntimeError, for a while
+        raise StoreUnavailable(f"{path} cannot be written: {_why(error)}") from error
+
+
+def _check_plain(path: Path) -> None:
+    """Refuse a pipe or a device: reading it may never end, and replacing it is not meant."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(EINVAL, "it is no file")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return str(error.strerror)
+    return "no file is called so" if isinstance(error, ValueError) else "it is a link to itself"
+
+
+def _sync(folder: Path) -> None:
+    """See to it that the name of a file in it is on the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,79 @@
+"""The bots that a server offers: those that are built in, and policies in files that it was given.
+
+Whoever runs the server names the files. Whoever plays names a bot, and no name opens a file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from random import SystemRandom
+
+from noughts.core.errors import BadSetting, UnknownPolicy, quoted
+from noughts.players.bot import Bot
+from noughts.players.policies import (
+    BUILT_IN,
+    check_parameters,
+    find_policy,
+    policy_names,
+    read_parameters,
+)
+from noughts.players.policy_file import load_policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from noughts.players.policies import Policy
+
+LONGEST = 28
+"""In letters: with what every bot's name begins with, it fits into a seat."""
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_WHO = "--bot (NOUGHTS_BOTS)"
+
+
+class Roster:
+    """The bots, by their names."""
+
+    def __init__(self, saved: Mapping[str, Policy] | None = None) -> None:
+        self._saved = dict(saved or {})
+        self.names = (*BUILT_IN, *self._saved)
+        """Those that are listed; policies of other packages, and those with parameters, play too."""
+        self.seated = lru_cache(maxsize=64)(self._seat)
+        """Return a bot that plays by a policy, or refuse the policy."""
+
+    def policy(self, asked: str) -> Policy:
+        """Return a policy by its name, with its parameters."""
+        name, colon, rest = asked.partition(":")
+        if name in self._saved:
+            check_parameters(name, read_parameters(rest) if colon else (), ())
+            return self._saved[name]
+        if self._saved and name not in (known := policy_names()):
+            every = ", ".join((*known, *self._saved))
+            raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {every}")
+        return find_policy(asked)
+
+    def _seat(self, asked: str) -> Bot:
+        return Bot(self.policy(asked), SystemRandom())
+
+
+def read_roster(offered: str) -> Roster:
+    """Read the files of the bots that are offered as NAME=FILE, with commas between.
+
+    >>> read_roster("club=club.json")
+    Traceback (most recent call last):
+    noughts.core.errors.BadSetting: --bot (NOUGHTS_BOTS) says 'club', and another bot has that name
+    """
+    files: dict[str, str] = {}
+    for part in filter(None, map(str.strip, offered.split(","))):
+        name, _, file = part.partition("=")
+        if not (file and len(name) <= LONGEST and _NAME.fullmatch(name)):
+            raise BadSetting(
+                f"{_WHO} is NAME=FILE, the name of up to {LONGEST} small letters and digits "
+                f"with hyphens between, and the file without a comma, not {quoted(part)}"
+            )
+        if name in files or name in policy_names():
+            raise BadSetting(f"{_WHO} says {quoted(name)}, and another bot has that name")
+        files[name] = file
+    return Roster({name: load_policy(file) for name, file in files.items()})

@@ -1,0 +1,89 @@
+"""A policy in a file, wherever the command line names one: `saved:file=PATH`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment, noughts
+from noughts import find_policy, odds, policy_names, save_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from noughts import Board, Cell
+
+BOTS = Path(__file__).parents[2] / "docs" / "bots.md"
+NAME = "saved:file=q.json"
+
+
+def first_free(board: Board) -> Mapping[Cell, Fraction]:
+    """Take the first free cell."""
+    return {board.free_cells[0]: Fraction(1)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a policy in it."""
+    folder = tmp_path_factory.mktemp("saved")
+    save_policy(first_free, folder / "q.json")
+    save_policy(find_policy("newell-simon"), folder / "rules.json")
+    return folder
+
+
+def test_a_saved_policy_plays_and_is_called_back(folder: Path, tmp_path: Path) -> None:
+    """By its name, and then by the name that it has in the record, if the file is there."""
+    env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path / 'games.db'}")
+
+    left = noughts("play", "--o", f"bot:{NAME}", typed="9\n", env=env, cwd=folder)
+    refused = noughts("resume", typed="8\n", env=env, cwd=tmp_path)
+    resumed = noughts("resume", typed="8\n", env=env, cwd=folder)
+
+    assert (left.returncode, left.stderr) == (resumed.returncode, resumed.stderr) == (0, "")
+    assert "\nO|2|3\n-+-+-\n4|5|6\n-+-+-\n7|8|X\n" in left.stdout
+    assert refused.stderr == "noughts: q.json cannot be read: No such file or directory\n"
+    assert "\nO|O|3\n-+-+-\n4|5|6\n-+-+-\n7|X|X\n" in resumed.stdout
+
+
+def test_a_saved_policy_has_the_certificate_of_the_policy(folder: Path) -> None:
+    """The same table as on the page of the bots."""
+    ran = noughts("certify", "saved:file=rules.json", cwd=folder)
+
+    head, _, table = ran.stdout.partition("| | as X | as O |")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert head.startswith("\n## saved:file=rules.json\n\n**It never loses**: ")
+    assert f"{table}\n## perfect\n" in BOTS.read_text(encoding="utf-8")
+
+
+def test_a_saved_policy_has_the_odds_of_the_policy(folder: Path) -> None:
+    """Exactly."""
+    found = odds(find_policy("newell-simon"), find_policy("random"))
+
+    ran = noughts("odds", "bot:saved:file=rules.json", "random", cwd=folder)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert [line.split()[-1] for line in ran.stdout.splitlines()[1:]] == [
+        str(part) for part in (found.x, found.draw, found.o, found.length)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("saved:file=", "saved:file= needs the name of a file"),
+        ("saved:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
+        ("saved:path=q.json", f"there is no policy 'saved': there are {', '.join(policy_names())}"),
+        ("saved:file=bad.json", "bad.json holds no policy: 'hello' is not JSON"),
+    ],
+)
+def test_what_is_no_policy_is_refused(folder: Path, name: str, sentence: str) -> None:
+    """Before anything else, in one sentence."""
+    (folder / "bad.json").write_text("hello")
+
+    ran = noughts("odds", name, "random", cwd=folder)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {sentence}\n"

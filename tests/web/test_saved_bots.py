@@ -1,0 +1,196 @@
+"""Policies in files as bots of a server: its operator names the files, and whoever plays names a bot."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import noughts
+from far_server import home
+from noughts import errors, find_policy, odds, parse_board, save_policy
+from noughts.players.policies import BUILT_IN, perfect
+from noughts.web.roster import LONGEST, Roster, read_roster
+from web.serving import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from noughts import Board, Cell
+
+GOOD = parse_board("X__/___/___")
+
+
+def first_free(board: Board) -> Mapping[Cell, Fraction]:
+    """Take the first free cell."""
+    return {board.free_cells[0]: Fraction(1)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two policies in it."""
+    folder = tmp_path_factory.mktemp("policies")
+    save_policy(first_free, folder / "first.json")
+    save_policy(find_policy("expert"), folder / "expert.json")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server of two processes whose environment says what bots it has."""
+    store = f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}"
+    bots = f"tiger={folder / 'first.json'}, paper-tiger-2={folder / 'expert.json'}"
+    with Server(store, "--workers", "2", NOUGHTS_BOTS=bots) as server:
+        yield server
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
+    """After those that are built in, by whichever process is asked."""
+    expert = find_policy("expert")
+    draws = (odds(expert, perfect).draw + odds(perfect, expert).draw) / 2
+
+    for _ in range(8):  # each on a line of its own, so that both processes get some
+        with server.client() as client:
+            listed = client.get("/bots").json["bots"]
+
+        assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
+        assert listed[-1]["againstPerfect"]["draws"] == float(draws)
+        assert listed[-1]["strength"] == listed[list(BUILT_IN).index("expert")]["strength"]
+        assert listed[-2]["strength"] == "Loses every game against perfect play."
+        assert all(bot["description"] for bot in listed)
+
+
+def test_a_person_plays_a_saved_bot(server: Server) -> None:
+    """Which moves as its file says, and is called by its name."""
+    with server.client() as client:
+        seat = client.create("bot", bot="tiger", mark="O", first="X")
+        game, client.secret = seat["id"], seat["secrets"]["O"]
+        with client.follow(game) as stream:
+            stream.wait_version(8)
+            for cell, version in ((4, 8), (8, 14)):
+                assert client.move(game, cell, version).status == 200
+                stream.wait_version(version + 6)
+        now = client.read(game)
+
+    assert now["board"] == "XXX/_O_/__O"
+    assert now["winner"] == "X"
+    assert now["room"]["seats"]["X"]["name"] == "bot:tiger"
+    assert now["room"]["seats"]["X"]["bot"] == "tiger"
+
+
+def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
+    """By its name."""
+    ran = noughts("join", server.url, "--bot", "tiger", typed="resign\n", env=home(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "bot:tiger" in ran.stdout
+
+
+@pytest.mark.parametrize("policy", ["saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion"])
+def test_nobody_out_there_names_a_file(server: Server, policy: str) -> None:
+    """What is no bot's name is an unknown policy, and no file is looked for."""
+    with server.client() as client:
+        answer = client.post("/games", {"opponent": "bot", "bot": policy})
+
+    assert (answer.status, answer.code) == (400, "unknownPolicy")
+    assert "q.json" not in answer.json["detail"]
+
+
+def test_no_name_opens_a_file(folder: Path) -> None:
+    """However long it may be, and whether the server has bots of its own or not."""
+    file = folder / "first.json"
+    for roster in (Roster(), read_roster(f"tiger={file}")):
+        for asked in (f"saved:file={file}", f"menace:file={file}", f"tiger:file={file}", f"lion={file}"):
+            with pytest.raises(errors.UnknownPolicy):
+                roster.policy(asked)
+
+
+def test_an_option_counts_more_and_a_bot_that_is_gone_is_waited_for(folder: Path, store: str) -> None:
+    """A game with a bot that is not offered any more stands still, and goes on when it is again."""
+    offered = ("--bot", f"tiger={folder / 'first.json'}")
+    with Server(store, *offered, NOUGHTS_BOTS="lion=nonesuch") as server, server.client() as client:
+        assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN, "tiger"]
+        seat = client.create("bot", bot="tiger")
+    game, secret = seat["id"], seat["secrets"]["X"]
+    with Server(store) as server, server.client(secret) as client:
+        assert client.move(game, 4, 5).status == 200
+        assert client.post("/games", {"opponent": "bot", "bot": "tiger"}).code == "unknownPolicy"
+        assert client.read(game)["board"] == "___/_X_/___"
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+    with (
+        Server(store, *offered) as server,
+        server.client(secret) as client,
+        client.follow(game) as stream,
+    ):
+        stream.wait_version(11)
+        assert client.read(game)["board"] == "O__/_X_/___"
+
+
+# What is offered
+
+
+def test_bots_are_read_from_names_and_files(folder: Path) -> None:
+    """With commas between; what is empty is none."""
+    roster = read_roster(f"tiger={folder / 'first.json'},, 2={folder / 'expert.json'} ,")
+
+    assert roster.names == (*BUILT_IN, "tiger", "2")
+    assert roster.policy("tiger")(GOOD) == {1: 1}
+    assert roster.policy("club:block=0")(GOOD) == find_policy("club:block=0")(GOOD)
+    assert read_roster("").names == tuple(BUILT_IN)
+
+
+NO_NAMES = (
+    "",
+    "Tiger",
+    "a b",
+    "a_b",
+    "-a",
+    "a-",
+    "a--b",
+    "ä",
+    "a:b",
+    "a\n",
+    "\x1b[2J",
+    "a" * (LONGEST + 1),
+)
+
+
+@pytest.mark.parametrize(
+    "offered", ["tiger", "tiger=", "a=q,b", *(f"{name}=q" for name in NO_NAMES)], ids=ascii
+)
+def test_what_is_no_name_or_no_file_is_refused(offered: str) -> None:
+    """With what is right; small letters, so that no bot passes for another."""
+    with pytest.raises(
+        errors.BadSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
+    ) as no:
+        read_roster(offered)
+    assert str(no.value).isprintable()
+
+
+@pytest.mark.parametrize("offered", [*(f"{name}=q" for name in BUILT_IN), "a=q,a=q"])
+def test_a_name_that_is_taken_is_refused(offered: str) -> None:
+    """Before any file is looked at."""
+    with pytest.raises(errors.BadSetting, match=r"and another bot has that name$"):
+        read_roster(offered)
+
+
+def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
+    """Even if all others are good."""
+    with pytest.raises(errors.NotAPolicy, match="nonesuch cannot be read"):
+        read_roster(f"tiger={folder / 'first.json'},lion={folder / 'nonesuch'}")
+
+
+def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
+    """Those of the server among them; they have no parameters."""
+    roster = read_roster(f"tiger={folder / 'first.json'}")
+
+    with pytest.raises(errors.UnknownPolicy, match=r"^there is no policy 'tigre': there are .*, tiger$"):
+        roster.policy("tigre")
+    with pytest.raises(errors.UnknownPolicy, match=r"^tiger has no 'luck': it has no parameters$"):
+        roster.policy("tiger:luck=1")
