@@ -1,0 +1,243 @@
+"""Ratings: the likeliest ones, always finite, and with intervals that mean what they say."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import exp, isfinite, log, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from noughts.lab.ratings import ELO, PRIOR, RESAMPLES, Rating, rate, rate_all
+from noughts.lab.tournament import Meeting
+
+if TYPE_CHECKING:
+    from random import Random
+    from typing import TypeAlias
+
+    Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+MOST = 1e9
+
+points = st.integers(2, 6).flatmap(
+    lambda count: arrays.arrays(np.float64, (count, count), elements=st.floats(0, MOST))
+)
+"""What each scored against each; any numbers will do."""
+
+few_points = st.integers(2, 5).flatmap(
+    lambda count: arrays.arrays(np.float64, (count, count), elements=st.integers(0, 20))
+)
+
+
+def meeting(x: str, o: str, games: int, *ends: int, exact: bool = False) -> Meeting:
+    """Return a meeting of which so many hundredths were won by X, drawn, and won by O."""
+    x_wins, draw, o_wins = (Fraction(end, 100) for end in ends)
+    return Meeting(x, o, games, (x_wins, draw, o_wins), is_exact=exact)
+
+
+def by_hand(table: Table) -> list[float]:
+    """Return the same ratings, found slowly: each strength in turn is set to what its points call for."""
+    size = range(len(table))
+    won = [[float(table[i, j]) + PRIOR / 2 if i != j else 0.0 for j in size] for i in size]
+    strengths = [1.0 for _ in size]
+    for _ in range(1500):
+        for i in size:
+            met = sum((won[i][j] + won[j][i]) / (strengths[i] + strengths[j]) for j in size if j != i)
+            strengths[i] = sum(won[i]) / met
+    logs = [400 * log10(strength) for strength in strengths]
+    return [one - sum(logs) / len(logs) for one in logs]
+
+
+@given(st.floats(0, MOST), st.floats(0, MOST))
+def test_two_bots_differ_by_the_ratio_of_their_points(won: float, lost: float) -> None:
+    """Four hundred for each power of ten; a game that both drew is added, half a point for each."""
+    first, second = rate(np.array([[0, won], [lost, 0]])).tolist()
+
+    assert first - second == pytest.approx(400 * log10((won + 0.5) / (lost + 0.5)), abs=1e-4)
+
+
+@settings(max_examples=15)
+@given(few_points)
+def test_ratings_are_those_that_a_slower_way_finds(
+    table: Table,
+) -> None:
+    """One strength after the other, over and over."""
+    assert rate(table).tolist() == pytest.approx(by_hand(table), abs=1e-3)
+
+
+@settings(max_examples=40)
+@given(points)
+def test_every_bot_scores_what_its_rating_lets_one_expect(
+    table: Table,
+) -> None:
+    """That is what makes the ratings the likeliest, however extreme the scores."""
+    np.fill_diagonal(table, 0)
+    found = (rate(table) / ELO).tolist()
+
+    won = table + PRIOR / 2 * (1 - np.eye(len(found)))
+    for one, rating in enumerate(found):
+        expected = sum(
+            float(won[one, other] + won[other, one]) / (1 + exp(found[other] - rating))
+            for other in range(len(found))
+            if other != one
+        )
+        assert expected == pytest.approx(float(won[one].sum()), rel=1e-6)
+
+
+@settings(max_examples=40)
+@given(points)
+def test_the_mean_of_all_ratings_is_nought(
+    table: Table,
+) -> None:
+    """Only differences mean anything."""
+    assert float(rate(table).mean()) == pytest.approx(0, abs=1e-6)
+
+
+@settings(max_examples=40)
+@given(few_points, st.randoms(use_true_random=False))
+def test_ratings_do_not_depend_on_the_order(
+    table: Table,
+    rng: Random,
+) -> None:
+    """Whoever comes first."""
+    order = list(range(len(table)))
+    rng.shuffle(order)
+
+    assert rate(table[np.ix_(order, order)]) == pytest.approx(rate(table)[order], abs=1e-4)
+
+
+@settings(max_examples=40)
+@given(few_points, st.data())
+def test_more_points_are_never_to_anybodys_disadvantage(table: Table, data: st.DataObject) -> None:
+    """Whoever scores more is rated higher, and whom that is scored against, lower."""
+    winner, loser = data.draw(st.permutations(range(len(table))))[:2]
+    better = table.copy()
+    better[winner, loser] += 1
+
+    change = rate(better) - rate(table)
+
+    assert change[winner] - change[loser] > 0
+    assert change[winner] > 0
+    assert change[loser] < 0
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 6), st.data())
+def test_if_all_have_met_equally_often_ratings_follow_the_scores(count: int, data: st.DataObject) -> None:
+    """The order is that of the points, as in any league."""
+    table = np.zeros((count, count))
+    for one in range(count):
+        for other in range(one):
+            table[one, other] = data.draw(st.integers(0, 100)) / 2
+            table[other, one] = 50 - table[one, other]
+    totals, found = table.sum(axis=1), rate(table)
+
+    order = np.argsort(totals)
+    for lower, higher in pairwise(order):
+        if totals[lower] < totals[higher]:
+            assert found[lower] < found[higher]
+        else:
+            assert found[lower] == pytest.approx(found[higher], abs=1e-4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 12])
+def test_equal_scores_are_equal_ratings(count: int) -> None:
+    """Nobody has met, or all have drawn, or each has beaten each at home: all are 0."""
+    for table in (np.zeros((count, count)), np.full((count, count), 7.0)):
+        np.fill_diagonal(table, 0)
+        assert rate(table) == pytest.approx(np.zeros(count), abs=1e-9)
+
+
+@pytest.mark.parametrize("games", [1, 1000, MOST])
+def test_whoever_always_wins_is_rated_high_and_not_infinitely_high(games: float) -> None:
+    """A dozen bots, of which each has lost all games to all before it."""
+    found = rate(games * np.triu(np.ones((12, 12)), 1)).tolist()
+
+    assert all(isfinite(rating) for rating in found)
+    assert found == sorted(found, reverse=True)
+    assert found == pytest.approx([-rating for rating in reversed(found)], rel=1e-6, abs=1e-6)
+
+
+def test_many_tables_are_rated_as_each_of_them() -> None:
+    """However much longer one of them takes than the others."""
+    tables = np.random.default_rng(1).integers(0, 50, (20, 5, 5)).astype(float)
+    tables[3] *= 1e7
+    tables[4] = MOST * np.triu(np.ones((5, 5)), 1)
+
+    assert rate(tables) == pytest.approx(np.array([rate(table) for table in tables]), abs=1e-3)
+
+
+# Intervals
+
+
+def test_the_best_come_first_and_equals_keep_their_order() -> None:
+    """With the names that they came with."""
+    met = [meeting("b", "a", 10, 50, 0, 50), meeting("b", "c", 10, 100, 0, 0, exact=True)]
+    met += [meeting("a", "c", 10, 100, 0, 0, exact=True)]
+
+    found = rate_all(["c", "b", "a"], met, np.random.default_rng(1))
+
+    assert [one.name for one in found] == ["b", "a", "c"]
+    assert found[0].rating == found[1].rating
+    assert all(one.low <= one.rating <= one.high for one in found)
+
+
+def test_the_same_lots_give_the_same_intervals() -> None:
+    """And other lots give others, about as wide."""
+    met = [meeting("a", "b", 100, 60, 10, 30)]
+
+    first, again, other = (rate_all("ab", met, np.random.default_rng(seed)) for seed in (1, 1, 2))
+
+    assert first == again != other
+    assert first[0].high - first[0].low == pytest.approx(other[0].high - other[0].low, rel=0.2)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_an_interval_is_as_wide_as_the_normal_approximation_says(exact: bool) -> None:  # noqa: FBT001 - a parameter
+    """For two bots, many games and no draws that is known: the error of a logarithm of odds."""
+    games, share = 1000, 0.6
+    best, _ = rate_all(
+        "ab",
+        [meeting("a", "b", games, 60, 0, 40, exact=exact)],
+        np.random.default_rng(1),
+    )
+
+    error = ELO / 2 / (games * share * (1 - share)) ** 0.5
+    assert best.rating == pytest.approx(ELO / 2 * log(share / (1 - share)), rel=0.01)
+    assert best.high - best.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+
+
+def test_what_is_certain_has_no_interval() -> None:
+    """Exact odds that leave nothing to chance come out the same, however often they are played."""
+    best, worst = rate_all(
+        "ab", [meeting("a", "b", 100, 100, 0, 0, exact=True)], np.random.default_rng(1)
+    )
+
+    assert best.low == best.rating == best.high == -worst.rating
+
+
+def test_games_that_were_all_won_are_no_certainty() -> None:
+    """The more of them there are, the nearer they come to it."""
+    widths = []
+    for games in (10, 100, 1000):
+        best, _ = rate_all("ab", [meeting("a", "b", games, 100, 0, 0)], np.random.default_rng(1))
+        assert best.low < best.rating == best.high
+        widths.append(1 / (1 + exp(-2 * best.low / ELO)))
+    assert widths == sorted(widths)
+    assert widths[-1] > 0.99
+
+
+def test_bots_that_have_not_met_yet_are_all_the_same() -> None:
+    """Nothing is known of them."""
+    met = [meeting("a", "b", 0, 0, 0, 0), meeting("b", "a", 0, 0, 0, 0)]
+
+    assert rate_all("ab", met, np.random.default_rng(1)) == (
+        Rating("a", 0.0, 0.0, 0.0),
+        Rating("b", 0.0, 0.0, 0.0),
+    )
+    assert RESAMPLES == 1000
