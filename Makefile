@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test check format smoke bots bench bench-web mutants torture clean
+.PHONY: help play watch serve test check format smoke bots bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in on
 
 bench-web: $(VENV)/made build/peers-web/made ## Measure the web game beside boardgame.io, in one run
 	$(BIN)/python -m benchmarks.web --noughts $(BIN)/noughts --peer build/peers-web --folder build/bench-web
+
+bench-lab: $(VENV)/made $(VENV)-peers/made ## Measure the lab beside pgx and PettingZoo, in one run
+	$(BIN)/python -m benchmarks.lab --peers $(VENV)-peers/bin/python
 
 mutants: $(VENV)/made ## Measure how many mutants of the core the tests kill
 	$(BIN)/python -m benchmarks.mutants

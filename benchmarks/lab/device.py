@@ -1,0 +1,87 @@
+"""Whole random games on a GPU, every move played: `python -m benchmarks.lab.device [BACKEND]`.
+
+It is run by hand where there is one; the backend is torch:cuda, compiled, unless another is named.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from noughts import find_policy, odds, reachable
+from noughts.lab.arrays import Rules
+from noughts.lab.matches import NOTHING
+
+if TYPE_CHECKING:
+    from noughts import Odds
+    from noughts.lab.matches import Match, Tally
+
+WARM_UP, BATCHES, ROUNDS = 3, 40, 5
+
+
+def main() -> None:
+    """Check the rules there against the core, then measure."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "torch:cuda"
+    compiled = name.partition(":")[0] in ("torch", "jax")
+    rules = Rules(name, compiled=compiled)
+    print(f"{name}{', compiled' if compiled else ''}: {_agreement(rules):,} steps are those of the core")
+    chance = find_policy("random")
+    _measure("random games", rules, rules.match(), odds(chance, chance))
+    club = find_policy("club")
+    _measure("club against club", rules, rules.match(club, club), odds(club, club))
+
+
+def _agreement(rules: Rules) -> int:
+    """Compare every action in every position with the core, and return how many they were."""
+    boards = reachable()
+    for action in range(-1, 10):
+        after, illegal = rules.step(rules.positions(boards), [action] * len(boards))
+        told = zip(boards, rules.boards(after), illegal, strict=True)
+        for board, now, is_illegal in told:
+            refused = board.why_not(action, board.turn) is not None
+            if bool(is_illegal) != refused or now is not (board if refused else board.place(action)):
+                sys.exit(f"{action} in {board} leads to {now}")
+    return 11 * len(boards)
+
+
+def _measure(what: str, rules: Rules, match: Match, exact: Odds) -> None:
+    chunk, chance = rules.backend.chunk, rules.backend.chance(1)
+    for _ in range(WARM_UP):
+        match.count(chunk, chance)
+    rates, tally, memory = [], NOTHING, []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        counted = sum((match.count(chunk, chance) for _ in range(BATCHES)), NOTHING)
+        rates.append(counted.games / (time.perf_counter() - began))
+        tally += counted
+        memory.append(_used(rules))
+    rate = sorted(rates)[ROUNDS // 2]
+    print(
+        f"{what}, batch {chunk:,}: {rate / 1e9:.1f} × 10⁹ games/s ({min(rates) / 1e9:.1f} to "
+        f"{max(rates) / 1e9:.1f}), {rate * float(exact.length) / 1e9:.0f} × 10⁹ moves/s; "
+        f"{tally.games:,} games, at most {_errors(tally, exact):.2f} standard errors off; "
+        f"memory after each round: {', '.join(f'{used:,} MB' for used in memory)}"
+    )
+
+
+def _errors(tally: Tally, exact: Odds) -> float:
+    """Return by how many standard errors the counts are off, at most."""
+    games = tally.games
+    counts = (tally.x, exact.x), (tally.draw, exact.draw), (tally.o, exact.o)
+    return max(
+        abs(count - float(games * chance)) / sqrt(games * chance * (1 - chance) or 1)
+        for count, chance in counts
+    )
+
+
+def _used(rules: Rules) -> int:
+    """Return the most memory that was taken so far, in MB, where the library tells."""
+    cuda = getattr(rules.backend.xp, "cuda", None)
+    most = getattr(cuda, "max_memory_allocated", lambda: 0)
+    return int(most() // 1_000_000)
+
+
+if __name__ == "__main__":
+    main()

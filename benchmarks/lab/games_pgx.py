@@ -1,0 +1,57 @@
+"""Random complete games a second with pgx, compiled; run by the interpreter of the peers.
+
+Arguments: how many games at a time, and for how many seconds. Prints games and steps a second.
+"""
+
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pgx
+
+
+def main() -> None:
+    """Compile, then play batch after batch: a step of every game in one loop until all are over."""
+    batch, seconds = int(sys.argv[1]), float(sys.argv[2])
+    key, moves, games = play(jax.random.PRNGKey(0), batch)
+    key.block_until_ready()
+    games = moves = 0
+    start, end = time.process_time(), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        key, more_moves, more_games = play(key, batch)
+        games += int(more_games)
+        moves += int(more_moves)
+    took = time.process_time() - start
+    print(games / took, moves / took)
+
+
+ENV = pgx.make("tic_tac_toe")
+INIT, STEP = jax.vmap(ENV.init), jax.vmap(ENV.step)
+
+
+@partial(jax.jit, static_argnums=1)
+def play(key: Any, batch: int) -> tuple[Any, Any, Any]:  # noqa: ANN401 - the types of JAX
+    """Play a whole batch, each move drawn evenly among the legal ones; count moves and games."""
+    key, sub = jax.random.split(key)
+    state = INIT(jax.random.split(sub, batch))
+
+    def is_going(carry: Any) -> Any:  # noqa: ANN401 - the same
+        return ~(carry[0].terminated | carry[0].truncated).all()
+
+    def body(carry: Any) -> Any:  # noqa: ANN401 - the same
+        state, key, moves = carry
+        key, sub = jax.random.split(key)
+        live = ~(state.terminated | state.truncated)
+        logits = jnp.where(state.legal_action_mask, 0.0, -jnp.inf)
+        action = jax.random.categorical(sub, logits, axis=-1)
+        return STEP(state, action), key, moves + live.sum()
+
+    state, key, moves = jax.lax.while_loop(is_going, body, (state, key, jnp.int32(0)))
+    return key, moves, (state.terminated | state.truncated).sum()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""What a simulation counted, with intervals, beside what is exactly so."""
+
+from __future__ import annotations
+
+import json
+from math import sqrt
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from noughts.core.errors import printable
+from noughts.core.value import Value
+from noughts.lab.matches import NOTHING
+from noughts.lab.simulation import Simulation
+from noughts.players.odds import odds
+from noughts.players.weights import Weighed
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+    from typing import Protocol, TextIO
+
+    from noughts.lab.matches import Tally
+    from noughts.players.odds import Odds
+    from noughts.players.policies import Policy
+
+    class Bar(Protocol):
+        """Shows how far the work has come."""
+
+        def show(self, done: int) -> None:
+            """Show that so much is done."""
+
+        def clear(self) -> None:
+            """Show nothing any more."""
+
+
+INTERRUPTED = 130
+_95 = 1.959963984540054
+"""Standard errors on both sides of a count that it strays from the truth once in twenty times."""
+
+
+class Share(Value):
+    """How often something was counted, and how often it happens."""
+
+    what: str
+    count: int
+    games: int
+    exact: Fraction
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share lies, 95 times in 100, by Wilson's score.
+
+        >>> from fractions import Fraction
+        >>> low, high = Share("draw", 127, 1000, Fraction(8, 63)).interval
+        >>> round(low, 3), round(high, 3)
+        (0.108, 0.149)
+        """
+        n, share, square = self.games, self.count / self.games, _95 * _95
+        middle = (share + square / (2 * n)) / (1 + square / n)
+        reach = _95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+        low = 0.0 if self.count == 0 else middle - reach
+        high = 1.0 if self.count == n else middle + reach
+        return low, high
+
+    @property
+    def errors(self) -> float | None:
+        """How many standard errors the count is off; None if it could not be off at all, and is not."""
+        deviation = self.count - self.games * self.exact
+        if not self.exact * (1 - self.exact):
+            return None if not deviation else float("inf")
+        return float(deviation) / sqrt(self.games * self.exact * (1 - self.exact))
+
+
+def tell_simulation(
+    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: Bar
+) -> None:
+    """Play as many games as were asked for, and tell what came of it; after Ctrl-C, of what there is."""
+    x, o = asked_policy(options.x), asked_policy(options.o)
+    exact = odds(Weighed(x), Weighed(o))
+    began, tally, is_cut_short = monotonic(), NOTHING, False
+    pieces = Simulation(x, o, options.games, options.seed).run(options.jobs)
+    try:
+        bar.show(0)
+        for piece in pieces:
+            tally += piece
+            bar.show(tally.games)
+    except KeyboardInterrupt:
+        is_cut_short = True
+    finally:
+        bar.clear()
+    seconds = monotonic() - began
+    if options.json:
+        out.write(json.dumps(_plain(options, tally, exact, seconds)) + "\n")
+    else:
+        _write(options, tally, exact, seconds, out)
+    if is_cut_short:
+        raise SystemExit(INTERRUPTED)
+
+
+def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
+    """Return how often each end was counted, and how often it happens."""
+    counted = ("X wins", tally.x, exact.x), ("draw", tally.draw, exact.draw), ("O wins", tally.o, exact.o)
+    return tuple(Share(what, count, tally.games, chance) for what, count, chance in counted)
+
+
+def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
+    games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
+    told = f"{options.x} (X) against {options.o} (O): {games} games in {seconds:.1f} s"
+    out.write(printable(told) + "\n")
+    if tally.games:
+        out.writelines(_aligned(_rows(tally, exact)))
+
+
+def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
+    digits = max(1, len(str(tally.games)) // 2)  # as many as so many games can tell
+    rows: list[tuple[str, ...]] = [("", "counted", "share", "95 % interval", "exactly", "off by")]
+    for share in shares(tally, exact):
+        low, high = (f"{100 * end:.{digits}f}" for end in share.interval)
+        counted = f"{100 * share.count / share.games:.{digits}f} %"
+        exactly = f"{100 * float(share.exact):.{digits}f} %"
+        off = "nothing" if share.errors is None else f"{share.errors:+.2f} std. errors"
+        rows.append((share.what, f"{share.count:,}", counted, f"{low} to {high} %", exactly, off))
+    length = f"{tally.moves / tally.games:.{digits}f}"
+    rows.append(("tokens", f"{tally.moves:,}", length, "", f"{float(exact.length):.{digits}f}", ""))
+    return rows
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (f"{text:>{width}}" for text, width in zip(others, widths[1:], strict=True))
+        yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
+
+
+def _plain(options: Namespace, tally: Tally, exact: Odds, seconds: float) -> dict[str, object]:
+    """Return it as data: exact chances as text, and the same as numbers."""
+    ends = {}
+    for name, share in zip(("x_wins", "draw", "o_wins"), shares(tally, exact), strict=True):
+        known = {"share": share.count / tally.games, "interval": share.interval} if tally.games else {}
+        errors = share.errors if tally.games else None
+        ends[name] = {
+            "count": share.count,
+            **known,
+            "exact": str(share.exact),
+            "about": float(share.exact),
+            "errors": errors,
+        }
+    return {
+        "x": options.x,
+        "o": options.o,
+        "games": tally.games,
+        "asked": options.games,
+        "moves": tally.moves,
+        **ends,
+        "length": {"exact": str(exact.length), "about": float(exact.length)},
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,254 @@
+"""The rules for batches answer to the core: all positions, all actions, on every backend there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from array_libraries import INSTALLED, plain
+from noughts import Board, Mark, O, X, reachable
+from noughts.core.errors import BadArray, NotInstalled
+from noughts.lab import tables
+from noughts.lab.arrays import Rules
+from noughts.lab.tables import DRAWN, GOING, O_WON, X_WON
+from strategies import cells
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RULES = Rules()
+STRANGE = (-(2**63), -10, -1, 9, 10, 10**9, 2**63 - 1)
+
+
+@pytest.fixture(scope="module", params=INSTALLED)
+def rules(request: pytest.FixtureRequest) -> Rules:
+    """Return the rules on one of the backends that are installed."""
+    return Rules(request.param)
+
+
+def fits(rules: Rules, number: int) -> bool:
+    """Say whether a backend knows numbers of that size at all."""
+    return rules.backend.name != "jax" or -(2**31) <= number < 2**31
+
+
+def test_numpy_and_the_strict_standard_are_always_tested() -> None:
+    """Others are tested where they are installed."""
+    assert {"numpy", "array-api-strict"} <= {*INSTALLED}
+
+
+def test_every_action_in_every_position_leads_where_the_core_says(rules: Rules) -> None:
+    """All 5,478 positions and 9 actions: the same boards, and the same refusals."""
+    for action in range(9):
+        games = rules.positions(reachable())
+        after, illegal = rules.step(games, [action] * 5478)
+
+        refused = [board.why_not(action, board.turn) is not None for board in reachable()]
+        assert plain(illegal) == refused
+        expected = [
+            board if is_refused else board.place(action)
+            for board, is_refused in zip(reachable(), refused, strict=True)
+        ]
+        assert list(rules.boards(after)) == expected
+
+
+@pytest.mark.parametrize("action", STRANGE)
+def test_what_is_no_cell_is_illegal_everywhere_and_changes_nothing(rules: Rules, action: int) -> None:
+    """In all 5,478 positions, however far from a cell it is."""
+    action = action if fits(rules, action) else max(-(2**31), min(action, 2**31 - 1))
+    games = rules.positions(reachable())
+
+    after, illegal = rules.step(games, [action] * 5478)
+
+    assert plain(illegal) == [True] * 5478
+    assert plain(after) == list(range(5478))
+
+
+def test_status_reward_tokens_and_legal_cells_are_those_of_the_core(rules: Rules) -> None:
+    """On all 5,478 positions."""
+    boards = reachable()
+    games = rules.positions(boards)
+    ends = {X: X_WON, O: O_WON, None: DRAWN}
+
+    assert plain(rules.status(games)) == [ends[b.winner] if b.is_over else GOING for b in boards]
+    assert plain(rules.reward(games)) == [(b.winner is X) - (b.winner is O) for b in boards]
+    assert plain(rules.reward(games, O)) == [(b.winner is O) - (b.winner is X) for b in boards]
+    assert plain(rules.tokens(games)) == [b.count for b in boards]
+    assert plain(rules.legal(games)) == [
+        [b.why_not(cell, b.turn) is None for cell in range(9)] for b in boards
+    ]
+
+
+def test_a_reset_begins_what_is_over_and_touches_nothing_else(rules: Rules) -> None:
+    """All 958 finished positions become the empty board; nothing of them is left."""
+    boards = reachable()
+
+    begun = rules.boards(rules.reset(rules.positions(boards)))
+
+    assert list(begun) == [Board() if board.is_over else board for board in boards]
+    assert sum(board.is_over for board in boards) == 958
+
+
+def test_a_game_after_a_reset_is_like_any_new_one(rules: Rules) -> None:
+    """It can be played at once: no flag of the old one remains."""
+    over = rules.positions([Board(x=0o007, o=0o030), Board()])
+
+    games, illegal = rules.step(rules.reset(over), [0, 0])
+
+    assert plain(illegal) == [False, False]
+    assert plain(rules.status(games)) == [GOING, GOING]
+    assert len({*plain(games)}) == 1
+
+
+def test_no_games_are_a_batch_too(rules: Rules) -> None:
+    """Everything answers with nothing."""
+    none = rules.new(0)
+    after, illegal = rules.step(none, [])
+    records = rules.play(0)
+
+    assert [after.shape, illegal.shape, rules.status(none).shape] == [(0,)] * 3
+    assert rules.legal(none).shape == (0, 9)
+    assert (records.moves.shape, records.length.shape, records.result.shape) == ((0, 9), (0,), (0,))
+    assert rules.tally(0).games == 0
+
+
+def test_new_games_are_empty_boards(rules: Rules) -> None:
+    """As many as are asked for."""
+    assert rules.boards(rules.new(3)) == (Board(), Board(), Board())
+
+
+@pytest.mark.parametrize(
+    ("games", "actions", "why"),
+    [
+        ([0, 0], [1], "2 games, and 1 actions"),
+        ([0], [1, 2], "1 games, and 2 actions"),
+        ([[0], [0]], [1, 2], "1 dimension and not of 2"),
+        (0, 1, "1 dimension and not of 0"),
+        ([0], [[1]], "1 dimension and not of 2"),
+        ([0], [1.0], "actions are whole numbers"),
+        ([0.0], [1], "games are whole numbers"),
+        ([True], [1], "games are whole numbers"),
+        ([0], [True], "actions are whole numbers"),
+        ([5478], [1], "0 to 5477"),
+        ([-1], [1], "0 to 5477"),
+        ([0, 10**9], [1, 1], "0 to 5477"),
+        ("X", [1], "1 dimension|no array"),
+        ([0], ["X"], "whole numbers|no array"),
+        ([0], None, "1 dimension|no array"),
+        ([0], [None], "whole numbers|no array"),
+        ([[0], [1, 2]], [1], "is no array"),
+    ],
+)
+def test_what_is_no_batch_is_refused(rules: Rules, games: object, actions: object, why: str) -> None:
+    """With a sentence that says what is wrong."""
+    with pytest.raises(BadArray, match=why):
+        rules.step(games, actions)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+)
+def test_whole_numbers_of_any_type_are_taken(dtype: str) -> None:
+    """A type is wide enough if the numbers fit; the largest of it is no cell, and so illegal."""
+    rules = Rules()
+    games = np.zeros(2, dtype)
+    actions = np.array([8, np.iinfo(dtype).max], dtype)
+
+    after, illegal = rules.step(games, actions)
+
+    assert illegal.tolist() == [False, True]
+    assert [str(board) for board in rules.boards(after)] == ["___/___/__X", "___/___/___"]
+
+
+def test_a_step_leaves_the_arrays_that_it_was_given() -> None:
+    """A batch is a value: what was before can be looked at again."""
+    rules = Rules()
+    games, actions = rules.new(3), np.array([0, 9, 4])
+
+    rules.step(games, actions)
+
+    assert games.tolist() == [0, 0, 0]
+    assert actions.tolist() == [0, 9, 4]
+
+
+@pytest.mark.parametrize("games", [-1, 1.5, "3", None, 10**15 + 1, 10**400])
+def test_what_is_no_number_of_games_is_refused(games: Any) -> None:  # noqa: ANN401 - anything at all
+    """Before any memory is taken."""
+    rules = Rules()
+    calls: list[Callable[[Any], object]] = [rules.new, rules.play, rules.tally, rules.plays]
+    for call in calls:
+        with pytest.raises(BadArray, match="is no number of games"):
+            call(games)
+
+
+def test_more_games_than_memory_holds_are_refused() -> None:
+    """A batch of them cannot be, and that is said; counting them takes no memory."""
+    with pytest.raises(BadArray, match="do not fit into the memory"):
+        Rules().new(10**15)
+
+
+def test_a_board_that_o_started_is_no_game_of_a_batch() -> None:
+    """Its positions have no numbers here."""
+    with pytest.raises(BadArray, match="X starts"):
+        Rules().positions([Board(first=Mark.O).place(0)])
+
+
+@pytest.mark.parametrize(
+    ("backend", "why"),
+    [
+        ("tensorflow", "there is no backend 'tensorflow': there are numpy, torch, jax, cupy and array"),
+        ("", "there is no backend ''"),
+        ("numpy:cuda", "numpy computes on cpu, and not on 'cuda'"),
+        ("array-api-strict:gpu", "array-api-strict computes on cpu"),
+    ],
+)
+def test_a_backend_that_is_not_there_is_refused(backend: str, why: str) -> None:
+    """With the names of those that are known."""
+    with pytest.raises(NotInstalled, match=why):
+        Rules(backend)
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "cupy"])
+def test_a_backend_that_is_not_installed_says_how_to_get_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is installed here or not."""
+    monkeypatch.setitem(__import__("sys").modules, name, None)
+
+    with pytest.raises(NotInstalled, match=f"needs {name}, which is not installed: pip install {name}"):
+        Rules(name)
+
+
+def test_numpy_compiles_nothing() -> None:
+    """Whoever asks for it hears who does."""
+    with pytest.raises(NotInstalled, match="numpy compiles nothing: torch and jax do"):
+        Rules(compiled=True)
+
+
+@given(st.lists(st.lists(cells | st.sampled_from(STRANGE), max_size=20), min_size=1, max_size=20))
+def test_games_of_any_actions_go_as_in_the_core(actions: list[list[int]]) -> None:
+    """Side by side for as long as the longest, with illegal ones among them."""
+    rules = RULES
+    games, boards = rules.new(len(actions)), [Board()] * len(actions)
+    for turn in range(max(map(len, actions))):
+        chosen = [given[turn] if turn < len(given) else -1 for given in actions]
+        games, illegal = rules.step(games, chosen)
+        refused = [b.why_not(a, b.turn) is not None for b, a in zip(boards, chosen, strict=True)]
+        boards = [
+            board if no else board.place(action)
+            for board, action, no in zip(boards, chosen, refused, strict=True)
+        ]
+
+        assert illegal.tolist() == refused
+        assert list(rules.boards(games)) == boards
+
+
+def test_the_numbers_of_positions_are_those_of_the_core() -> None:
+    """In the order of `reachable()`, one for each."""
+    assert tables.positions() == reachable()
+    assert len(tables.positions()) == tables.POSITIONS
+    assert Counter(tables.numbers().values()) == Counter(range(5478))
