@@ -69,15 +69,20 @@ class SecondOpinion:
     def __init__(self, policy: Policy, mark: Mark) -> None:
         self.policy = policy
         self.mark = mark
+        self._moves: dict[Board, dict[int, Fraction]] = {}
         self._least: dict[Board, Fraction] = {}
         self._games: dict[tuple[Board, Result], int] = {}
         self._chances: dict[tuple[Board, Result], Fraction] = {}
 
     def moves(self, board: Board) -> dict[int, Fraction]:
         """Return what can be played here, and how likely; an opponent plays whatever she wants."""
-        if board.turn is self.mark:
-            return {cell: Fraction(chance) for cell, chance in self.policy(board).items() if chance}
-        return dict.fromkeys(board.free_cells, Fraction(1))
+        if board not in self._moves:
+            self._moves[board] = (
+                {cell: Fraction(chance) for cell, chance in self.policy(board).items() if chance}
+                if board.turn is self.mark
+                else dict.fromkeys(board.free_cells, Fraction(1))
+            )
+        return self._moves[board]
 
     def end(self, board: Board) -> Result | None:
         """Return how the game has ended here, if it has; a bot without a move resigns."""
@@ -261,13 +266,14 @@ def test_no_other_bot_leaves_less_than_the_least(name: str, mark: Mark) -> None:
 def test_the_odds_are_told_too(name: str, mark: Mark) -> None:
     """Against chance and against perfect play, in that seat."""
     found, policy = certified(name, mark), named(name)
-    pairs = {
-        X: (odds(policy, random), odds(policy, perfect)),
-        O: (odds(random, policy), odds(perfect, policy)),
-    }
+
+    against_random, against_perfect = (
+        odds(policy, other) if mark is X else odds(other, policy) for other in (random, perfect)
+    )
 
     assert found.mark is mark
-    assert (found.against_random, found.against_perfect) == pairs[mark]
+    assert found.against_random == against_random
+    assert found.against_perfect == against_perfect
 
 
 def test_an_opponent_that_knows_the_bot_does_better_than_perfect_play() -> None:

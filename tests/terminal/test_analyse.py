@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from noughts import Mark, O, Resign, Service, X, open_store
 from noughts.core.notation import parse_board, parse_moves
 from noughts.players.coach import advise, review

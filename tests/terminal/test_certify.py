@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from noughts import O, X
 from noughts.players.certificate import certify
 from noughts.players.menace import Menace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
+from forked import noughts
 from hostile_bots import POLITE, command
 from noughts import GEM, KATA, NARRATIVE, Mark, O, Wording, X
 from noughts.core.board import reachable

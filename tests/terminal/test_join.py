@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
 from far_server import INVITE, SECRETS, FarServer, home, joined, problem, seats
+from forked import noughts
 from noughts import O, PlaceToken, Resign, TakeBack, X, encode
 from pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 

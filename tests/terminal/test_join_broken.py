@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
 from far_server import INVITE, SECRETS, FarServer, after_all, hang_up, home, joined, problem, seats, text
+from forked import noughts
 from noughts import O, PlaceToken
 from pseudo_terminal import CTRL_C, CTRL_D, between_pipes
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from command import noughts
 from far_server import INVITE, SECRETS, FarServer, Handler, hang_up, home, joined, problem, raw, text
+from forked import noughts
 from noughts import O, PlaceToken, Resign, TakeBack, X, encode, events
 from pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 

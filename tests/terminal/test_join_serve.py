@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
 from far_server import home
+from forked import noughts
 from pseudo_terminal import CTRL_D, Session, in_terminal
 from web.serving import Server
 

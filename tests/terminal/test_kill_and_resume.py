@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
+from forked import noughts
 from pseudo_terminal import CTRL_C, Session, in_terminal
 from saved_games import DRAW, asked, digits, drawn, ids, saving
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from noughts import CreateGame, Mark, O, Resign, X, decide, fold, parse_moves, replay
 from noughts.core.errors import StoreUnavailable
 from noughts.players.external import poll

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND, noughts
+from command import COMMAND
+from forked import noughts
 from noughts import GEM, KATA, NARRATIVE, O, Player, Service, Wanted, Wording, X, open_store
 from noughts.core.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore

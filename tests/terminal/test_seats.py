@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
+from command import noughts as started
+from forked import noughts
 from hostile_bots import POLITE, command, greets, plays
 from noughts import O, open_store
 from noughts.players.policies import policy_names
@@ -151,7 +152,7 @@ def test_the_same_seed_plays_the_same_games() -> None:
     """Of bots, too."""
     line = ["watch", "--interval", "0", "--games", "5", "--x", "bot:casual", "--o", "bot:novice"]
 
-    first, again, other = (noughts(*line, "--seed", seed).stdout for seed in "aab")
+    first, again, other = (started(*line, "--seed", seed).stdout for seed in "aab")
 
     assert first == again
     assert first != other

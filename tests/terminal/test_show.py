@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from command import noughts
+from forked import noughts
 
 DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
 

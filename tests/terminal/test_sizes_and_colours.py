@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from pseudo_terminal import CTRL_D, Session, in_terminal
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")

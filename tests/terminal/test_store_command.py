@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND, noughts
+from command import COMMAND
+from forked import noughts
 from noughts import open_store
 from noughts.core.codec import dumps
 from noughts.core.errors import Reason

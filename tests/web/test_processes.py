@@ -253,11 +253,10 @@ def test_a_worker_that_dies_is_replaced(store: str) -> None:
             for worker in before:
                 os.kill(worker, signal.SIGKILL)
             stream.wait_over()
-        while not _children(server.pid) - before:
-            pass
         secret = table.O.client.secret
-        with server.client(secret) as bob:
+        with server.client(secret) as bob:  # who waits in line until a new worker takes him
             assert bob.move(table.game, 4, 8).status == 200
+        assert _children(server.pid) - before
         assert server.stop() == 0
 
 
