@@ -20,10 +20,10 @@ import plain_reasons
 import plain_symmetry
 from command import COMMAND, environment, noughts
 from noughts.core.board import reachable
-from noughts.core.errors import NotInstalled, StoreUnavailable
+from noughts.core.errors import BadFormat, NotInstalled, StoreUnavailable
 from noughts.lab import dataset
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
-from noughts.lab.dataset import BadFormat, as_csv, as_jsonl, as_parquet, write_dataset
+from noughts.lab.dataset import as_csv, as_jsonl, as_parquet, write_dataset
 from noughts.lab.whole_file import write_whole
 from noughts.players.coach import advise
 from noughts.players.solver import prospect

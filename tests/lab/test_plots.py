@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from noughts.core.errors import StoreUnavailable
-from noughts.lab.plots import BadPlot, check_plot, plot_curves, plot_ratings
+from noughts.core.errors import BadFormat, StoreUnavailable
+from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def test_there_may_be_nothing_to_draw(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["", "plot", "plot.gif", "plot.svg.gz", ".svg", "png"])
 def test_what_is_no_picture_by_its_name_is_refused(file: str, tmp_path: Path) -> None:
     """There are two kinds."""
-    with pytest.raises(BadPlot, match=r"ends in neither \.svg nor \.png, and a plot is one of them"):
+    with pytest.raises(BadFormat, match=r"ends in neither \.svg nor \.png, and a plot is one of them"):
         check_plot(str(tmp_path / file) if file else file)
 
 

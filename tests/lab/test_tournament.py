@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from hostile_bots import POLITE, command, greets, plays
 from noughts import O, X, errors
+from noughts.core.errors import NoTournament
 from noughts.lab.sittings import LENGTH, Tables, sittings
 from noughts.lab.tournament import (
     Entrant,
     Forfeits,
     Meeting,
-    NoTournament,
     Played,
     Tournament,
     enter,

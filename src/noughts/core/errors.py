@@ -33,8 +33,10 @@ NoughtsError
 ├── NotAMachine             a file that holds no MENACE
 ├── NotAPolicy              a file that holds no policy
 ├── BadArray                an array that is no batch of games, or of actions
+├── BadFormat               a file that is to be written in no form that there is
+├── NoTournament            bots that cannot meet
 ├── NotInstalled            a part whose packages are not there
-├── BadSetting              a setting of a server that cannot be
+├── BadSetting              a setting that cannot be
 ├── StaleVersion            somebody else has recorded something first
 ├── KeyReused               a key that stands for another command already
 ├── InvalidId               no name for a game or a command
@@ -210,12 +212,20 @@ class BadArray(NoughtsError):
     """An array that is no batch of games, or of actions for it."""
 
 
+class BadFormat(NoughtsError):
+    """A form in which something cannot be written, or not there."""
+
+
+class NoTournament(NoughtsError):
+    """Bots that cannot meet, or more games than can be counted."""
+
+
 class NotInstalled(NoughtsError):
     """A part of noughts that needs packages which are not installed."""
 
 
 class BadSetting(NoughtsError):
-    """A setting of a server that cannot be."""
+    """A setting that cannot be."""
 
 
 class StaleVersion(NoughtsError):

@@ -10,7 +10,7 @@ import json
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from noughts.core.errors import NotInstalled, NoughtsError
+from noughts.core.errors import BadFormat, NotInstalled
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
 from noughts.lab.whole_file import write_whole
 
@@ -25,10 +25,6 @@ FORMATS = "csv", "jsonl", "parquet"
 
 FLAT = (*OF_A_POSITION, *(f"{name}_{cell}" for name in OF_A_MOVE for cell in range(9)))
 """The columns of a spreadsheet, in which a cell cannot hold nine things."""
-
-
-class BadFormat(NoughtsError):
-    """No form that the dataset has, or one that does not go there."""
 
 
 def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:

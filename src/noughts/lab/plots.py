@@ -18,7 +18,7 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 from matplotlib.ticker import StrMethodFormatter
 
-from noughts.core.errors import NoughtsError, StoreUnavailable, printable, quoted
+from noughts.core.errors import BadFormat, StoreUnavailable, printable, quoted
 from noughts.lab.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -53,14 +53,10 @@ _STYLE: dict[RcKeyType, Any] = {
 }
 
 
-class BadPlot(NoughtsError):
-    """A file that no picture is called."""
-
-
 def check_plot(file: str) -> None:
     """Refuse a file that is no picture by its name, or that cannot be written."""
     if Path(file).suffix.lower() not in ENDINGS:
-        raise BadPlot(f"{quoted(file)} ends in neither .svg nor .png, and a plot is one of them")
+        raise BadFormat(f"{quoted(file)} ends in neither .svg nor .png, and a plot is one of them")
     try:
         path = Path(file).resolve()
         if path.is_dir():

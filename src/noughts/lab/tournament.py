@@ -11,7 +11,7 @@ from itertools import count, permutations
 from typing import TYPE_CHECKING
 
 from noughts.core.board import Board, Mark
-from noughts.core.errors import NoughtsError, quoted
+from noughts.core.errors import NoTournament, quoted
 from noughts.core.value import Value
 from noughts.players.external import Program, poll
 from noughts.players.odds import odds
@@ -26,10 +26,6 @@ BOT, PROGRAM = "bot:", "program:"
 MOST_GAMES = 10**9
 """More than anybody will wait for."""
 _A_MOMENT = 0.1
-
-
-class NoTournament(NoughtsError):
-    """Bots that cannot meet, or more games than can be counted."""
 
 
 class Entrant(Value):

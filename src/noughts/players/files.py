@@ -71,25 +71,30 @@ def replace_file(path: Path | str, text: str) -> None:
         path = path.resolve()  # what a link points to is replaced, and not the link
         _check_plain(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = path.with_name(f".noughts-{os.urandom(8).hex()}")
-        try:
-            with beside.open("x", encoding="utf-8") as file:
-                if path.exists():
-                    os.fchmod(file.fileno(), S_IMODE(path.stat().st_mode))
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-            _sync(path.parent)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+        put_in_place(path, text.encode())
     except (
         OSError,
         RuntimeError,
         ValueError,
     ) as error:  # a link to itself is a RuntimeError, for a while
         raise StoreUnavailable(f"{path} cannot be written: {_why(error)}") from error
+
+
+def put_in_place(path: Path, content: bytes) -> None:
+    """Write a file beside its place, and then put it there: it is never half of anything."""
+    beside = path.with_name(f".noughts-{os.urandom(8).hex()}")
+    try:
+        with beside.open("xb") as file:
+            if path.exists():
+                os.fchmod(file.fileno(), S_IMODE(path.stat().st_mode))
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        _sync(path.parent)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def _check_plain(path: Path) -> None:

@@ -1,0 +1,35 @@
+"""The environments by their versioned names: importing this registers them.
+
+- PettingZoo: `tic_tac_toe_v0.env()`, or `pettingzoo.make("aec", "noughts/tic_tac_toe-v0")`
+- Gymnasium: `gymnasium.make("noughts/TicTacToe-v0")`, and `make_vec` of the same
+
+A version is part of the name: what a name stands for never changes, and a new meaning is a new number.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
+
+from noughts.lab import aec_env as tic_tac_toe_v0
+from noughts.lab.gym_env import TicTacToeEnv
+
+__all__ = ["AEC_ID", "GYM_ID", "TicTacToeEnv", "tic_tac_toe_v0"]
+
+GYM_ID = "noughts/TicTacToe-v0"
+AEC_ID = "noughts/tic_tac_toe-v0"
+
+
+def register() -> None:
+    """Register the environments, once."""
+    if GYM_ID not in gymnasium.registry:
+        gymnasium.register(
+            GYM_ID,
+            entry_point="noughts.lab.gym_env:TicTacToeEnv",
+            vector_entry_point="noughts.lab.vector_env:TicTacToeVectorEnv",
+        )
+    if hasattr(pettingzoo, "register") and AEC_ID not in pettingzoo.aec_registry:  # old ones have none
+        pettingzoo.register("aec", AEC_ID, "noughts.lab.aec_env:env")
+
+
+register()

@@ -1,0 +1,45 @@
+"""Whom a learner plays against, and with which mark; every environment refuses the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noughts.core.board import Board, O, X
+from noughts.core.errors import BadPolicy, BadSetting, UnknownPolicy, quoted
+from noughts.players.policies import find_policy
+from noughts.players.weights import Weighed, weigh
+
+if TYPE_CHECKING:
+    from noughts.players.policies import Policy
+
+EITHER = "either"
+MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
+"""What a learner can ask for, and the marks that it may then have."""
+
+
+def find_opponent(asked: object) -> Policy:
+    """Return a policy for its name, or for itself.
+
+    One with a name is thought about once for each board; a function is checked when it is asked.
+    """
+    if isinstance(asked, str):
+        return Weighed(find_policy(asked))
+    if not callable(asked):
+        raise UnknownPolicy(
+            f"an opponent is a policy's name or a function from boards to chances, not {quoted(asked)}"
+        )
+    return asked
+
+
+def check_mark(asked: object) -> str:
+    """Return the name of a mark that a learner can have, also for the mark itself."""
+    name = str(asked)
+    if name not in MARKS:
+        raise BadSetting(f"a mark is {', '.join(MARKS)}, not {quoted(asked)}")
+    return name
+
+
+def check_it_starts(policy: Policy) -> None:
+    """Refuse a policy that resigns before the first move: all there is of its games is their end."""
+    if not weigh(policy, Board()).total:
+        raise BadPolicy("an opponent that resigns before the first move leaves a learner nothing to play")

@@ -1,0 +1,385 @@
+"""The PettingZoo environment: its project's own checkers, every position, and everything bad."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
+import pytest
+from gymnasium.error import Error, ResetNeeded, UnsupportedMode
+from pettingzoo.test import (  # type: ignore[import-untyped]  # the same
+    api_test,
+    render_test,
+    seed_test,
+)
+from pettingzoo.utils import wrappers  # type: ignore[import-untyped]  # the same
+
+from noughts import Board, O, X, errors, reachable
+from noughts.lab.aec_env import AGENTS, TicTacToeAEC, env, raw_env
+from noughts.lab.envs import AEC_ID, tic_tac_toe_v0
+from noughts.lab.observing import FREE, OWN, THEIRS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Maker = Callable[..., TicTacToeAEC]
+
+# The checker of PettingZoo 1.27 has a list of the games whose observations may be dicts: its own.
+# Newer ones have none (pull request 1391).
+ABOUT_DICTS = {
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box",
+}
+
+BAD_ACTIONS = [
+    -1,
+    9,
+    10**9,
+    -(10**30),
+    4.0,
+    float("nan"),
+    None,
+    "4",
+    [4],
+    np.array([4, 5]),
+    np.float32(1),
+]
+
+BITS = [[held >> cell & 1 for cell in range(9)] for held in range(0o1000)]
+
+makers = pytest.mark.parametrize("make", [env, raw_env])
+places = pytest.mark.parametrize("mask_in", ["observation", "info"])
+
+
+def played(moves: Iterable[int], make: Maker = env, **settings: Any) -> TicTacToeAEC:  # noqa: ANN401 - whatever it takes
+    """Return an environment after some moves."""
+    return replayed(make(**settings), moves)
+
+
+def replayed(game: TicTacToeAEC, moves: Iterable[int]) -> TicTacToeAEC:
+    """Play some moves of a new game."""
+    game.reset()
+    for move in moves:
+        game.step(move)
+    return game
+
+
+def state(game: TicTacToeAEC) -> object:
+    """Return everything that can be seen of a game."""
+    seen: list[Any] = [game.observe(agent) for agent in AGENTS]
+    arrays = [array for view in seen for array in (view.values() if isinstance(view, dict) else [view])]
+    return (
+        [array.tobytes() for array in arrays],
+        [*game.agents],
+        game.agent_selection,
+        [{**each} for each in (game.rewards, game.terminations, game.truncations)],
+        {
+            agent: {key: np.array(told).tolist() for key, told in game.infos[agent].items()}
+            for agent in game.infos
+        },
+    )
+
+
+def ways() -> dict[Board, tuple[int, ...]]:
+    """Return moves that lead to each position."""
+    found: dict[Board, tuple[int, ...]] = {Board(): ()}
+    for board in reachable():
+        for cell in () if board.is_over else board.free_cells:
+            found.setdefault(board.place(cell), (*found[board], cell))
+    return found
+
+
+@makers
+def test_the_api_test_passes_without_a_word(make: Maker, capsys: pytest.CaptureFixture[str]) -> None:
+    """Again and again, since it plays at random; and nothing is printed but that it passed."""
+    for _ in range(20):
+        api_test(make(), num_cycles=20)
+
+        assert capsys.readouterr() == ("Starting API test\nPassed API test\n", "")
+
+
+@makers
+def test_with_dicts_the_api_test_warns_of_dicts_alone(
+    make: Maker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of PettingZoo's own games are on a list."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        for _ in range(20):
+            api_test(make(mask_in="observation"), num_cycles=20)
+
+    assert {str(warning.message).partition(" or ")[0] for warning in given} <= ABOUT_DICTS
+    assert set(capsys.readouterr().out.splitlines()) == {"Starting API test", "Passed API test"}
+
+
+@makers
+@places
+def test_the_seed_test_passes(make: Maker, mask_in: str) -> None:
+    """Two games with one seed are one game."""
+    seed_test(lambda: make(mask_in=mask_in))
+
+
+def test_the_render_test_passes() -> None:
+    """In each mode that the environment names; its random moves heed a mask in the observation alone."""
+    render_test(env)
+    render_test(lambda **settings: raw_env(mask_in="observation", **settings))
+
+
+def test_it_is_called_by_its_versioned_name() -> None:
+    """In its own words, and by PettingZoo's registry where there is one."""
+    assert str(env()) == "tic_tac_toe_v0"
+    assert tic_tac_toe_v0.env is env
+    assert isinstance(pettingzoo.make("aec", AEC_ID), TicTacToeAEC)
+
+
+@places
+def test_every_position_is_seen_as_it_is(mask_in: str) -> None:
+    """By both agents: their own tokens, the other's, the free cells, row by row, and what they may do."""
+    game = env(mask_in=mask_in)
+    for board, moves in ways().items():
+        replayed(game, moves)
+        for agent, own, theirs in ((AGENTS[0], board.x, board.o), (AGENTS[1], board.o, board.x)):
+            seen: Any = game.observe(agent)
+            to_move = agent == game.agent_selection
+            if mask_in == "info":
+                assert [*game.infos[agent]] == ["action_mask"]
+                planes, mask = seen, game.infos[agent]["action_mask"]
+            else:
+                assert game.infos[agent] == {}
+                planes, mask = seen["observation"], seen["action_mask"]
+            for plane, held in ((OWN, own), (THEIRS, theirs), (FREE, 0o777 & ~(own | theirs))):
+                assert planes[..., plane].ravel().tolist() == BITS[held]
+            legal = range(9) if board.is_over else board.free_cells
+            assert mask.tolist() == [int(to_move and cell in legal) for cell in range(9)]
+            assert planes.dtype == mask.dtype == np.int8
+    assert game.observation_space(AGENTS[0]).contains(game.observe(AGENTS[0]))
+
+
+@makers
+def test_every_position_is_rewarded_and_ended_as_the_core_says(make: Maker) -> None:
+    """One for the winner, minus one for the loser, nothing before."""
+    game = make()
+    for board, moves in ways().items():
+        replayed(game, moves)
+
+        won = (board.winner is X) - (board.winner is O)
+        assert game.rewards == {"player_1": won, "player_2": -won}
+        assert game.terminations == dict.fromkeys(AGENTS, board.is_over)
+        assert game.truncations == dict.fromkeys(AGENTS, False)
+        assert game.agent_selection == AGENTS[len(moves) % 2]
+        if board.is_over:
+            last = {}
+            for agent in game.agent_iter():
+                _, last[agent], *_ = game.last()
+                game.step(None)
+            assert last == {"player_1": won, "player_2": -won}
+            assert game.agents == []
+            assert game.rewards == {}
+            assert game.infos == {}
+
+
+def test_the_loop_that_pettingzoo_documents_finds_its_mask() -> None:
+    """In the info, at every step: also of an agent that only leaves, to whom anything is allowed."""
+    rng, game = random.Random(1), env()
+    for _ in range(50):
+        game.reset()
+        before = Board()
+        for _agent in game.agent_iter():
+            seen, _, terminated, truncated, info = game.last()
+            legal = [cell for cell, free in enumerate(info["action_mask"].tolist()) if free]
+            assert isinstance(seen, np.ndarray)
+            if terminated or truncated:
+                assert legal == [*range(9)]
+                game.step(None)
+            else:
+                assert legal == [*before.free_cells]
+                action = rng.choice(legal)
+                before = before.place(action)
+                game.step(action)
+        assert before.is_over
+
+
+def test_an_info_that_was_kept_stays_as_it_was() -> None:
+    """What an agent was told is not taken back when the game goes on."""
+    game, kept = env(), []
+    game.reset()
+    for cell in (0, 3, 1, 4, 2, None, None):
+        kept.append(game.last()[4])
+        game.step(cell)
+
+    assert [info["action_mask"].sum() for info in kept] == [9, 8, 7, 6, 5, 9, 9]
+
+
+def test_nobody_can_write_on_the_mask_of_who_waits() -> None:
+    """It is the same for all, and so read-only; every other array is its receiver's own."""
+    game = played([4])
+    with pytest.raises(ValueError, match="read-only"):
+        game.infos["player_1"]["action_mask"][0] = 1
+    game.infos["player_2"]["action_mask"][:] = 0
+    assert played([4]).infos["player_2"]["action_mask"].sum() == 8
+
+
+def test_env_does_what_pettingzoos_wrappers_do() -> None:
+    """In random games with illegal moves among them: every value at every step, but for the infos."""
+    rng = random.Random(1)
+    ours, theirs = env(), wrappers.TerminateIllegalWrapper(raw_env(), illegal_reward=-1)
+    theirs = wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(theirs))
+    for _ in range(100):
+        ours.reset()
+        theirs.reset()
+        for agent, other in zip(ours.agent_iter(), theirs.agent_iter(), strict=True):
+            assert agent == other
+            assert ours.agents == theirs.agents
+            for name in ("rewards", "terminations", "truncations", "_cumulative_rewards"):
+                assert getattr(ours, name) == getattr(theirs, name), name
+            assert ours.last()[1:4] == theirs.last()[1:4]
+            action = None if ours.terminations[agent] else rng.randrange(9)
+            ours.step(action)
+            theirs.step(action)
+
+
+@places
+def test_a_taken_cell_loses(mask_in: str) -> None:
+    """Minus one for the mover and nothing for the other, on the board as it was."""
+    for first in range(9):
+        game = played([first, first], mask_in=mask_in, render_mode="ansi")
+
+        assert game.rewards == {"player_1": 0, "player_2": -1}
+        assert game.terminations == dict.fromkeys(AGENTS, True)
+        assert game.infos["player_2"]["illegal"] is True
+        assert [*game.infos["player_1"]] == (["action_mask"] if mask_in == "info" else [])
+        assert str(game.render()).count("X") == 1
+        assert "O" not in str(game.render())
+        game.step(None)
+        game.step(None)
+        assert game.agents == []
+
+
+def test_without_wrappers_a_taken_cell_is_an_error() -> None:
+    """In every position, and nothing happens."""
+    game = raw_env()
+    for board, moves in ways().items():
+        if not board.is_over and moves:
+            before = state(replayed(game, moves))
+
+            with pytest.raises(errors.CellTaken):
+                game.step(moves[0])
+            assert state(game) == before
+
+
+@makers
+@pytest.mark.parametrize("action", BAD_ACTIONS, ids=str)
+def test_what_is_no_cell_is_refused(make: Maker, action: Any) -> None:  # noqa: ANN401 - anything at all
+    """With a sentence, and nothing happens."""
+    game = played([4, 0], make)
+    before = state(game)
+
+    with pytest.raises(errors.NoSuchCell, match="is no cell: they are 0 to 8"):
+        game.step(action)
+    assert state(game) == before
+    game.step(np.int64(8))  # type: ignore[arg-type]  # whole numbers do
+
+
+@makers
+@pytest.mark.parametrize("action", [0, 5, -1, "no"])
+def test_an_agent_whose_game_is_over_steps_with_none(make: Maker, action: Any) -> None:  # noqa: ANN401 - anything at all
+    """Whatever else it tries is refused, and nothing happens."""
+    game = played([0, 3, 1, 4, 2], make)
+    before = state(game)
+
+    with pytest.raises(ValueError, match="player_2 steps with None"):
+        game.step(action)
+    assert state(game) == before
+
+
+@makers
+def test_nothing_can_be_done_before_a_game(make: Maker) -> None:
+    """Each attempt says that reset() is needed."""
+    game = make(render_mode="ansi")
+    attempts: list[Callable[[], object]] = [
+        lambda: game.step(0),
+        lambda: game.step(None),
+        lambda: game.observe("player_1"),
+        game.agent_iter,
+        game.render,
+    ]
+    for attempt in attempts:
+        with pytest.raises(ResetNeeded, match="reset"):
+            attempt()
+    for name in (
+        "agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "num_agents",
+    ):
+        with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+            getattr(game, name)
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        game.last()
+
+
+@makers
+def test_nothing_can_be_done_when_both_have_left(make: Maker) -> None:
+    """Until there is a new game."""
+    game = played([0, 3, 1, 4, 2, None, None], make)  # type: ignore[list-item]  # who leaves steps with None
+
+    for attempt in (lambda: game.step(None), lambda: game.step(0), game.last):
+        with pytest.raises(ResetNeeded, match="both agents have left"):
+            attempt()
+    assert list(game.agent_iter()) == []
+    game.reset()
+    game.step(0)
+
+
+def test_a_loop_without_steps_is_refused() -> None:
+    """It would never end."""
+    game = played([])
+
+    with pytest.raises(Error, match="needs a step"):
+        list(game.agent_iter())
+    assert list(zip(game.agent_iter(0), "abc", strict=False)) == []
+
+
+@places
+def test_what_is_given_out_can_be_written_on(mask_in: str) -> None:
+    """It changes neither the game nor what anybody else sees."""
+    game, other = played([4], mask_in=mask_in), played([4], mask_in=mask_in)
+    seen: Any
+    for seen in (game.observe("player_1"), game.last()[0], game.last()[4]):
+        for array in seen.values() if isinstance(seen, dict) else [seen]:
+            array[:] = 7
+
+    for agent in AGENTS:
+        assert str(game.observe(agent)) == str(other.observe(agent))
+    game.step(0)
+    other.step(0)
+    assert state(game) == state(other)
+
+
+def test_strange_settings_are_refused() -> None:
+    """With what there is instead."""
+    with pytest.raises(UnsupportedMode, match="'window'"):
+        env(render_mode="window")
+    with pytest.raises(ValueError, match="in the observation or in the info"):
+        env(mask_in="rewards")
+    with pytest.raises(ValueError, match="no agent 'bob'"):
+        played([]).observe("bob")
+
+
+@makers
+def test_a_game_can_be_copied_and_pickled_in_the_middle(make: Maker) -> None:
+    """The copy goes on by itself."""
+    for game in (played([4, 0], make), played([0, 3, 1, 4, 2], make)):
+        before = state(game)
+        for twin in (copy.deepcopy(game), pickle.loads(pickle.dumps(game))):  # noqa: S301 - our own
+            assert state(twin) == before
+            twin.step(None if game.terminations["player_1"] else 8)
+            assert state(game) == before

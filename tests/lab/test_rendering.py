@@ -1,0 +1,111 @@
+"""Boards as text and as pictures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from gymnasium.error import UnsupportedMode
+
+from noughts import Board, parse_board, reachable
+from noughts.lab.rendering import MODES, SIZE, check_render_mode, drawing, picture, render_board
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CELL = SIZE // 3
+PAPER = [0xFA, 0xF8, 0xF3]
+
+
+def cells(board: Board) -> list[NDArray[np.uint8]]:
+    """Return the pixels of each cell, without its edges."""
+    painted = picture(board)
+    return [
+        painted[CELL * row + 2 : CELL * (row + 1) - 2, CELL * column + 2 : CELL * (column + 1) - 2]
+        for row in range(3)
+        for column in range(3)
+    ]
+
+
+def test_text_shows_every_board_as_it_is() -> None:
+    """Read back, all 5,478 are what they were."""
+    for board in reachable():
+        rows = drawing(board).split("\n")
+
+        assert rows[1] == rows[3] == "-+-+-"
+        assert parse_board("/".join(row.replace("|", "").ljust(3) for row in rows[::2])) is board
+
+
+def test_a_picture_has_each_mark_in_its_cell() -> None:
+    """Row by row: free cells are paper, and marks are alike wherever they stand."""
+    board = parse_board("X_O/_X_/O_X")
+    painted = cells(board)
+
+    assert [cell for cell, pixels in enumerate(painted) if (pixels == PAPER).all()] == [1, 3, 5, 7]
+    assert np.array_equal(painted[2], painted[6])
+    assert not np.array_equal(painted[2], painted[0])
+    assert np.array_equal(cells(Board().place(8))[8], cells(Board().place(1))[1])
+
+
+def test_a_cross_is_blue_and_a_ring_is_orange() -> None:
+    """In the middle of a cell the cross has ink, and the ring has none; on the ring it is the reverse."""
+    cross, ring = cells(Board().place(0))[0], cells(Board().place(8).place(0))[0]
+    middle = CELL // 2 - 2
+
+    assert cross[middle, middle].tolist() == [0x00, 0x69, 0xA8]
+    assert ring[middle, middle].tolist() == PAPER
+    assert ring[middle, middle + 28].tolist() == [0xC2, 0x50, 0x0A]
+    assert cross[middle, middle + 28].tolist() == PAPER
+
+
+def test_marks_have_soft_edges() -> None:
+    """Between ink and paper there are colours of both."""
+    assert len(np.unique(cells(Board().place(0))[0].reshape(-1, 3), axis=0)) > 5
+
+
+def test_the_cells_of_a_line_that_has_won_are_tinted() -> None:
+    """Both lines, if one token completed two; nothing else, and nothing in a draw."""
+
+    def tinted(board: Board) -> list[int]:
+        return [cell for cell, pixels in enumerate(cells(board)) if (pixels[20, 20] != PAPER).any()]
+
+    assert tinted(parse_board("XXX/OO_/___")) == [0, 1, 2]
+    assert tinted(parse_board("XXX/XOO/XOO")) == [0, 1, 2, 3, 6]
+    assert tinted(parse_board("XOX/XOO/OXX")) == []
+
+
+def test_a_picture_is_its_receivers_own() -> None:
+    """Painting over one leaves the next as it was."""
+    first = picture(Board())
+    assert first.shape == (SIZE, SIZE, 3)
+    assert first.dtype == np.uint8
+    first[:] = 0
+
+    assert picture(Board())[0, 0].tolist() == PAPER
+
+
+def test_each_mode_gives_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    """Text, an array, or nothing but text on the screen."""
+    board = Board().place(4)
+
+    assert render_board(board, "ansi") == drawing(board)
+    painted = render_board(board, "rgb_array")
+    assert isinstance(painted, np.ndarray)
+    assert np.array_equal(painted, picture(board))
+    assert capsys.readouterr().out == ""
+    assert render_board(board, "human") is None
+    assert capsys.readouterr().out == drawing(board) + "\n\n"
+
+
+def test_no_mode_renders_nothing_and_says_so() -> None:
+    """With a warning, as Gymnasium's own environments do."""
+    with pytest.warns(UserWarning, match="make the environment with a render_mode"):
+        assert render_board(Board(), None) is None
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    """And those that are known are named."""
+    assert [check_render_mode(mode) for mode in (None, *MODES)] == [None, *MODES]
+    with pytest.raises(UnsupportedMode, match="'video': there are human, ansi, rgb_array"):
+        check_render_mode("video")

@@ -1,0 +1,718 @@
+"""The vector environment: every position and action, both ways to begin anew, and everything bad."""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded, UnsupportedMode
+from gymnasium.utils.passive_env_checker import check_obs
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import (
+    DictInfoToList,
+    FlattenObservation,
+    RecordEpisodeStatistics,
+    TransformObservation,
+)
+
+from noughts import Board, Mark, O, X, errors, reachable
+from noughts.lab.envs import GYM_ID, TicTacToeEnv
+from noughts.lab.observing import OWN, THEIRS, mask_of, observation_of
+from noughts.lab.vector_env import TicTacToeVectorEnv
+from noughts.players.odds import odds
+from noughts.players.policies import find_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from noughts.players.policies import Policy
+
+    Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+NEXT, SAME = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
+BOARDS = reachable()
+NUMBERS = {board: number for number, board in enumerate(BOARDS)}
+BITS = 1 << np.arange(9)
+
+modes = pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
+
+
+def resigning(at: int) -> Policy:
+    """Return a policy that takes the first free cell, and resigns when that many tokens lie there."""
+
+    def policy(board: Board) -> Mapping[int, Fraction]:
+        return {board.free_cells[0]: Fraction(1)} if board.count < at else {}
+
+    return policy
+
+
+first_free = resigning(at=9)
+
+
+@cache
+def made(opponent: str | Policy | None, mark: str, mode: AutoresetMode, games: int) -> TicTacToeVectorEnv:
+    """Return one environment for all tests that want such a one: each begins with a reset."""
+    return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode)
+
+
+@cache
+def ways() -> dict[Board, tuple[int, ...]]:
+    """Return moves that lead to each position."""
+    found: dict[Board, tuple[int, ...]] = {Board(): ()}
+    for board in BOARDS:
+        for cell in () if board.is_over else board.free_cells:
+            found.setdefault(board.place(cell), (*found[board], cell))
+    return found
+
+
+@cache
+def seen_by(mark: Mark | None) -> NDArray[np.int8]:
+    """Return what the player of a mark, or whoever is to move, sees in each position."""
+    return np.array([observation_of(board, mark or board.turn) for board in BOARDS])
+
+
+@cache
+def masks() -> NDArray[np.int8]:
+    """Return what may be done in each position."""
+    return np.array([mask_of(board) for board in BOARDS])
+
+
+def board_in(seen: NDArray[np.int8], mark: Mark) -> Board:
+    """Read a board from what the player of a mark sees of it."""
+    own, theirs = (int(seen[..., plane].ravel() @ BITS) for plane in (OWN, THEIRS))
+    return Board(own, theirs) if mark is X else Board(theirs, own)
+
+
+def some_actions(
+    rng: np.random.Generator, infos: dict[str, Any], illegal: float = 0
+) -> NDArray[np.int64]:
+    """Draw an action for each game, legal or any."""
+    mask = infos["action_mask"]
+    legal = (rng.random(mask.shape) * mask).argmax(1)
+    return np.where(rng.random(len(mask)) < illegal, rng.integers(-1, 10, len(mask)), legal)
+
+
+def written(result: Any) -> list[bytes]:  # noqa: ANN401 - whatever a reset or a step returns
+    """Return everything that a reset or a step says, as it is now."""
+    *arrays, infos = result
+    return [array.tobytes() for array in [*arrays, *infos.values()]]
+
+
+def played(env: TicTacToeVectorEnv, seed: int | None, steps: int = 12) -> list[list[bytes]]:
+    """Return everything that is said in a run."""
+    rng = np.random.default_rng(1)
+    result: Any = env.reset(seed=seed)
+    said = [written(result)]
+    for _ in range(steps):
+        result = env.step(some_actions(rng, result[-1], illegal=0.2))
+        said.append(written(result))
+    return said
+
+
+# With no opponent, every position
+
+
+def positions_and_actions(tokens: int) -> list[tuple[Board, int]]:
+    """Return every game that is not over after so many moves, with each action and one that is none."""
+    return [
+        (board, action)
+        for board in BOARDS
+        if board.count == tokens and not board.is_over
+        for action in range(10)
+    ]
+
+
+def led_to(cases: list[tuple[Board, int]], mode: AutoresetMode) -> Result:
+    """Lead a game into each position, and take the action there."""
+    env = TicTacToeVectorEnv(len(cases), None, autoreset_mode=mode)
+    env.reset()
+    for moves in zip(*[ways()[board] for board, _ in cases], strict=True):
+        *_, infos = env.step(np.array(moves))
+        assert not infos["illegal"].any()
+    return env.step(np.array([action for _, action in cases]))
+
+
+@modes
+@pytest.mark.parametrize("tokens", range(9))
+def test_every_action_in_every_position_leads_where_the_core_says(
+    tokens: int, mode: AutoresetMode
+) -> None:
+    """What is seen, may be done and is won, by whoever is to move then; and an illegal one loses."""
+    cases = positions_and_actions(tokens)
+
+    seen, rewards, terminated, truncated, infos = led_to(cases, mode)
+
+    illegal = np.array([action not in board.free_cells for board, action in cases])
+    after = [board.place(action) if action in board.free_cells else board for board, action in cases]
+    over = illegal | [board.is_over for board in after]
+    position = np.array([NUMBERS[board] for board in after])
+    assert np.array_equal(infos["illegal"], illegal)
+    assert np.array_equal(terminated, over)
+    assert np.array_equal(rewards, np.where(illegal, -1, [board.winner is not None for board in after]))
+    assert not truncated.any()
+    if mode is SAME:
+        assert np.array_equal(infos["_final_obs"], over)
+        assert np.array_equal(infos["final_obs"][over], seen_by(None)[position[over]])
+        position[over] = 0
+    assert np.array_equal(seen, seen_by(None)[position])
+    assert np.array_equal(infos["action_mask"], masks()[position] | over[:, None])
+    assert np.array_equal(infos["position"], position)
+
+
+# Against an opponent
+
+
+class Follower:
+    """Follows one game of a batch by the rules, and holds the environment to them."""
+
+    def __init__(self, policy: Policy, mark: str, mode: AutoresetMode) -> None:
+        self.policy, self.wanted, self.mode = policy, mark, mode
+        self.mark, self.board, self.is_over = X, Board(), False
+        self.ends: list[tuple[Mark, float]] = []
+
+    def begin(self, seen: NDArray[np.int8], mask: NDArray[np.int8], position: int) -> None:
+        """Look at a new game: the opponent has moved if it has X, and could."""
+        self.board, self.is_over = BOARDS[position], False
+        self.mark = O if self.board.count else X
+        assert str(self.mark) == self.wanted or self.wanted == "either"
+        if self.mark is O:
+            assert self.policy(Board())[self.board.x.bit_length() - 1] > 0
+        self.look(seen, mask)
+
+    def look(self, seen: NDArray[np.int8], mask: NDArray[np.int8]) -> None:
+        """See what the player of the mark sees, and may do."""
+        position = NUMBERS[self.board]
+        assert seen.tobytes() == seen_by(self.mark)[position].tobytes()
+        assert mask.tobytes() == (masks()[position] | self.is_over).tobytes()
+
+    def step(self, action: int, result: Result) -> None:
+        """Hear what has happened."""
+        seen, reward, terminated, truncated, infos = result
+        assert not truncated
+        if self.is_over:
+            assert (reward, terminated, infos["illegal"]) == (0, False, False)
+            self.begin(seen, infos["action_mask"], infos["position"])
+            return
+        at_once = terminated and self.mode is SAME
+        after = board_in(infos["final_obs"], self.mark) if at_once else BOARDS[infos["position"]]
+        assert (reward, terminated, infos["illegal"]) == self.judged(action, after)
+        self.board, self.is_over = after, bool(terminated)
+        if terminated:
+            self.ends.append((self.mark, reward))
+        if at_once:
+            self.begin(seen, infos["action_mask"], infos["position"])
+        else:
+            self.look(seen, infos["action_mask"])
+
+    def judged(self, action: int, after: Board) -> tuple[int, bool, bool]:
+        """Return the reward, whether it is the end, and whether it was illegal, if it can be so."""
+        if action not in self.board.free_cells:
+            assert after is self.board
+            return -1, True, True
+        middle = self.board.place(action)
+        if middle.is_over or not (answers := self.policy(middle)):
+            assert after is middle
+            return int(middle.winner is self.mark or not middle.is_over), True, False
+        assert after in [middle.place(cell) for cell, chance in answers.items() if chance]
+        return (after.winner is self.mark) - (after.winner is self.mark.other), after.is_over, False
+
+
+def one_of(result: Result, game: int) -> Result:
+    """Return what a step says of one game."""
+    *arrays, infos = result
+    seen, reward, terminated, truncated = (array[game] for array in arrays)
+    return seen, reward, terminated, truncated, {key: value[game] for key, value in infos.items()}
+
+
+@pytest.mark.parametrize(
+    ("opponent", "mark", "mode"),
+    [
+        ("club", "X", NEXT),
+        ("club", "O", NEXT),
+        ("random", "either", NEXT),
+        ("random", "either", SAME),
+        (resigning(at=4), "X", SAME),
+        (resigning(at=4), "O", NEXT),
+    ],
+    ids=["X", "O", "either, next step", "either, same step", "resigning O", "resigning X"],
+)
+def test_every_game_of_a_run_is_played_by_the_rules(
+    opponent: str | Policy, mark: str, mode: AutoresetMode
+) -> None:
+    """Each move is legal, and one that the opponent would make; nothing leaks into the next game."""
+    policy = find_policy(opponent) if isinstance(opponent, str) else opponent
+    env, rng = made(opponent, mark, mode, 40), np.random.default_rng(2)
+    followers = [Follower(policy, mark, mode) for _ in range(40)]
+    seen, infos = env.reset(seed=2)
+    for game, follower in enumerate(followers):
+        follower.begin(seen[game], infos["action_mask"][game], infos["position"][game])
+    for _ in range(30):
+        actions = some_actions(rng, infos, illegal=0.1)
+        result: Any = env.step(actions)
+        infos = result[4]
+        for game, follower in enumerate(followers):
+            follower.step(int(actions[game]), one_of(result, game))
+    ends = {end for follower in followers for end in follower.ends}
+    marks = (X, O) if mark == "either" else (Mark(mark),)
+    rewards = (-1, 0, 1) if isinstance(opponent, str) else (-1, 1)
+    assert ends == {(each, reward) for each in marks for reward in rewards}
+
+
+@pytest.mark.parametrize("mark", ["X", "O"])
+def test_an_opponent_without_chance_plays_as_in_the_single_environment(mark: str) -> None:
+    """Step by step, in everything that both say, illegal moves and new games included."""
+    games, rng = 20, np.random.default_rng(3)
+    env = made(first_free, mark, NEXT, games)
+    singles = [TicTacToeEnv(first_free, mark) for _ in range(games)]
+    seen, infos = env.reset(seed=1)
+    over = [False] * games
+    for game, single in enumerate(singles):
+        assert np.array_equal(seen[game], single.reset()[0])
+    for _ in range(30):
+        actions = some_actions(rng, infos, illegal=0.1)
+        result: Any = env.step(actions)
+        infos = result[4]
+        for game, single in enumerate(singles):
+            told: Any = (*single.reset(), 0, False) if over[game] else single.step(int(actions[game]))
+            if over[game]:
+                told = (told[0], 0, False, False, told[1])
+            seen, reward, terminated, truncated, info = one_of(result, game)
+            assert np.array_equal(seen, told[0])
+            assert (reward, terminated, truncated) == told[1:4]
+            for key, value in info.items():
+                assert np.array_equal(value, told[4][key]), key
+            over[game] = bool(terminated)
+
+
+def test_the_ends_are_as_frequent_as_the_exact_odds_say() -> None:
+    """Random against club, one game each: wins and draws, give or take five deviations."""
+    games, rng = 3000, np.random.default_rng(4)
+    env = made("club", "either", NEXT, games)
+    _, infos = env.reset(seed=4)
+    is_x = infos["position"] == 0
+    results, over = np.zeros(games), np.zeros(games, np.bool_)
+    while not over.all():
+        _, rewards, terminated, _, infos = env.step(some_actions(rng, infos))
+        results[terminated & ~over] = rewards[terminated & ~over]
+        over |= terminated
+    assert abs(is_x.sum() - games / 2) < 5 * (games / 4) ** 0.5
+    even, club = find_policy("random"), find_policy("club")
+    for mark, mine in ((X, is_x), (O, ~is_x)):
+        exact = odds(even, club) if mark is X else odds(club, even)
+        for reward, chance in ((1, exact.win(mark)), (0, exact.draw)):
+            expected, size = float(chance) * mine.sum(), mine.sum()
+            deviation = (size * float(chance) * (1 - float(chance))) ** 0.5
+            assert abs((results[mine] == reward).sum() - expected) < 5 * deviation
+
+
+def test_the_opponent_answers_with_its_exact_chances() -> None:
+    """Six answers to a corner, of club; and which cell it begins with, if it has X."""
+    games = 3000
+    env = made("club", "either", NEXT, games)
+    _, infos = env.reset(seed=5)
+    is_o = infos["position"] > 0
+    begun = [BOARDS[number].x for number in infos["position"][is_o]]
+    *_, infos = env.step(np.zeros(games, np.int64))
+    answered = [BOARDS[number].o for number in infos["position"][~is_o]]
+    for tokens, board in ((begun, Board()), (answered, Board().place(0))):
+        for cell, share in find_policy("club")(board).items():
+            chance, size = float(share), len(tokens)
+            spread = 5 * (size * chance * (1 - chance)) ** 0.5
+            assert abs(tokens.count(1 << cell) - size * chance) <= spread
+
+
+def test_an_opponent_that_resigns_has_lost() -> None:
+    """On the board as the learner left it; the next step begins anew."""
+    env = made(resigning(at=3), "X", NEXT, 2)
+    env.reset()
+    env.step(np.array([4, 8]))
+
+    seen, rewards, terminated, _, infos = env.step(np.array([8, 4]))
+
+    assert (rewards.tolist(), terminated.tolist()) == ([1, 1], [True, True])
+    assert [str(BOARDS[number]) for number in infos["position"]] == ["O__/_X_/__X"] * 2
+    assert infos["action_mask"].all()
+    assert seen[..., OWN].sum() == 4
+    seen, rewards, terminated, _, infos = env.step(np.array([1, 1]))
+    assert (rewards.tolist(), terminated.tolist()) == ([0, 0], [False, False])
+    assert infos["position"].tolist() == [0, 0]
+
+
+# How a game begins anew
+
+
+def test_the_next_step_begins_anew_whatever_is_done() -> None:
+    """Its action is not looked at, nor flagged; it brings nothing, and the game goes on from there."""
+    env = TicTacToeVectorEnv(4, None)
+    env.reset()
+    for cell in (0, 3, 1, 4):
+        env.step(np.full(4, cell))
+    _, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
+    assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
+    assert infos["illegal"].tolist() == [False, False, True, False]
+    assert infos["action_mask"].all(1).tolist() == [True, True, True, False]
+
+    seen, rewards, terminated, truncated, infos = env.step(np.array([2, 10**9, -1, 0]))
+
+    assert rewards.tolist() == [0, 0, 0, -1]
+    assert terminated.tolist() == infos["illegal"].tolist() == [False, False, False, True]
+    assert not truncated.any()
+    assert infos["position"][:3].tolist() == [0, 0, 0]
+    assert np.array_equal(seen[0], observation_of(Board(), X))
+    _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 8]))
+    assert not np.any([rewards, terminated, infos["illegal"]])
+    assert infos["position"].tolist() == [NUMBERS[Board().place(8)]] * 3 + [0]
+
+
+def test_the_same_step_begins_anew_and_tells_of_the_end() -> None:
+    """What is seen is the new game; the end is among the infos, where a flag says so."""
+    env = TicTacToeVectorEnv(4, None, autoreset_mode="SameStep")
+    env.reset()
+    for cell in (0, 3, 1, 4):
+        env.step(np.full(4, cell))
+
+    seen, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
+
+    assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
+    assert infos["_final_obs"].tolist() == [True, True, True, False]
+    assert infos["illegal"].tolist() == [False, False, True, False]
+    assert str(board_in(infos["final_obs"][0], O)) == "XXX/OO_/___"
+    assert str(board_in(infos["final_obs"][2], X)) == "XX_/OO_/___"
+    assert np.array_equal(seen[0], observation_of(Board(), X))
+    assert infos["position"][:3].tolist() == [0, 0, 0]
+    _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 2]))
+    assert not np.any([rewards, terminated, infos["illegal"], infos["_final_obs"]])
+    assert infos["position"][:3].tolist() == [NUMBERS[Board().place(8)]] * 3
+
+
+# What is bad
+
+
+@modes
+@pytest.mark.parametrize(
+    "bad",
+    [4, 0, -1, 9, 15, 16, 10**9, -(2**63), 2**63 - 1, np.uint64(2**64 - 1), np.uint64(2**63 + 8)],
+    ids=str,
+)
+def test_an_illegal_action_loses_its_own_game_alone(bad: int, mode: AutoresetMode) -> None:
+    """A taken cell or none: the board stays as it was, and the other games go on."""
+    env = made(first_free, "X", mode, 3)
+    env.reset()
+    env.step(np.array([4, 4, 4]))
+
+    seen, rewards, terminated, truncated, infos = env.step(np.array([8, bad, 8], np.asarray(bad).dtype))
+
+    assert (rewards.tolist(), terminated.tolist()) == ([0, -1, 0], [False, True, False])
+    assert infos["illegal"].tolist() == [False, True, False]
+    assert not truncated.any()
+    end = infos["final_obs"][1] if mode is SAME else seen[1]
+    assert str(board_in(end, X)) == "O__/_X_/___"
+    if mode is NEXT:
+        assert BOARDS[infos["position"][1]] is board_in(end, X)
+    assert {str(board_in(seen[game], X)) for game in (0, 2)} == {"OO_/_X_/__X"}
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i4", "i8", "u8", ">i8", ">u2"])
+def test_whole_numbers_of_every_type_are_actions(kind: str) -> None:
+    """Legal ones are taken, and nine is illegal; so it is in a plain list, and in every second place."""
+    env = TicTacToeVectorEnv(3, None)
+    env.reset()
+
+    actions = np.array([4, 8, 9], kind)
+    *_, infos = env.step(actions)
+
+    assert infos["illegal"].tolist() == [False, False, True]
+    assert [str(BOARDS[number]) for number in infos["position"][:2]] == ["___/_X_/___", "___/___/__X"]
+    assert actions.tolist() == [4, 8, 9]
+    env.reset()
+    for same in (np.repeat(actions, 2)[::2], actions.tolist()):
+        env.reset()
+        assert np.array_equal(env.step(same)[4]["position"], infos["position"])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        None,
+        4,
+        [],
+        [1, 2],
+        [1, 2, 3, 4],
+        [[1, 2, 3]],
+        [[1], [2], [3]],
+        [1.0, 2.0, 3.0],
+        [True, False, True],
+        ["1", "2", "3"],
+        [None] * 3,
+        [1, [2], 3],
+        [2**70, 1, 2],
+        "123",
+    ],
+    ids=str,
+)
+def test_what_is_no_array_of_actions_is_refused(bad: Any) -> None:  # noqa: ANN401 - anything at all
+    """With a sentence, and nothing happens."""
+    env, twin = TicTacToeVectorEnv(3, None), TicTacToeVectorEnv(3, None)
+    for each in (env, twin):
+        each.reset()
+        each.step(np.array([4, 4, 4]))
+
+    with pytest.raises(errors.BadArray, match="actions"):
+        env.step(bad)
+    assert written(env.step(np.array([0, 1, 4]))) == written(twin.step(np.array([0, 1, 4])))
+
+
+def test_a_step_needs_games() -> None:
+    """And so does a picture of them."""
+    env = TicTacToeVectorEnv(2, None, render_mode="ansi")
+    for attempt in (lambda: env.step(np.array([0, 0])), env.render):
+        with pytest.raises(ResetNeeded, match="call reset first"):
+            attempt()
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, 10**9, "8", None, 10**30], ids=str)
+def test_a_strange_number_of_games_is_refused(size: Any) -> None:  # noqa: ANN401 - anything at all
+    """With a sentence that says what there can be."""
+    with pytest.raises(errors.BadSetting, match="is no number of games: it is 1 to 10,000,000"):
+        TicTacToeVectorEnv(size, None)
+
+
+@pytest.mark.parametrize("mode", ["Disabled", AutoresetMode.DISABLED, "next", None, 5])
+def test_a_strange_way_to_begin_anew_is_refused(mode: Any) -> None:  # noqa: ANN401 - anything at all
+    """Those that there are have two names each."""
+    with pytest.raises(errors.BadSetting, match=r"NEXT_STEP or AutoresetMode\.SAME_STEP, and not"):
+        TicTacToeVectorEnv(2, None, autoreset_mode=mode)
+    for known in (NEXT, SAME):
+        assert TicTacToeVectorEnv(2, None, autoreset_mode=known.value).metadata["autoreset_mode"] is known
+
+
+def test_both_environments_refuse_the_same_settings_with_the_same_words() -> None:
+    """An opponent or a mark that is none, and a mode that is none; a mark need not be a string."""
+    strange: list[dict[str, Any]] = [
+        {"opponent": "grandmaster"},
+        {"opponent": "club:luck=1"},
+        {"opponent": 5},
+        {"mark": "Y"},
+        {"mark": 5},
+        {"render_mode": "window"},
+    ]
+    for settings in strange:
+        said = []
+        for make in (TicTacToeEnv, TicTacToeVectorEnv):
+            with pytest.raises((errors.NoughtsError, UnsupportedMode)) as refusal:
+                make(**settings)
+            said.append((type(refusal.value), str(refusal.value)))
+        assert said[0] == said[1]
+    assert TicTacToeEnv(mark=O).reset()[0][..., THEIRS].sum() == 1  # type: ignore[arg-type]  # it does
+    assert TicTacToeVectorEnv(2, None, mark=O).reset()[0].shape == (2, 3, 3, 3)  # type: ignore[arg-type]
+
+
+def test_an_opponent_resigns_for_itself_alone() -> None:
+    """A function would resign in the learner's place as well, but nobody asks it there."""
+    env = made(resigning(at=4), "X", NEXT, 1)
+    env.reset()
+    env.step(np.array([4]))
+
+    _, rewards, terminated, _, infos = env.step(np.array([8]))
+
+    assert (rewards.tolist(), terminated.tolist()) == ([0], [False])
+    assert str(BOARDS[infos["position"][0]]) == "OO_/_X_/__X"
+    assert env.step(np.array([7]))[1].tolist() == [1]
+
+
+def test_an_opponent_that_never_plays_is_refused() -> None:
+    """It would have to resign before the first move; against X it can play."""
+    for mark in ("O", "either"):
+        with pytest.raises(errors.BadPolicy, match="resigns before the first move"):
+            TicTacToeVectorEnv(2, resigning(at=0), mark)
+    env = made(resigning(at=1), "X", NEXT, 2)
+    env.reset()
+    assert env.step(np.array([4, 4]))[1].tolist() == [1, 1]
+
+
+def test_an_opponent_that_fails_is_refused_at_once() -> None:
+    """It is asked about every board, and what it gives is checked."""
+    with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
+        TicTacToeVectorEnv(2, lambda board: {board.free_cells[0]: Fraction(1, 2)})
+
+
+# Chance
+
+
+@pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
+def test_a_seed_makes_a_run_of_games(mode: AutoresetMode) -> None:
+    """The same seed the same run, in the middle of another one too; another one another."""
+    env = made("random", "either", mode, 40)
+
+    first, other, again = played(env, seed=5), played(env, seed=6), played(env, seed=5)
+
+    assert first == again != other
+    assert played(env, seed=None) != played(env, seed=None)
+
+
+def test_a_seed_that_is_none_is_refused() -> None:
+    """As everywhere in Gymnasium."""
+    env = TicTacToeVectorEnv(2, None)
+    for seed in (-1, 1.5, "x"):
+        with pytest.raises(gymnasium.error.Error, match=r"[Ss]eed"):
+            env.reset(seed=seed)  # type: ignore[arg-type]  # which is why
+
+
+# What is given out
+
+
+givers = pytest.mark.parametrize(("opponent", "mark"), [(None, "X"), ("random", "either")])
+
+
+@modes
+@givers
+def test_what_is_given_out_can_be_kept(opponent: str | None, mark: str, mode: AutoresetMode) -> None:
+    """Nobody writes on it later."""
+    env, rng, kept = made(opponent, mark, mode, 40), np.random.default_rng(1), []
+    result: Any = env.reset(seed=7)
+    for _ in range(12):
+        kept.append((result, written(result)))
+        result = env.step(some_actions(rng, result[-1], illegal=0.2))
+
+    for result, said in kept:
+        assert written(result) == said
+
+
+@modes
+@givers
+def test_what_is_given_out_can_be_written_on(
+    opponent: str | None, mark: str, mode: AutoresetMode
+) -> None:
+    """It changes nothing later."""
+    env, rng = made(opponent, mark, mode, 40), np.random.default_rng(1)
+    expected = played(env, seed=7)
+    result: Any = env.reset(seed=7)
+    for said in expected:
+        assert written(result) == said
+        actions = some_actions(rng, result[-1], illegal=0.2)
+        *arrays, infos = result
+        for array in [*arrays, *infos.values()]:
+            array[...] = 1
+        result = env.step(actions)
+
+
+def test_writing_on_what_is_seen_leaves_the_mask_as_it_is() -> None:
+    """The two share nothing, at a reset and when games begin anew in the next step."""
+    env = made(None, "X", NEXT, 40)
+    for result in (env.reset(), env.step(np.full(40, 4))):
+        mask = result[-1]["action_mask"].copy()
+        result[0][:] = 7
+        assert np.array_equal(result[-1]["action_mask"], mask)
+
+
+# Within Gymnasium
+
+
+def test_gymnasium_makes_it_by_name() -> None:
+    """With the settings it is given, its spec and its metadata, and no word of warning."""
+    env = gymnasium.make_vec(f"noughts.lab.envs:{GYM_ID}", num_envs=8)
+
+    assert isinstance(env.unwrapped, TicTacToeVectorEnv)
+    assert env.num_envs == 8
+    assert env.spec is not None
+    assert env.spec.id == GYM_ID
+    assert env.metadata["autoreset_mode"] is NEXT
+    assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
+    assert str(env) == f"TicTacToeVectorEnv({GYM_ID}, num_envs=8)"
+    assert gymnasium.make_vec(env.spec).num_envs == 8
+    env.close()
+    env.close()
+    assert env.closed
+
+
+def test_gymnasium_makes_it_with_settings() -> None:
+    """They are plain arguments; Gymnasium keeps `vector_kwargs` for its own vector environments."""
+    env = gymnasium.make_vec(GYM_ID, 3, opponent=None, mark="O", autoreset_mode=SAME, render_mode="ansi")
+    assert env.metadata["autoreset_mode"] is SAME
+    assert env.render_mode == "ansi"
+    with pytest.raises(gymnasium.error.Error, match="vector_kwargs"):
+        gymnasium.make_vec(GYM_ID, 3, vector_kwargs={"autoreset_mode": SAME})
+    sync = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent="perfect")
+    assert sync.reset(seed=1)[0].shape == env.reset(seed=1)[0].shape
+    assert {*sync.reset()[1]} >= {*env.reset()[1]}
+
+
+def test_it_takes_what_gymnasiums_own_takes() -> None:
+    """Every parameter of the single environment, by the same name."""
+    ours = inspect.signature(TicTacToeVectorEnv).parameters
+    assert {*inspect.signature(TicTacToeEnv).parameters} <= {*ours}
+
+
+@modes
+def test_what_is_seen_lies_in_its_space(mode: AutoresetMode) -> None:
+    """As Gymnasium's checker wants it, for the batch and for one; and masks draw legal actions."""
+    env, rng = made("random", "either", mode, 40), np.random.default_rng(1)
+    seen, infos = env.reset(seed=8)
+    for _ in range(12):
+        check_obs(seen, env.observation_space, "step")
+        check_obs(seen[0], env.single_observation_space, "step")
+        assert env.observation_space.contains(seen)
+        assert infos["action_mask"].dtype == np.int8
+        actions = some_actions(rng, infos)
+        assert env.action_space.contains(actions)
+        seen, rewards, terminated, truncated, infos = env.step(actions)
+        assert not infos["illegal"].any()
+        assert rewards.dtype.kind == "f"
+        assert terminated.dtype == truncated.dtype == np.bool_
+    env.action_space.seed(1)
+    drawn: Any = env.action_space.sample(mask=tuple(infos["action_mask"]))
+    assert not env.step(drawn)[4]["illegal"].any()
+    assert env.single_action_space.sample(mask=infos["action_mask"][0]) in range(9)
+
+
+@modes
+def test_gymnasium_counts_returns_and_lengths_right(mode: AutoresetMode) -> None:
+    """If each mover takes the first free cell, the seventh token wins; a new game's begin is no move."""
+    env = RecordEpisodeStatistics(made(None, "X", mode, 4), buffer_length=100)
+    _, infos = env.reset()
+    for _ in range(40):
+        *_, infos = env.step(infos["action_mask"].argmax(1))
+    assert {*env.length_queue} == {7}
+    assert {*env.return_queue} == {1}
+    assert env.episode_count == 4 * (40 // (7 if mode is SAME else 8))
+
+
+def test_gymnasiums_wrappers_go_around_it() -> None:
+    """Those that change what is seen, and the one that makes lists of the infos."""
+    env = made(None, "X", NEXT, 4)
+    flat = FlattenObservation(env)
+    assert flat.reset()[0].shape == (4, 27)
+    assert flat.step(np.zeros(4, np.int64))[0].shape == (4, 27)
+    swapped = TransformObservation(env, lambda seen: seen[..., [1, 0, 2]])
+    assert swapped.reset()[0].shape == (4, 3, 3, 3)
+    assert swapped.step(np.zeros(4, np.int64))[0][..., OWN].sum() == 4
+    with pytest.raises(ValueError, match="NEXT_STEP"):
+        FlattenObservation(made(None, "X", SAME, 4))
+    lists = DictInfoToList(made(None, "X", SAME, 4))
+    lists.reset()
+    infos = lists.step(np.zeros(4, np.int64))[4]
+    assert [{*info} for info in infos] == [{"action_mask", "position", "illegal"}] * 4
+
+
+def test_each_mode_renders_every_game(capsys: pytest.CaptureFixture[str]) -> None:
+    """As text, as pictures, or on the screen; and with no mode nothing."""
+    texts, pictures, screen, nothing = (
+        TicTacToeVectorEnv(2, None, render_mode=mode) for mode in ("ansi", "rgb_array", "human", None)
+    )
+    for env in (texts, pictures, screen, nothing):
+        env.reset()
+        env.step(np.array([0, 8]))
+
+    assert texts.render() == ("X| |\n-+-+-\n | |\n-+-+-\n | |", " | |\n-+-+-\n | |\n-+-+-\n | |X")
+    assert [picture.shape for picture in pictures.render() or ()] == [(360, 360, 3)] * 2
+    assert capsys.readouterr().out == ""
+    screen.render()
+    assert capsys.readouterr().out == "\n\n".join([*(texts.render() or ()), ""])
+    assert nothing.render() is None
