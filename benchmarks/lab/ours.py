@@ -10,7 +10,7 @@ import numpy as np
 from noughts import find_policy
 from noughts.lab.arrays import Rules
 from noughts.lab.backends import NEAR, Chance
-from noughts.lab.tables import positions
+from noughts.lab.tables import POSITIONS, positions
 from noughts.lab.vector_env import TicTacToeVectorEnv
 
 if TYPE_CHECKING:
@@ -86,12 +86,13 @@ class _Random:
         boards = positions()
         self._drawn = self._draw()
         self._free = np.array([len(board.free_cells) or 1 for board in boards], np.uint16)
-        cells = [(*board.free_cells, *[0] * 16)[:16] for board in boards]
-        self._cells = np.array(cells, np.int8).ravel()
+        columns = [[*board.free_cells, *[0] * 9][:9] for board in boards]
+        self._cells = np.array(columns, np.int8).T.ravel()  # the first choice of all, then the second
 
     def __call__(self, numbers: Numbers) -> NDArray[np.int8]:
-        choice = self._free.take(numbers) * next(self._drawn) >> 12
-        return self._cells.take((numbers << 4) + choice)
+        choice = self._free.take(numbers) * next(self._drawn) >> np.uint16(12)
+        place = choice * np.uint16(POSITIONS) + numbers.astype(np.uint16)
+        return self._cells.take(place.astype(np.int64))
 
     def _draw(self) -> Iterator[NDArray[np.uint16]]:
         """Draw numbers of 12 bits for a hundred steps at a time, without end."""

@@ -10,7 +10,7 @@ import json
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from noughts.core.errors import BadFormat, NotInstalled
+from noughts.core.errors import BadFormat, NotInstalled, printable
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
 from noughts.lab.whole_file import write_whole
 
@@ -32,11 +32,14 @@ def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
     form = form or ("csv" if file is None else _form_of(file))
     if form == "parquet" and file is None and out.isatty():
         raise BadFormat("Parquet is nothing to read on a terminal: name a file, or send it to one with >")
-    content = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}[form](rows())
+    table = rows()
+    content = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}[form](table)
     if file is None:
         out.write(content)
-    else:
-        write_whole(file, content)
+        return
+    write_whole(file, content)
+    if Path(file).is_file():  # a pipe has its reader, who may be the one who would read this
+        out.write(printable(f"{len(table):,} positions are in {file}.").encode() + b"\n")
 
 
 def as_csv(table: Iterable[Row]) -> bytes:

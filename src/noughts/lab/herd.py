@@ -1,8 +1,7 @@
 """Many games that are not in step with each other, by look-ups: what the vector environment is made of.
 
-Each game is one number. Its low bits are sixteen times the number of its position, so that a table with
-sixteen columns says where each action leads; the bits above them say how the game ended, if it has: as
-the core knows it, or by an illegal action, which leaves the position as it was.
+A game is the number of its position. What a move leads to is 16 bits: the number, and above it how the
+game ended, if it has: as the core knows it, or by an illegal action, which leaves the position as it was.
 """
 
 from __future__ import annotations
@@ -27,49 +26,46 @@ if TYPE_CHECKING:
     from noughts.players.policies import Policy
 
     Numbers: TypeAlias = NDArray[np.int64]
+    Outcomes: TypeAlias = NDArray[np.uint16]
     Flags: TypeAlias = NDArray[np.bool_]
     Small: TypeAlias = NDArray[np.int8]
     Faces: TypeAlias = NDArray[np.void]
 
-_COLUMN_BITS = 4
-_COLUMNS = 1 << _COLUMN_BITS
-_END_BIT = 17
-_PLACE = (1 << _END_BIT) - 1
+_ACTIONS = 16
+"""Nine cells, and seven numbers that are none, but are looked up all the same."""
+_SLOT_BITS = 4
+_END_BIT = 13
+_NUMBER = np.uint16((1 << _END_BIT) - 1)
 _BY_ILLEGAL_ACTION = 4
 _ENDS = GOING, X_WON, O_WON, DRAWN, _BY_ILLEGAL_ACTION
-ILLEGAL = _BY_ILLEGAL_ACTION << _END_BIT
-"""From this number on, a game was ended by an illegal action."""
+OVER = np.uint16(1 << _END_BIT)
+"""From this on, a game is over."""
+ILLEGAL = np.uint16(_BY_ILLEGAL_ACTION << _END_BIT)
+"""From this on, it was ended by an illegal action."""
 
 # All that a learner hears of a game, in one look-up: NumPy copies 32 bytes at once.
 FACE = np.dtype([("seen", np.int8, SHAPE), ("is_over", np.bool_), ("reward", np.float32)])
-VIEW = 8 << (_END_BIT - _COLUMN_BITS)
+VIEW = 8 << _END_BIT
 """How many rows the faces of all games have, as one player sees them."""
 
 
-def moved(games: Numbers, actions: NDArray[Any]) -> Numbers:
-    """Return the games after an action each, whole numbers of any type; an illegal one ends its game."""
-    if not 0 <= np.bitwise_or.reduce(actions) < _COLUMNS:  # then one of them has no column
-        actions = np.where((actions >= 0) & (actions < NO_CELL), actions, NO_CELL).astype(np.int64)
-    place: Numbers = games + actions
+def moved(games: Numbers, actions: NDArray[Any]) -> Outcomes:
+    """Return what an action each leads to, whole numbers of any type; an illegal one ends its game."""
+    if not 0 <= np.bitwise_or.reduce(actions) < _ACTIONS:  # then one of them is far from any cell
+        actions = np.where((actions >= 0) & (actions < NO_CELL), actions, NO_CELL)
+    place: Numbers = (actions.astype(np.int64) << _END_BIT) + games
     return _moves().take(place)
 
 
-def number(games: Numbers) -> Numbers:
-    """Return in which position each game is."""
-    return (games & _PLACE) >> _COLUMN_BITS
+def number(outcomes: Outcomes) -> Numbers:
+    """Return in which position each game is, ended or not."""
+    return (outcomes & _NUMBER).astype(np.int64)
 
 
-def places(games: Numbers) -> Numbers:
-    """Return the games as if none were over, so that a next action can be looked up."""
-    return games & _PLACE
-
-
-def look(table: Faces, games: Numbers, is_o: Flags | None = None) -> Faces:
+def look(table: Faces, games: Outcomes | Numbers, is_o: Flags | None = None) -> Faces:
     """Return what is seen of games in a table of faces; one of both views has those of O at its end."""
-    rows = games >> _COLUMN_BITS
-    if is_o is not None:
-        rows += np.where(is_o, VIEW, 0)
-    return table.take(rows)
+    place: Numbers = games.astype(np.int64, copy=False)  # NumPy would do so itself, and take longer
+    return table.take(place if is_o is None else place + np.where(is_o, VIEW, 0))
 
 
 def free(seen: Small) -> Small:
@@ -81,23 +77,24 @@ class Answers:
     """A policy that moves in every game of a batch in which it is its turn."""
 
     def __init__(self, policy: Policy) -> None:
-        mixed = mix(policy, policy, lambda _tokens: _COLUMN_BITS)
-        after = np.array(mixed.after, np.int64)
-        before = np.tile(np.arange(len(mixed.threshold)) & -_COLUMNS, 2)
-        stands = np.array([tables.status(board) for board in tables.positions()])
-        ends = np.where(after == before, np.array(mixed.status)[after], stands[after >> _COLUMN_BITS])
-        self._after = after + (ends << _END_BIT)  # it resigns for itself, but not for who is to move then
-        self._threshold = np.array(mixed.threshold, np.int64)
+        mixed = mix(policy, policy, lambda _tokens: _SLOT_BITS)
+        boards = tables.positions()
+        after = []
+        for place, row in enumerate(mixed.after):
+            to = mixed.position[row]
+            is_here = to == mixed.position[place % len(mixed.threshold)]
+            # It resigns for itself, but not for who is to move then.
+            end = mixed.status[row] if is_here else tables.status(boards[to])
+            after.append(to | end << _END_BIT)
+        self._after = np.array(after, np.uint16)
+        self._threshold = np.array(mixed.threshold, np.int32)
 
-    def after(self, games: Numbers, pieces: Numbers) -> Numbers:
-        """Return the games after the policy's move, drawn by a random number for each.
-
-        A game that is over stays so; one that an illegal action ended would go on.
-        """
-        slot = (games & _PLACE) + (pieces >> (BITS - _COLUMN_BITS))
-        is_below = (pieces - np.take(self._threshold, slot)) >> (BITS + 2)  # all bits, or none
-        index: Numbers = slot + (is_below & len(self._threshold))
-        return np.take(self._after, index)
+    def after(self, games: Numbers, pieces: Numbers) -> Outcomes:
+        """Return what the policy's move leads to, drawn by a random number for each; an end stays one."""
+        slot = (games << _SLOT_BITS) + (pieces >> (BITS - _SLOT_BITS))
+        is_below = (pieces - self._threshold.take(slot)) >> (BITS + 2)  # all bits, or none
+        place: Numbers = slot + (is_below & len(self._threshold))
+        return self._after.take(place)
 
 
 @cache
@@ -114,8 +111,7 @@ def faces_for(looker: str) -> Faces:
         rewarded = mark.other if looker == "move" else mark
         seen = observation_of(board, mark)
         for end in _ENDS:  # whoever resigns, or does what is illegal, ends a game in any position
-            row = place + (end << (_END_BIT - _COLUMN_BITS))
-            table[row] = seen, end != GOING, _reward(end, rewarded)
+            table[place | end << _END_BIT] = seen, end != GOING, _reward(end, rewarded)
     return table
 
 
@@ -125,13 +121,13 @@ def _reward(end: int, mark: Mark) -> int:
 
 
 @cache
-def _moves() -> Numbers:
+def _moves() -> Outcomes:
+    """Return what each action leads to: all positions for the first cell, then all for the second."""
     after, legal = tables.moves()
     boards = tables.positions()
-    table = np.repeat((np.arange(len(boards), dtype=np.int64) << _COLUMN_BITS) + ILLEGAL, _COLUMNS)
+    table = np.tile(np.arange(1 << _END_BIT, dtype=np.uint16) | ILLEGAL, _ACTIONS)
     for place, (to, is_legal) in enumerate(zip(after, legal, strict=True)):
         if is_legal:
-            row, column = divmod(place, WIDTH)
-            end = tables.status(boards[to])
-            table[row * _COLUMNS + column] = (to << _COLUMN_BITS) + (end << _END_BIT)
+            game, action = divmod(place, WIDTH)
+            table[action << _END_BIT | game] = to | tables.status(boards[to]) << _END_BIT
     return table

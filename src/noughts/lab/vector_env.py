@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from noughts.core.errors import BadArray, BadSetting, quoted
 from noughts.lab.backends import BITS, Chance
-from noughts.lab.herd import ILLEGAL, Answers, faces_for, free, look, moved, number, places
+from noughts.lab.herd import ILLEGAL, OVER, Answers, faces_for, free, look, moved, number
 from noughts.lab.observing import action_space, observation_space
 from noughts.lab.opponents import EITHER, check_it_starts, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from noughts.lab.herd import Faces, Flags, Numbers, Small
+    from noughts.lab.herd import Faces, Flags, Numbers, Outcomes, Small
     from noughts.players.policies import Policy
 
     Step: TypeAlias = tuple[Small, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
@@ -60,6 +60,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._games: Numbers | None = None
+        """In which positions they are; nobody else has this array."""
         self._was_over: Flags | None = None
         """Those that the next step begins anew."""
         self._is_o = np.full(self.num_envs, self._seat == "O")
@@ -76,53 +77,54 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         if seed is not None:
             self._seeded(seed)
         self._was_over = None
-        self._games = self._begun(np.ones(self.num_envs, np.bool_), np.zeros(self.num_envs, np.int64))
-        seen = self._look(self._games)["seen"]
-        return seen, {"action_mask": free(seen).copy(), "position": number(self._games)}
+        begun = np.zeros(self.num_envs, np.uint16)
+        self._begin(np.ones(self.num_envs, np.bool_), begun)
+        self._games = games = number(begun)
+        seen = self._look(games)["seen"]
+        return seen, {"action_mask": free(seen).copy(), "position": games.copy()}
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Make a move in each game, and hear the answer to it."""
-        before = self._games
-        if before is None:
+        if self._games is None:
             raise ResetNeeded("the games have not begun: call reset first")
-        after = moved(before, self._checked_actions(actions))
+        after = moved(self._games, self._checked_actions(actions))
         illegal = after >= ILLEGAL
         if self._answers:
-            after = self._answered(after, illegal)
+            after = self._answered(self._answers, after, illegal)
         return self._told(after, illegal) if self._is_at_once else self._told_first(after, illegal)
 
-    def _answered(self, games: Numbers, illegal: Flags) -> Numbers:
-        answered = self._answers.after(games, next(self._pieces))  # type: ignore[union-attr]  # it is there
+    def _answered(self, answers: Answers, after: Outcomes, illegal: Flags) -> Outcomes:
+        answered = answers.after(number(after), next(self._pieces))
         if np.count_nonzero(illegal):
-            answered[illegal] = games[illegal]
+            answered[illegal] = after[illegal]
         return answered
 
-    def _told(self, after: Numbers, illegal: Flags) -> Step:
+    def _told(self, after: Outcomes, illegal: Flags) -> Step:
         """Begin what is over anew at once, and tell of the end in the infos."""
-        last = self._look(after)
-        ended = last["is_over"]
-        self._games = games = self._begun(ended, after)
+        last, ended = self._look(after), after >= OVER
+        self._begin(ended, after)
+        self._games = games = after.astype(np.int64)  # none of them is over any more
         seen = self._look(games)["seen"]
         infos = {
             "action_mask": free(seen),
-            "position": number(games),
+            "position": games.copy(),
             "illegal": illegal,
             "final_obs": last["seen"],
             "_final_obs": ended,
         }
         return seen, last["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
 
-    def _told_first(self, after: Numbers, illegal: Flags) -> Step:
+    def _told_first(self, after: Outcomes, illegal: Flags) -> Step:
         """Tell of the end first, and begin anew in the next step."""
         if self._was_over is not None:
-            after = self._begun(self._was_over, after)
+            self._begin(self._was_over, after)
             illegal &= ~self._was_over
-        faces = self._look(after)
-        seen, ended = faces["seen"], faces["is_over"]
+        faces, ended = self._look(after), after >= OVER
+        seen = faces["seen"]
         self._was_over = ended.copy()
-        self._games = places(after)
+        self._games = games = number(after)
         mask = free(seen) | ended[:, None].view(np.int8)  # whatever is done there begins a new game
-        infos = {"action_mask": mask, "position": number(after), "illegal": illegal}
+        infos = {"action_mask": mask, "position": games.copy(), "illegal": illegal}
         return seen, faces["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
 
     def render(self) -> tuple[Any, ...] | None:
@@ -132,21 +134,20 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         if self._games is None:
             raise ResetNeeded("the games have not begun: call reset first")
         boards = positions()
-        return tuple(render_board(boards[one], self.render_mode) for one in number(self._games))
+        return tuple(render_board(boards[game], self.render_mode) for game in self._games)
 
-    def _begun(self, which: Flags, games: Numbers) -> Numbers:
-        """Return the games, and a new one for each of these: the opponent has moved if it plays X."""
+    def _begin(self, which: Flags, games: Outcomes) -> None:
+        """Put new games in the place of these: the opponent has moved in them if it plays X."""
+        np.multiply(games, ~which, out=games)  # twice as fast as to write zeros here and there
         if not self._answers or self._seat == "X":
-            return np.where(which, 0, games)
+            return
         if self._seat == EITHER:
             self._is_o[which] = self._chance.below(2, int(which.sum())) == 1
         fresh = np.flatnonzero(which & self._is_o)
-        begun = np.where(which, 0, games)
         pieces = self._chance.below(1 << BITS, len(fresh))
-        begun[fresh] = self._answers.after(np.zeros_like(fresh), pieces)
-        return begun
+        games[fresh] = self._answers.after(np.zeros_like(fresh), pieces)
 
-    def _look(self, games: Numbers) -> Faces:
+    def _look(self, games: Outcomes | Numbers) -> Faces:
         return look(self._faces, games, self._is_o if self._seat == EITHER and self._answers else None)
 
     def _seeded(self, seed: int | None) -> None:
@@ -162,7 +163,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
             raise BadArray(f"there are {self.num_envs} games, and actions of the shape {given.shape}")
         if given.dtype.kind not in "iu":
             raise BadArray(f"actions are whole numbers, and not {given.dtype}")
-        return given if given.dtype != np.uint64 else given.astype(np.int64)  # their sum would be none
+        return given
 
 
 def _answers(opponent: str | Policy, seat: str) -> Answers:
