@@ -32,7 +32,7 @@ def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
     form = form or ("csv" if file is None else _form_of(file))
     if form == "parquet" and file is None and out.isatty():
         raise BadFormat("Parquet is nothing to read on a terminal: name a file, or send it to one with >")
-    table = rows()
+    table = list(rows())
     content = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}[form](table)
     if file is None:
         out.write(content)
