@@ -11,17 +11,14 @@ none: the odds and the last lines that this program prints are reckoned over all
 """
 
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noughts import Board, Cell, O, Odds, Policy, Result, X, certify, find_policy, odds, save_policy
-from noughts.lab.arrays import Rules
-from noughts.lab.tables import POSITIONS, numbers
-from noughts.lab.vector_env import TicTacToeVectorEnv
+from noughts import O, Odds, Policy, Result, X, certify, find_policy, odds, save_policy
+from noughts.lab import POSITIONS, Rules, TicTacToeVectorEnv, greedy
 from noughts.players.odds import percent
 
 Table: TypeAlias = NDArray[np.float64]
@@ -52,18 +49,6 @@ def learning(seed: int | None = None) -> Iterator[Table]:
         worth = np.where(are_over, rewards, -DISCOUNT * q[there].max(axis=1))
         q[here, cells] += RATE * (worth - q[here, cells])  # games that meet in a cell saw the same
         here = there
-
-
-def greedy(q: Table) -> Policy:
-    """Return the policy that plays what is best in a table, and evenly if several moves are. X starts."""
-    rows, known = q.tolist(), numbers()
-
-    def best(board: Board) -> Mapping[Cell, Fraction]:
-        row = rows[known[board]]
-        cells = [cell for cell in board.free_cells if row[cell] == max(row)]
-        return dict.fromkeys(cells, Fraction(1, len(cells)))
-
-    return best
 
 
 def fares(policy: Policy, opponent: Policy) -> tuple[Odds, Odds]:

@@ -208,7 +208,7 @@ class _Cupy(Backend):
     def __init__(self, device: str | None = None) -> None:
         if device and device != "cuda":
             raise NotInstalled(f"cupy computes on cuda, and not on {quoted(device)}")
-        self.xp = cupy = _imported("cupy", self.name)
+        self.xp = cupy = _imported("cupy", self.name, "cupy-cuda13x, or as fits the device")
         self.integer = cupy.int64
 
     def chance(self, seed: int | None) -> Chance:
@@ -236,12 +236,12 @@ def find_backend(asked: str) -> Backend:
     return kind(device or None)
 
 
-def _imported(module: str, name: str) -> Any:  # noqa: ANN401 - a stranger's module
+def _imported(module: str, name: str, package: str = "") -> Any:  # noqa: ANN401 - a stranger's module
     try:
         return import_module(module)
     except ImportError as error:
         raise NotInstalled(
-            f"the backend {name} needs {module}, which is not installed: pip install {name}"
+            f"the backend {name} needs {module}, which is not installed: pip install {package or name}"
         ) from error
 
 

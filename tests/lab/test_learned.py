@@ -1,0 +1,62 @@
+"""Tables of values as policies."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noughts import Board, Mark, find_policy, odds, prospects, reachable
+from noughts.core.errors import BadArray
+from noughts.lab import greedy
+from noughts.players.solver import Result
+
+WORTH = {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: -1}
+
+
+def solved() -> Any:  # noqa: ANN401 - an array
+    """Return what each move is truly worth, and nothing sensible where none may be made."""
+    values = np.full((5478, 9), 99.0)
+    for number, board in enumerate(reachable()):
+        for cell, after in prospects(board).items():
+            values[number, cell] = WORTH[after.result]
+    return values
+
+
+def test_the_best_cells_are_taken_evenly_and_no_others() -> None:
+    """In every position; what stands in columns of taken cells does not matter."""
+    policy = greedy(solved())
+    for board in reachable():
+        if board.is_over:
+            continue
+        worth = {cell: WORTH[after.result] for cell, after in prospects(board).items()}
+        best = [cell for cell in worth if worth[cell] == max(worth.values())]
+        assert policy(board) == dict.fromkeys(best, Fraction(1, len(best)))
+
+
+def test_true_values_make_a_policy_that_never_loses() -> None:
+    """In both seats, and whoever starts."""
+    policy, perfect = greedy(solved()), find_policy("perfect")
+
+    assert odds(policy, perfect).draw == 1
+    assert odds(perfect, policy).draw == 1
+    assert odds(policy, perfect, Board(first=Mark.O)).draw == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (np.zeros((9, 5478)), r"5478 rows, one for each position, and 9 columns: not \(9, 5478\)"),
+        (np.zeros(5478), "5478 rows"),
+        (np.full((5478, 9), np.nan), "is none"),
+        ("values", "is no table of values"),
+        (None, "5478 rows|no table"),
+        ([[1], [1, 2]], "is no table of values"),
+    ],
+)
+def test_what_is_no_table_is_refused(values: object, why: str) -> None:
+    """With a sentence that says what one is."""
+    with pytest.raises(BadArray, match=why):
+        greedy(values)
