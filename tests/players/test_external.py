@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from hostile_bots import (
 from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.core.errors import quoted
 from noughts.players import external
-from noughts.players.external import PATIENCE, Program, poll
+from noughts.players.external import PATIENCE, NoRoom, Program, poll
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -212,6 +213,21 @@ def test_a_file_that_is_no_program_is_told_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("watch")
+@pytest.mark.parametrize("number", [EMFILE, ENFILE, EAGAIN, ENOMEM])
+def test_a_program_that_we_have_no_room_for_has_not_lost(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is we who may open no more files, or start no more processes: that is no forfeit."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    with pytest.raises(NoRoom) as refused:
+        Program("./mybot")
+    assert str(refused.value) == f"no program can be started now: {os.strerror(number)}"
+
+
 def test_a_null_character_is_no_part_of_a_command() -> None:
     """In the program's name, or in what it is told."""
     assert refused("bo\0t") == "'bo\\x00t' cannot be started: no command is called so"

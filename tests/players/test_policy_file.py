@@ -253,6 +253,16 @@ def test_a_place_that_cannot_be_written_is_told(path: Path) -> None:
         save_policy(random, path.parent)
 
 
+def test_no_folder_is_made_for_a_policy(tmp_path: Path) -> None:
+    """A slip in its name is told, and leaves nothing behind."""
+    place = tmp_path / "modles" / "q.json"
+    with pytest.raises(errors.StoreUnavailable) as refusal:
+        save_policy(random, place)
+
+    assert str(refusal.value) == f"{place} cannot be written: there is no folder {place.parent}"
+    assert not place.parent.exists()
+
+
 # Files that hold no policy
 
 

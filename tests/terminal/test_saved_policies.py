@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment, noughts
+from command import environment
+from forked import noughts
 from noughts import find_policy, odds, policy_names, save_policy
 
 if TYPE_CHECKING:
@@ -70,12 +71,24 @@ def test_a_saved_policy_has_the_odds_of_the_policy(folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("command", ["play", "watch", "resume", "odds", "tournament"])
+def test_the_help_says_how_a_file_is_named(command: str) -> None:
+    """Wherever policies are named."""
+    assert "saved:file=PATH" in noughts(command, "--help").stdout
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("saved:file=", "saved:file= needs the name of a file"),
         ("saved:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
-        ("saved:path=q.json", f"there is no policy 'saved': there are {', '.join(policy_names())}"),
+        ("saved", "a policy in a file is asked for as saved:file=PATH, not as 'saved'"),
+        ("saved:", "a policy in a file is asked for as saved:file=PATH, not as 'saved:'"),
+        (
+            "bot:saved:files=q",
+            "a policy in a file is asked for as saved:file=PATH, not as 'saved:files=q'",
+        ),
+        ("saved-q", f"there is no policy 'saved-q': there are {', '.join(policy_names())}"),
         ("saved:file=bad.json", "bad.json holds no policy: 'hello' is not JSON"),
     ],
 )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
 from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from shutil import copy
 from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
 from far_server import home
+from forked import noughts
 from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.players.policies import BUILT_IN, perfect
-from noughts.web.roster import LONGEST, Roster, read_roster
+from noughts.web.roster import LONGEST, Roster, read_policies, read_roster
+from noughts.web.serve import serve
 from web.serving import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from noughts import Board, Cell
 
@@ -39,10 +45,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server of two processes whose environment says what bots it has."""
-    store = f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}"
-    bots = f"tiger={folder / 'first.json'}, paper-tiger-2={folder / 'expert.json'}"
-    with Server(store, "--workers", "2", NOUGHTS_BOTS=bots) as server:
+    """Start a server of two processes whose environment says what bots it has, and spoil their files."""
+    served = tmp_path_factory.mktemp("served")
+    tiger, paper_tiger = copy(folder / "first.json", served), copy(folder / "expert.json", served)
+    bots = f"tiger={tiger}, paper-tiger-2={paper_tiger}"
+    with Server(f"sqlite:{served / 'games.db'}", "--workers", "2", NOUGHTS_BOTS=bots) as server:
+        copy(paper_tiger, tiger)
+        Path(paper_tiger).unlink()
         yield server
         assert server.stop() == 0
         assert b"Traceback" not in server.errors
@@ -80,6 +89,38 @@ def test_a_person_plays_a_saved_bot(server: Server) -> None:
     assert now["winner"] == "X"
     assert now["room"]["seats"]["X"]["name"] == "bot:tiger"
     assert now["room"]["seats"]["X"]["bot"] == "tiger"
+
+
+def test_a_worker_that_comes_for_another_has_the_bots_of_the_start(server: Server) -> None:
+    """Whatever has become of their files."""
+    before = workers(server)
+    for worker in before:
+        os.kill(worker, signal.SIGKILL)
+
+    with server.client() as client:  # who waits in line until a new worker takes him
+        listed = client.get("/bots").json["bots"]
+
+    assert not workers(server) & before
+    assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
+    assert listed[-2]["strength"] == "Loses every game against perfect play."
+
+
+def workers(server: Server) -> set[int]:
+    """Return the processes that were started to serve."""
+    found = set()
+    for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
+        with suppress(OSError):  # one that has just gone
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.add(int(child))
+    return found
+
+
+def test_a_bots_name_is_told_as_it_is(server: Server) -> None:
+    """A sentence begins with a capital letter, and no bot's name does."""
+    with server.client() as client:
+        answer = client.post("/games", {"opponent": "bot", "bot": "tiger:win=1"})
+
+    assert answer.json["detail"] == "The bot tiger has no 'win': it has no parameters."
 
 
 def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
@@ -145,6 +186,15 @@ def test_bots_are_read_from_names_and_files(folder: Path) -> None:
     assert read_roster("").names == tuple(BUILT_IN)
 
 
+def test_commas_stand_between_bots_only_where_they_are_one_text(folder: Path, tmp_path: Path) -> None:
+    """Those that are given one by one may have files with commas in their names."""
+    file = copy(folder / "first.json", tmp_path / "a,b=c.json")
+
+    assert read_policies([f"tiger={file}"])["tiger"](GOOD) == {1: 1}
+    with pytest.raises(errors.NotAPolicy, match=r"x,y cannot be read"):
+        serve("127.0.0.1", 0, "memory:", ["tiger=x,y"], 1, StringIO())
+
+
 NO_NAMES = (
     "",
     "Tiger",
@@ -180,6 +230,13 @@ def test_a_name_that_is_taken_is_refused(offered: str) -> None:
         read_roster(offered)
 
 
+@pytest.mark.parametrize("name", ["saved", "program", "bot"])
+def test_a_word_that_seats_begin_with_is_no_name(name: str) -> None:
+    """Whoever reads `saved:file=…` or `bot:…` knows what it is."""
+    with pytest.raises(errors.BadSetting, match=rf"says '{name}', which is a word of ours"):
+        read_roster(f"{name}=q")
+
+
 def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
     """Even if all others are good."""
     with pytest.raises(errors.NotAPolicy, match="nonesuch cannot be read"):
@@ -192,5 +249,7 @@ def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
 
     with pytest.raises(errors.UnknownPolicy, match=r"^there is no policy 'tigre': there are .*, tiger$"):
         roster.policy("tigre")
-    with pytest.raises(errors.UnknownPolicy, match=r"^tiger has no 'luck': it has no parameters$"):
+    with pytest.raises(
+        errors.UnknownPolicy, match=r"^the bot tiger has no 'luck': it has no parameters$"
+    ):
         roster.policy("tiger:luck=1")

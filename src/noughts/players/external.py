@@ -13,8 +13,9 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 
-from noughts.core.errors import Forfeit, InvalidName, UnreadableCell, quoted
+from noughts.core.errors import Forfeit, InvalidName, StoreUnavailable, UnreadableCell, quoted
 from noughts.core.notation import parse_cell
 from noughts.core.player import clean_name
 
@@ -34,9 +35,14 @@ PATIENCE = 5.0
 PARTING = 1.0
 """Seconds for a program to end by itself, once it was told to."""
 A_MOMENT = 0.01
+_OUR_FAILURES = EAGAIN, EMFILE, ENFILE, ENOMEM
 _A_DAY = 86_400  # some systems cannot wait for much longer than that
 LONGEST_LINE = 1000
 """In bytes."""
+
+
+class NoRoom(StoreUnavailable):
+    """The system lets us start no more programs now: nobody has lost by that."""
 
 
 def poll(sources: Iterable[int], seconds: float) -> list[int]:
@@ -107,6 +113,8 @@ class Program:
             child = self._child = _Child(words)
         except (OSError, ValueError) as error:  # a character that no command has is a ValueError
             why = error.strerror if isinstance(error, OSError) else "no command is called so"
+            if isinstance(error, OSError) and error.errno in _OUR_FAILURES:
+                raise NoRoom(f"no program can be started now: {why}") from error
             raise Forfeit(f"{quoted(words[0])} cannot be started: {why}") from None
         answer = self._ask(child, f"noughts {PROTOCOL}")
         word, _, name = answer.partition(" ")

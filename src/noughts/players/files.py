@@ -6,7 +6,7 @@ Whatever happens, such a file holds the thing of before or of after.
 from __future__ import annotations
 
 import os
-from errno import EINVAL
+from errno import EINVAL, ENOENT
 from pathlib import Path
 from stat import S_IMODE
 
@@ -64,13 +64,16 @@ class Form(Value):
         return written
 
 
-def replace_file(path: Path | str, text: str) -> None:
-    """Write a whole file; on return it is on the disk."""
+def replace_file(path: Path | str, text: str, *, in_new_folder: bool = False) -> None:
+    """Write a whole file; on return it is on the disk. A folder that is missing may be made for it."""
     path = Path(path)
     try:
         path = path.resolve()  # what a link points to is replaced, and not the link
         _check_plain(path)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if in_new_folder:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif not path.parent.exists():
+            raise FileNotFoundError(ENOENT, f"there is no folder {path.parent}")
         put_in_place(path, text.encode())
     except (
         OSError,

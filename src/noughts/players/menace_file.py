@@ -34,8 +34,8 @@ def load_machine(path: Path | str) -> Menace:
 
 
 def save_machine(machine: Menace, path: Path | str) -> None:
-    """Write a machine into its file; on return it is on the disk."""
-    replace_file(path, json.dumps(_written(machine), indent=1) + "\n")
+    """Write a machine into its file, and make the folder that it is kept in; then it is on the disk."""
+    replace_file(path, json.dumps(_written(machine), indent=1) + "\n", in_new_folder=True)
 
 
 def _written(machine: Menace) -> dict[str, object]:

@@ -53,7 +53,10 @@ class SavedPolicy(Weighing):
 
 
 def save_policy(policy: Policy, path: Path | str) -> None:
-    """Write what a policy does in every position into a file; on return it is on the disk."""
+    """Write what a policy does in every position into a file; on return it is on the disk.
+
+    A folder that is not there is not made: it is more likely a slip than meant.
+    """
     lines = [_line(board, weigh(policy, board)) for board in _asked_about().values()]
     replace_file(path, f'{{"policy":{SCHEMA},"weights":{{\n' + ",\n".join(lines) + "\n}}\n")
 

@@ -8,10 +8,10 @@ from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
-from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy
+from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy, quoted
 from noughts.players.menace import Menace
 from noughts.players.menace_file import load_machine, save_machine
-from noughts.players.policies import find_policy
+from noughts.players.policies import find_policy, policy_names
 from noughts.players.policy_file import load_policy
 from noughts.terminal.saving import data_folder
 from noughts.terminal.seats import BOT, PROGRAM
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from noughts.players.policies import Policy
 
-MENACE, MENACE_FILE, SAVED_FILE = "menace", "menace:file=", "saved:file="
+MENACE, MENACE_FILE = "menace", "menace:file="
+SAVED, SAVED_FILE = "saved", "saved:file="
 
 
 def asked_policy(asked: str) -> Policy:
@@ -33,6 +34,8 @@ def asked_policy(asked: str) -> Policy:
         raise UnknownPolicy("a program does not tell its chances, so that nobody knows its odds")
     if name.startswith(SAVED_FILE):
         return load_policy(_file(name, SAVED_FILE))
+    if name.partition(":")[0] == SAVED and SAVED not in policy_names():
+        raise UnknownPolicy(f"a policy in a file is asked for as {SAVED_FILE}PATH, not as {quoted(name)}")
     if name.startswith(MENACE_FILE):
         return load_machine(_file(name, MENACE_FILE))
     return kept_machine(kept_file()) if name == MENACE else find_policy(name)

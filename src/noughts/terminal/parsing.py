@@ -107,8 +107,10 @@ def _add_analyse(analyse: Parser) -> None:
 
 
 def _add_odds(odds: Parser) -> None:
-    odds.add_argument("x", metavar="X-POLICY", nargs="?", help="the bot that plays X")
-    odds.add_argument("o", metavar="O-POLICY", nargs="?", help="the bot that plays O")
+    odds.add_argument(
+        "x", metavar="X-POLICY", nargs="?", help="the bot that plays X: a policy, or saved:file=PATH"
+    )
+    odds.add_argument("o", metavar="O-POLICY", nargs="?", help="the bot that plays O, likewise")
     odds.add_argument("--all", action="store_true", help="every pair of bots, in both seats")
     odds.add_argument("--from", dest="position", metavar="BOARD", help="from this position on")
     _add_starter(odds)
@@ -123,7 +125,10 @@ def _add_certify(certify: Parser) -> None:
 
 def _add_tournament(tournament: Parser) -> None:
     tournament.add_argument(
-        "bots", metavar="BOT", nargs="+", help="a policy, or program:COMMAND; two at least"
+        "bots",
+        metavar="BOT",
+        nargs="+",
+        help="a policy, saved:file=PATH or program:COMMAND; two at least",
     )
     tournament.add_argument(
         "--games",
@@ -279,7 +284,7 @@ def _add_seats(parser: Parser) -> None:
         parser.add_argument(
             f"--{mark.lower()}",
             metavar="SEAT",
-            help=f"who plays {mark}: a name, bot:POLICY or program:COMMAND",
+            help=f"who plays {mark}: a name, bot:POLICY, bot:saved:file=PATH or program:COMMAND",
         )
     parser.add_argument(
         "--patience", type=_seconds, metavar="SECONDS", help="how long a program may think (5)"

@@ -22,7 +22,7 @@ from noughts.players.policy_file import load_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from noughts.players.policies import Policy
 
@@ -30,6 +30,8 @@ LONGEST = 28
 """In letters: with what every bot's name begins with, it fits into a seat."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_RESERVED = frozenset({"saved", "program", "bot"})
+"""What a seat or a policy begins with where it is no bot's name."""
 _WHO = "--bot (NOUGHTS_BOTS)"
 
 
@@ -47,7 +49,8 @@ class Roster:
         """Return a policy by its name, with its parameters."""
         name, colon, rest = asked.partition(":")
         if name in self._saved:
-            check_parameters(name, read_parameters(rest) if colon else (), ())
+            # A sentence begins with a capital letter, and no bot's name does.
+            check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), ())
             return self._saved[name]
         if self._saved and name not in (known := policy_names()):
             every = ", ".join((*known, *self._saved))
@@ -65,15 +68,31 @@ def read_roster(offered: str) -> Roster:
     Traceback (most recent call last):
     noughts.core.errors.BadSetting: --bot (NOUGHTS_BOTS) says 'club', and another bot has that name
     """
+    return Roster(read_policies(split_offered(offered)))
+
+
+def split_offered(offered: str) -> list[str]:
+    """Return each NAME=FILE of those with commas between; no file has a comma in its name then.
+
+    >>> split_offered("q=q.json, deep=deep.json,")
+    ['q=q.json', 'deep=deep.json']
+    """
+    return [*filter(None, map(str.strip, offered.split(",")))]
+
+
+def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
+    """Read the files that are offered as NAME=FILE each, and return the policies by their names."""
     files: dict[str, str] = {}
-    for part in filter(None, map(str.strip, offered.split(","))):
+    for part in offered:
         name, _, file = part.partition("=")
         if not (file and len(name) <= LONGEST and _NAME.fullmatch(name)):
             raise BadSetting(
                 f"{_WHO} is NAME=FILE, the name of up to {LONGEST} small letters and digits "
-                f"with hyphens between, and the file without a comma, not {quoted(part)}"
+                f"with hyphens between, not {quoted(part)}"
             )
+        if name in _RESERVED:
+            raise BadSetting(f"{_WHO} says {quoted(name)}, which is a word of ours and no bot's name")
         if name in files or name in policy_names():
             raise BadSetting(f"{_WHO} says {quoted(name)}, and another bot has that name")
         files[name] = file
-    return Roster({name: load_policy(file) for name, file in files.items()})
+    return {name: load_policy(file) for name, file in files.items()}

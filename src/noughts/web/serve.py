@@ -14,12 +14,16 @@ from noughts.core.errors import BadSetting, StoreUnavailable, quoted
 from noughts.store.opening import open_store
 from noughts.web import logs
 from noughts.web.connection import Connection, listening
-from noughts.web.roster import read_roster
+from noughts.web.roster import Roster, read_policies, split_offered
 from noughts.web.settings import from_environment, variable
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
+
+    from noughts.players.policies import Policy
+    from noughts.web.app import Application
 
 START = 30
 """How long a worker may take to start, in seconds."""
@@ -78,22 +82,45 @@ class Workers(Multiprocess):
             tell(self._out, self._address)
 
 
-def serve(host: str, port: int, store: str, bots: str, workers: int, out: TextIO) -> None:
-    """Serve the games of a store until a signal comes."""
-    settings = from_environment(os.environ, store=store, **({"bots": bots} if bots else {}))
+class Making:
+    """Makes the application of a process, whose bots were read once for all of them.
+
+    It is sent to each worker, also to one that comes for another that died: whatever has become of the
+    files meanwhile, all of them play the same.
+    """
+
+    def __init__(self, bots: Mapping[str, Policy]) -> None:
+        self._bots = bots
+
+    def __call__(self) -> Application:
+        """Return the application, with the settings in the environment."""
+        from noughts.web.app import make  # noqa: PLC0415 - who only starts workers needs none
+
+        application = make()
+        application.house.roster = Roster(self._bots)
+        return application
+
+
+def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
+    """Serve the games of a store until a signal comes.
+
+    Bots are NAME=FILE each; or one text, with commas between.
+    """
+    settings = from_environment(os.environ, store=store)
     if workers > 1 and store == "memory:":
         raise BadSetting("several workers share their games through a store: memory: is each one's own")
+    offered = bots or settings.bots
+    making = Making(read_policies(split_offered(offered) if isinstance(offered, str) else offered))
     logs.set_up(settings)
-    read_roster(settings.bots)  # so that what is wrong with them is said here, in one sentence
-    open_store(store).close()  # the same
+    open_store(store).close()  # so that what is wrong with it is said here, in one sentence
     os.environ[variable("store")] = store
-    os.environ[variable("bots")] = settings.bots
+    os.environ[variable("bots")] = ""  # nobody reads the files again
     if workers > 1:
         os.environ["NOUGHTS_SHARED"] = "1"
     door = _door(host, port)
     address = _address(host, door)
     config = uvicorn.Config(
-        "noughts.web.app:make",
+        making,
         factory=True,
         workers=workers,
         http=Connection,
