@@ -10,8 +10,11 @@ When it gets there is a matter of luck, and no number of steps is a promise. Whe
 none: the odds and the last lines that this program prints are reckoned over all games, and not counted.
 """
 
+import os
 from argparse import ArgumentParser
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypeAlias
 
 import numpy as np
@@ -76,6 +79,18 @@ def tell_certificate(policy: Policy) -> None:
         )
 
 
+def why_not_written(file: str) -> str:
+    """Say why a file cannot be written, if it cannot: it would be a pity to learn first."""
+    try:
+        path = Path(file).resolve()
+        if file.endswith(os.sep) or (path.exists() and not path.is_file()):
+            return "it is no plain file"
+        with TemporaryFile(dir=path.parent):
+            return ""
+    except (OSError, RuntimeError, ValueError) as error:
+        return getattr(error, "strerror", str(error))
+
+
 def main() -> None:
     """Learn, tell the odds when the number of steps has doubled, and save what was learned."""
     parser = ArgumentParser(description="Tabular Q-learning, from nothing to a bot.")
@@ -83,6 +98,12 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=256, help="moves in each game (%(default)s)")
     parser.add_argument("--seed", type=int, help="the same seed learns the same")
     options = parser.parse_args()
+    if options.steps < 0:
+        parser.error(f"nobody learns in {options.steps} steps: 0 or more")
+    if options.seed is not None and options.seed < 0:
+        parser.error(f"{options.seed} is no seed: 0 or more")
+    if why := why_not_written(options.file):
+        parser.error(f"{options.file!r} cannot be written: {why}")
     print("     " + "".join(f"{seat:>21}" for seat in ("perfect, as X", "as O", "random, as X", "as O")))
     print("steps" + "      win  draw  lose" * 4)
     tables = learning(options.seed)

@@ -10,6 +10,8 @@ import re
 import select
 import shlex
 import signal
+import subprocess
+from errno import EMFILE
 from fractions import Fraction
 from itertools import permutations
 from pathlib import Path
@@ -120,8 +122,8 @@ def test_a_table_to_the_letter() -> None:
     assert out.getvalue() == (
         "#  bot                   rating        95 %  score      1     2     3\n"
         "1  perfect                  512    400..600    100      -     ?   100\n"
-        "2  club:win=0,block=0,…       0     -20..20   47.1      ?     - ~47.1\n"
-        "3  random                  -512  -600..-400   17.9      0 ~52.9     -\n"
+        "2  club:win=0,block=0,…       0     -20..20   25.0      ?     - ~25.0\n"
+        "3  random                  -512  -600..-400   25.3      0 ~75.0     -\n"
         "\n"
         r"2 is club:win=0,block=0,fork=0\x1b[2J."
         "\n"
@@ -138,11 +140,52 @@ def test_exact_odds_are_told_to_the_letter() -> None:
     assert noughts("tournament", "random", "perfect").stdout == told("bot:random", "perfect")
     assert told("random", "perfect") == (
         "#  bot      rating        95 %  score     1    2\n"
-        "1  perfect     320    276..400   97.8     - 97.8\n"
-        "2  random     -320  -400..-276    2.2   2.2    -\n"
+        "1  perfect     329    282..394   97.8     - 97.8\n"
+        "2  random     -329  -394..-282    2.2   2.2    -\n"
         "\n"
         "Scores are in percent, over both seats; all are exact.\n"
     )
+
+
+def test_who_has_not_met_anybody_has_no_interval() -> None:
+    """There is nothing to say of it, in the table or in the data."""
+    entrants = tuple(Entrant(name, name, None) for name in ("random", "perfect"))
+    none = Fraction(0), Fraction(0), Fraction(0)
+    met = Meeting("random", "perfect", 0, none, is_exact=False)
+    ratings = tuple(Rating(bot.name, 0.0, None, None) for bot in entrants)
+    unmet = report().replace(entrants=entrants, meetings=(met,), ratings=ratings)
+
+    table, data = io.StringIO(), io.StringIO()
+    write_table(unmet, table)
+    write_json(unmet, data)
+
+    assert table.getvalue().splitlines()[1].split() == ["1", "random", "0", "?", "?", "-", "?"]
+    assert [(bot["low"], bot["high"]) for bot in json.loads(data.getvalue())["bots"]] == [
+        (None, None)
+    ] * 2
+
+
+def test_where_two_have_met_in_one_seat_only_it_is_said() -> None:
+    """The first move is worth something, and there nothing makes up for it."""
+    out = io.StringIO()
+    meetings = report().meetings
+    write_table(
+        report().replace(meetings=(*meetings[:3], meetings[3].replace(games=0), *meetings[4:])), out
+    )
+
+    assert (
+        "Where two have met in one seat only, the first move counts in their score.\n" in out.getvalue()
+    )
+
+
+def test_wide_letters_leave_the_columns_straight() -> None:
+    """Each takes two columns."""
+    ratings = tuple(Rating(name, 0.0, -1.0, 1.0) for name in ("三目並べ", "perfect"))
+    out = io.StringIO()
+    write_table(report().replace(ratings=ratings), out)
+
+    lines = out.getvalue().splitlines()[:3]
+    assert len({sum(2 if sign in "三目並べ" else 1 for sign in line) for line in lines}) == 1
 
 
 def test_six_bots_have_room_in_eighty_columns() -> None:
@@ -261,16 +304,24 @@ def test_without_a_seed_one_is_drawn_and_told() -> None:
 
 
 def test_the_bar_shows_every_game_and_then_nothing() -> None:
-    """From none to all of them; where nothing is played, there is no bar."""
+    """From none to all of them."""
     bars: list[Bar] = []
     told("random", FIRST, "--games", "3", bars=bars)
     (bar,) = bars
-    told("random", "perfect", bars=bars)
 
     assert bar.total == 6
     assert bar.shown == [*range(7)]
     assert bar.is_clear
-    assert bars == [bar]
+
+
+def test_the_bar_shows_exact_odds_too() -> None:
+    """Many policies take a while; there is one for them, and one for games."""
+    bars: list[Bar] = []
+    told("random", "club", FIRST, "--games", "1", bars=bars)
+
+    assert [bar.total for bar in bars] == [2, 4]
+    assert bars[0].shown == [1, 2]
+    assert all(bar.is_clear for bar in bars)
 
 
 def test_who_forfeits_is_told_once_with_the_first_reason() -> None:
@@ -321,6 +372,48 @@ def test_a_plot_is_drawn_beside_the_table(tmp_path: Path) -> None:
 
     assert told("random", "perfect", "--plot", str(file)) == told("random", "perfect")
     assert all(f">{name}<" in file.read_text() for name in ("random", "perfect"))
+
+
+def test_the_table_is_told_before_a_plot_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes wrong with the picture takes nothing away from it."""
+    line = ["tournament", "random", "perfect", "--plot", str(tmp_path / "plot.svg")]
+    out = io.StringIO()
+
+    def fails(*_: object) -> None:
+        assert "all are exact" in out.getvalue()
+        raise errors.StoreUnavailable("no disk")
+
+    monkeypatch.setattr("noughts.lab.plots.plot_ratings", fails)
+    with pytest.raises(errors.StoreUnavailable, match="no disk"):
+        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+
+
+# When no program can be started
+
+
+def test_what_was_played_is_told_when_no_more_programs_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is nobody's forfeit, and the sentence comes after the table."""
+    line = ["tournament", "random", FIRST, "--games", "30", "--jobs", "1", "--seed", "a"]
+    out, popen, started = io.StringIO(), subprocess.Popen, 0
+
+    def full(*words: object, **settings: object) -> object:
+        nonlocal started
+        started += 1
+        if started > 2:  # one for the name, one for the first sitting
+            raise OSError(EMFILE, "Too many open files")
+        return popen(*words, **settings)  # type: ignore[call-overload]  # handed on as they are
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    with pytest.raises(errors.StoreError, match="no program can be started now: Too many open files"):
+        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+
+    assert "Only 25 of 60 games were played: it was interrupted.\n" in out.getvalue()
+    assert "Where two have met in one seat only" in out.getvalue()
+    assert "forfeited" not in out.getvalue()
 
 
 # Ctrl-C
@@ -380,7 +473,8 @@ def test_interrupted_data_are_whole(thinkers: Thinkers) -> None:
     asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--json"
     with between_pipes(*asked, "--patience", "600") as session:
         thinkers.wait_for(2)
-        session.send(signal.SIGINT)
+        for _ in range(20):  # an impatient second one changes nothing
+            session.send(signal.SIGINT)
         assert session.end() == 130
     assert thinkers.are_gone()
     assert json.loads(session.output)["played"] == 4

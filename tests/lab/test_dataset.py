@@ -308,7 +308,7 @@ def test_the_command_refuses_such_a_name_as_bad_usage(tmp_path: Path) -> None:
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "noughts: all.txt ends in none of .csv, .jsonl and .parquet: --format says which is meant\n"
+        "noughts: 'all.txt' ends in none of .csv, .jsonl and .parquet: --format says which is meant\n"
     )
     assert [*tmp_path.iterdir()] == []
 
@@ -353,6 +353,7 @@ def test_whatever_keeps_pyarrow_from_loading_is_told_as_that(monkeypatch: pytest
     ("place", "why"),
     [
         ("folder", "Is a directory"),
+        ("new.csv/", "Is a directory"),
         ("nowhere/all.csv", "No such file or directory"),
         ("file/all.csv", "Not a directory"),
         ("loop", "Too many levels of symbolic links"),
@@ -366,7 +367,7 @@ def test_a_place_that_cannot_be_written_to_is_told_of(place: str, why: str, tmp_
     (tmp_path / "file").write_text("a file is no folder")
     (tmp_path / "loop").symlink_to("loop")
     before = sorted(tmp_path.rglob("*"))
-    file = str(tmp_path / place)
+    file = os.path.join(tmp_path, place)  # noqa: PTH118 - a path keeps no last slash
 
     with pytest.raises(StoreUnavailable, match=f"^{re.escape(file)} cannot be written: .*{why}"):
         write_whole(file, b"all of it")
@@ -425,6 +426,16 @@ def test_a_file_that_is_replaced_keeps_its_rights_and_its_links(tmp_path: Path) 
     assert file.read_bytes() == b"after"
     assert file.stat().st_mode & 0o777 == 0o640
     assert link.is_symlink()
+
+
+def test_a_reader_who_has_gone_is_nobodys_failure() -> None:
+    """As elsewhere: the command knows that one."""
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    with pytest.raises(BrokenPipeError):
+        write_whole(f"/dev/fd/{writing}", b"all of it")
+    os.close(writing)
 
 
 def test_a_pipe_is_written_to() -> None:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from command import environment, noughts
+from command import environment
 from far_server import home
+from forked import noughts
 from noughts import O, Result, X, certify, find_policy, load_policy, prospects, reachable
 from web.serving import Server
 
@@ -158,6 +159,36 @@ def test_a_table_that_knows_nothing_plays_at_random(example: ModuleType) -> None
     policy, chance = example.greedy(example.new_table()), find_policy("random")
 
     assert all(policy(board) == chance(board) for board in reachable() if not board.is_over)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["q.json", "--steps", "-5"], "nobody learns in -5 steps: 0 or more"),
+        (["q.json", "--seed", "-1"], "-1 is no seed: 0 or more"),
+        (["/none/q.json"], "'/none/q.json' cannot be written: No such file or directory"),
+        (["."], "'.' cannot be written: it is no plain file"),
+        (["q.json/"], "'q.json/' cannot be written: it is no plain file"),
+        ([""], "'' cannot be written: it is no plain file"),
+        (["\0"], "'\\x00' cannot be written: "),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_learned(
+    typed: list[str],
+    sentence: str,
+    example: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In one sentence."""
+    monkeypatch.setattr(sys, "argv", ["q_learning.py", *typed])
+
+    with pytest.raises(SystemExit):
+        example.main()
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"q_learning.py: error: {sentence}" in said.err
 
 
 # The bot

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -100,6 +103,42 @@ def test_long_names_are_cut(tmp_path: Path) -> None:
     assert {"x" * 31 + "…", "y" * 32} <= {*words(tmp_path / "plot.svg")}
 
 
+def test_where_nothing_is_known_there_is_no_bar(tmp_path: Path) -> None:
+    """Only a dot, and its number."""
+    plot_ratings(
+        [Rating("known", 10, 5, 15), Rating("unknown", 0, None, None)], str(tmp_path / "one.svg")
+    )
+    plot_ratings([Rating("known", 10, 5, 15), Rating("unknown", 0, 0, 0)], str(tmp_path / "two.svg"))
+
+    assert {"known", "unknown", "0", "10"} <= {*words(tmp_path / "one.svg")}
+    one, two = (len((tmp_path / name).read_text()) for name in ("one.svg", "two.svg"))
+    assert one < two
+
+
+def test_nobodys_settings_are_in_the_way(tmp_path: Path) -> None:
+    """Not a backend that there is none of, a bad file, or a folder that is none; and nothing is said."""
+    (tmp_path / "matplotlibrc").write_text("nonsense\nno.such.key: 1\n")
+    script = (
+        "import os\n"
+        "from noughts.lab.plots import plot_curves\n"
+        "plot_curves({'a': [(0, 0.5)]}, 'plot.svg')\n"
+        "print(os.environ['MPLBACKEND'])\n"
+    )
+    bad = {"MPLBACKEND": "nonesuch", "MATPLOTLIBRC": "/none/such", "XDG_CONFIG_HOME": "/dev/null"}
+
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=os.environ | bad,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "nonesuch\n", "")
+    assert (tmp_path / "plot.svg").exists()
+
+
 def test_there_may_be_nothing_to_draw(tmp_path: Path) -> None:
     """And more curves than there are colours."""
     plot_curves({}, str(tmp_path / "none.svg"))
@@ -108,11 +147,34 @@ def test_there_may_be_nothing_to_draw(tmp_path: Path) -> None:
     assert len(words(tmp_path / "many.svg")) > 9
 
 
-@pytest.mark.parametrize("file", ["", "plot", "plot.gif", "plot.svg.gz", ".svg", "png"])
+@pytest.mark.parametrize("file", ["", "plot", "plot.gif", "plot.svg.gz", "png", "plot.svg/"])
 def test_what_is_no_picture_by_its_name_is_refused(file: str, tmp_path: Path) -> None:
     """There are two kinds."""
     with pytest.raises(BadFormat, match=r"ends in neither \.svg nor \.png, and a plot is one of them"):
-        check_plot(str(tmp_path / file) if file else file)
+        check_plot(f"{tmp_path}/{file}" if file else file)
+
+
+@pytest.mark.parametrize("file", [".svg", "plots/.PNG"])
+def test_an_ending_is_no_name(file: str) -> None:
+    """It would be a hidden file, of no kind."""
+    with pytest.raises(
+        BadFormat, match=f"'{file}' is an ending without a name: a plot is called plot.svg"
+    ):
+        check_plot(file)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_plain_file_is_refused(kind: str, tmp_path: Path) -> None:
+    """Nobody may be there to read it, and then it would wait for ever."""
+    file = tmp_path / "plot.svg"
+    if kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/null")
+
+    with pytest.raises(StoreUnavailable) as refused:
+        check_plot(str(file))
+    assert str(refused.value) == f"{file} cannot be written: it is no plain file"
 
 
 def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
@@ -128,7 +190,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StoreUnavailable) as refused:
             check_plot(str(tmp_path / file))
         assert str(refused.value) == f"{tmp_path / file} cannot be written: {why}"
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailable, match=r"a link to itself|levels of symbolic links"):
         check_plot(str(tmp_path / "link.svg"))
 
 

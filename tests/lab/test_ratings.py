@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import exp, isfinite, log, log10
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,13 @@ def meeting(x: str, o: str, games: int, *ends: int, exact: bool = False) -> Meet
     return Meeting(x, o, games, (x_wins, draw, o_wins), is_exact=exact)
 
 
+def width(rating: Rating) -> float:
+    """Return how wide its interval is."""
+    assert rating.low is not None
+    assert rating.high is not None
+    return rating.high - rating.low
+
+
 def by_hand(table: Table) -> list[float]:
     """Return the same ratings, found slowly: each strength in turn is set to what its points call for."""
     size = range(len(table))
@@ -55,10 +62,10 @@ def by_hand(table: Table) -> list[float]:
 
 @given(st.floats(0, MOST), st.floats(0, MOST))
 def test_two_bots_differ_by_the_ratio_of_their_points(won: float, lost: float) -> None:
-    """Four hundred for each power of ten; a game that both drew is added, half a point for each."""
+    """Four hundred for each power of ten; half a game that both drew is added, a quarter for each."""
     first, second = rate(np.array([[0, won], [lost, 0]])).tolist()
 
-    assert first - second == pytest.approx(400 * log10((won + 0.5) / (lost + 0.5)), abs=1e-4)
+    assert first - second == pytest.approx(400 * log10((won + 0.25) / (lost + 0.25)), abs=1e-4)
 
 
 @settings(max_examples=15)
@@ -184,7 +191,7 @@ def test_the_best_come_first_and_equals_keep_their_order() -> None:
 
     assert [one.name for one in found] == ["b", "a", "c"]
     assert found[0].rating == found[1].rating
-    assert all(one.low <= one.rating <= one.high for one in found)
+    assert all((one.low or 0) <= one.rating <= (one.high or 0) for one in found)
 
 
 def test_the_same_lots_give_the_same_intervals() -> None:
@@ -194,7 +201,7 @@ def test_the_same_lots_give_the_same_intervals() -> None:
     first, again, other = (rate_all("ab", met, np.random.default_rng(seed)) for seed in (1, 1, 2))
 
     assert first == again != other
-    assert first[0].high - first[0].low == pytest.approx(other[0].high - other[0].low, rel=0.2)
+    assert width(first[0]) == pytest.approx(width(other[0]), rel=0.2)
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -209,7 +216,7 @@ def test_an_interval_is_as_wide_as_the_normal_approximation_says(exact: bool) ->
 
     error = ELO / 2 / (games * share * (1 - share)) ** 0.5
     assert best.rating == pytest.approx(ELO / 2 * log(share / (1 - share)), rel=0.01)
-    assert best.high - best.low == pytest.approx(2 * 1.96 * error, rel=0.1)
+    assert width(best) == pytest.approx(2 * 1.96 * error, rel=0.1)
 
 
 def test_what_is_certain_has_no_interval() -> None:
@@ -223,10 +230,12 @@ def test_what_is_certain_has_no_interval() -> None:
 
 def test_games_that_were_all_won_are_no_certainty() -> None:
     """The more of them there are, the nearer they come to it."""
-    widths = []
+    widths: list[float] = []
     for games in (10, 100, 1000):
         best, _ = rate_all("ab", [meeting("a", "b", games, 100, 0, 0)], np.random.default_rng(1))
-        assert best.low < best.rating == best.high
+        assert best.low is not None
+        assert best.high is not None
+        assert best.low < best.rating < best.high  # there is room upward as well
         widths.append(1 / (1 + exp(-2 * best.low / ELO)))
     assert widths == sorted(widths)
     assert widths[-1] > 0.99
@@ -237,7 +246,121 @@ def test_bots_that_have_not_met_yet_are_all_the_same() -> None:
     met = [meeting("a", "b", 0, 0, 0, 0), meeting("b", "a", 0, 0, 0, 0)]
 
     assert rate_all("ab", met, np.random.default_rng(1)) == (
-        Rating("a", 0.0, 0.0, 0.0),
-        Rating("b", 0.0, 0.0, 0.0),
+        Rating("a", 0.0, None, None),
+        Rating("b", 0.0, None, None),
     )
     assert RESAMPLES == 1000
+
+
+def test_a_bot_without_a_game_has_no_interval() -> None:
+    """Whatever is known of the others."""
+    met = [meeting("a", "b", 50, 60, 0, 40), meeting("a", "c", 0, 0, 0, 0), meeting("c", "b", 0, 0, 0, 0)]
+
+    found = {one.name: one for one in rate_all("abc", met, np.random.default_rng(1))}
+
+    assert (found["c"].low, found["c"].high) == (None, None)
+    assert found["a"].low is not None
+    assert found["c"].rating == pytest.approx(0, abs=0.1)
+    assert found["a"].rating - found["b"].rating == pytest.approx(400 * log10(30.125 / 20.125), abs=0.1)
+
+
+# Exact odds
+
+
+def test_ratings_from_exact_odds_do_not_depend_on_the_number_of_games() -> None:
+    """All is known; only the interval says how little so few games would have told."""
+    found = [
+        rate_all(
+            "ab",
+            [
+                meeting("a", "b", games, 90, 5, 5, exact=True),
+                meeting("b", "a", games, 4, 2, 94, exact=True),
+            ],
+            np.random.default_rng(1),
+        )[0]
+        for games in (1, 10, 10**9)
+    ]
+
+    share = (0.925 + 0.95) / 2
+    for one in found:
+        assert one.rating == pytest.approx(ELO / 2 * log(share / (1 - share)), abs=0.01)
+    widths = [width(one) for one in found]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 0.05
+
+
+@pytest.mark.parametrize("games", [1, 10**9])
+def test_whoever_cannot_lose_a_point_is_rated_high_whatever_the_number_of_games(games: int) -> None:
+    """As if one game in a million were drawn, no more."""
+    best, _ = rate_all("ab", [meeting("a", "b", games, 100, 0, 0, exact=True)], np.random.default_rng(1))
+
+    assert best.rating == pytest.approx(200 * log10(2e6), abs=0.01)
+
+
+# What the intervals promise
+
+ODDS = {("a", "b"): (0.9, 0.05, 0.05), ("b", "a"): (0.15, 0.05, 0.8)}
+"""Of two bots of which one is much the stronger, in both seats."""
+
+
+@pytest.mark.parametrize("games", [10, 50])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(games: int) -> None:
+    """Games are played with known odds, again and again: 95 % are promised, and few games give less."""
+    rng = np.random.default_rng(1)
+    share = (ODDS["a", "b"][0] + ODDS["b", "a"][2] + 0.05) / 2
+    truth = ELO / 2 * log(share / (1 - share))
+    held = 0
+    for _ in range(40):
+        met = [
+            Meeting(
+                *pair,
+                games,
+                tuple(Fraction(int(end), games) for end in rng.multinomial(games, chances)),  # type: ignore[arg-type]  # three
+                is_exact=False,
+            )
+            for pair, chances in ODDS.items()
+        ]
+        found = next(one for one in rate_all("ab", met, rng) if one.name == "a")
+        held += (found.low or 0) <= truth <= (found.high or 0)
+
+    assert held >= 34
+
+
+def test_intervals_of_many_bots_hold_the_truth_as_well() -> None:
+    """Six of them, far apart, after three games in each seat: less is promised, but most are right."""
+    rng = np.random.default_rng(1)
+    truth = {name: 400.0 - 160 * place for place, name in enumerate("abcdef")}
+    held = 0
+    for _ in range(8):
+        met = []
+        for x, o in permutations(truth, 2):
+            won = int(rng.binomial(3, 1 / (1 + exp((truth[o] - truth[x]) / ELO))))
+            met.append(
+                Meeting(x, o, 3, (Fraction(won, 3), Fraction(0), Fraction(3 - won, 3)), is_exact=False)
+            )
+        for one in rate_all("abcdef", met, rng):
+            held += (one.low or 0) <= truth[one.name] <= (one.high or 0)
+
+    assert held >= 38  # of 48
+
+
+def test_a_sweep_of_few_games_leaves_room_in_both_directions() -> None:
+    """Six of six may well have been luck, and may be far less than it could do."""
+    met = [meeting("a", "b", 3, 100, 0, 0), meeting("b", "a", 3, 0, 0, 100)]
+
+    best, worst = rate_all("ab", met, np.random.default_rng(1))
+
+    assert best.low is not None
+    assert best.high is not None
+    assert best.low < best.rating - 50
+    assert best.high > best.rating + 50
+    assert worst.high == pytest.approx(-best.low, abs=1)
+
+
+def test_the_first_move_cancels_out_also_if_one_seat_has_more_games() -> None:
+    """Whoever begins always wins: so both are equal, though one of them has begun more often."""
+    met = [meeting("a", "b", 40, 100, 0, 0), meeting("b", "a", 4, 100, 0, 0)]
+
+    found = rate_all("ab", met, np.random.default_rng(1))
+
+    assert [one.rating for one in found] == [0, 0]

@@ -14,8 +14,8 @@ from noughts.core.errors import NotInstalled, printable, quoted
 from noughts.core.value import Value
 from noughts.lab.ratings import rate_all
 from noughts.lab.sittings import Tables, sittings
-from noughts.lab.tournament import Tournament, enter, score
-from noughts.players.external import PATIENCE
+from noughts.lab.tournament import Tournament, cut, enter, score, wide
+from noughts.players.external import PATIENCE, NoRoom
 from noughts.players.odds import percent
 
 if TYPE_CHECKING:
@@ -69,23 +69,26 @@ def tell_tournament(
     out: TextIO,
     bar: Callable[[int], Progress],
 ) -> None:
-    """Hold a tournament and tell how it went; if it is interrupted, how it went until then."""
+    """Hold a tournament and tell how it went; if it is interrupted, how it went until then.
+
+    The table is told before anything is drawn: what goes wrong with a picture takes nothing away from it.
+    """
     draw = None if options.plot is None else _drawing(options.plot)
     patience = PATIENCE if options.patience is None else options.patience
-    tournament = Tournament(enter(options.bots, asked_policy, patience), options.games)
+    tournament = _begun(enter(options.bots, asked_policy, patience), options.games, bar)
     seed = options.seed
     if seed is None:  # where no game is played, the same command tells the same
         seed = os.urandom(8).hex() if tournament.planned else ""
     try:
         if tournament.planned:
-            _play(tournament, seed, options.jobs or os.cpu_count() or 1, patience, bar)
-    except KeyboardInterrupt:
+            _play(tournament, seed, options.jobs or _cores(), patience, bar)
+    except (KeyboardInterrupt, NoRoom):
         _tell(report(tournament, seed), options, out)
         raise
     told = report(tournament, seed)
+    _tell(told, options, out)
     if draw:
         draw(told.ratings)
-    _tell(told, options, out)
 
 
 def report(tournament: Tournament, seed: str) -> Report:
@@ -108,14 +111,14 @@ def write_table(told: Report, out: TextIO) -> None:
     names = [one.name for one in told.ratings]
     rows = [["#", "bot", "rating", "95 %", "score", *map(str, range(1, len(names) + 1))]]
     for rank, one in enumerate(told.ratings, 1):
-        interval = f"{round(one.low)}..{round(one.high)}"
         cells = [_cell(one.name, other, told.meetings) for other in names]
         mean = _short(score(one.name, None, told.meetings))
-        rows.append([str(rank), _cut(one.name), str(round(one.rating)), interval, mean, *cells])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        shown = cut(one.name, LONGEST_NAME)
+        rows.append([str(rank), shown, str(round(one.rating)), _interval(one), mean, *cells])
+    widths = [max(map(wide, column)) for column in zip(*rows, strict=True)]
     widths[5:] = [max(widths[5:])] * len(names)
     for row in rows:
-        head = [f"{row[0]:>{widths[0]}}", f"{row[1]:<{widths[1]}}"]
+        head = [f"{row[0]:>{widths[0]}}", row[1] + " " * (widths[1] - wide(row[1]))]
         rest = [f"{text:>{width}}" for text, width in zip(row[2:], widths[2:], strict=True)]
         out.write(f"{'  '.join(head + rest[:3])}  {' '.join(rest[3:])}\n")
     out.write("\n")
@@ -157,6 +160,25 @@ def _drawing(file: str) -> Callable[[Sequence[Rating]], None]:
     return lambda ratings: plot_ratings(ratings, file)
 
 
+def _begun(entrants: Sequence[Entrant], games: int, bar: Callable[[int], Progress]) -> Tournament:
+    """Reckon all exact odds, and show how far that has come."""
+    policies = sum(entrant.policy is not None for entrant in entrants)
+    if policies < 2:
+        return Tournament(entrants, games)
+    progress = bar(policies * (policies - 1))
+    try:
+        return Tournament(entrants, games, progress.show)
+    finally:
+        progress.clear()
+
+
+def _cores() -> int:
+    """Return how many processors we may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _play(
     tournament: Tournament, seed: str, jobs: int, patience: float, bar: Callable[[int], Progress]
 ) -> None:
@@ -167,17 +189,13 @@ def _play(
     def lots(game: str) -> Random:
         return Random(os.fsencode(f"{seed}\0{game}"))  # noqa: S311 - a game, no secret
 
-    tables = Tables(planned, jobs, patience, lots)
     try:
         progress.show(0)
-        with tables:
-            for done, played in enumerate(tables, 1):
-                tournament.record(played)
+        with Tables(planned, jobs, patience, lots, tournament.record) as tables:
+            for done, _ in enumerate(tables, 1):
                 progress.show(done)
     finally:
         progress.clear()
-        for played in tables.unheard():
-            tournament.record(played)
 
 
 def _tell(told: Report, options: Namespace, out: TextIO) -> None:
@@ -187,6 +205,13 @@ def _tell(told: Report, options: Namespace, out: TextIO) -> None:
         write_csv(told, out)
     else:
         write_table(told, out)
+    out.flush()
+
+
+def _interval(rating: Rating) -> str:
+    if rating.low is None or rating.high is None:
+        return "?"
+    return f"{round(rating.low)}..{round(rating.high)}"
 
 
 def _cell(name: str, other: str, meetings: Sequence[Meeting]) -> str:
@@ -202,22 +227,20 @@ def _short(share: Fraction | None) -> str:
     return "?" if share is None else percent(share).removesuffix(" %")
 
 
-def _cut(name: str) -> str:
-    shown = printable(name)
-    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
-
-
 def _notes(told: Report) -> list[str]:
     """Return what has to be known to read the table, a sentence a line."""
     notes = [
         f"{rank} is {printable(one.name)}."
         for rank, one in enumerate(told.ratings, 1)
-        if _cut(one.name) != printable(one.name)
+        if cut(one.name, LONGEST_NAME) != printable(one.name)
     ]
     if not told.is_whole:
         notes.append(f"Only {told.played:,} of {told.planned:,} games were played: it was interrupted.")
     source = "those with ~ are from games" if told.planned else "all are exact"
     notes.append(f"Scores are in percent, over both seats; {source}.")
+    begun = {(one.x, one.o) for one in told.meetings if one.games}
+    if any((o, x) not in begun for x, o in begun):
+        notes.append("Where two have met in one seat only, the first move counts in their score.")
     for one in told.forfeits:
         times = "a game" if one.games == 1 else f"{one.games:,} games, the first one"
         notes.append(f"{printable(one.name)} forfeited {times}: {printable(one.first)}.")

@@ -79,7 +79,9 @@ def as_parquet(table: Iterable[Row]) -> bytes:
 def _form_of(file: str) -> str:
     ending = Path(file).suffix.lower().removeprefix(".")
     if ending not in FORMATS:
-        raise BadFormat(f"{file} ends in none of .csv, .jsonl and .parquet: --format says which is meant")
+        raise BadFormat(
+            f"{file!r} ends in none of .csv, .jsonl and .parquet: --format says which is meant"
+        )
     return ending
 
 

@@ -5,20 +5,18 @@ The same picture is the same bytes each time, and the words in an SVG are words.
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import contextmanager
-from errno import EISDIR
+from errno import EINVAL, EISDIR
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
-from matplotlib import rc_context, rcdefaults, rcParams
-from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
-
-from noughts.core.errors import BadFormat, StoreUnavailable, printable, quoted
+from noughts.core.errors import BadFormat, BadSetting, StoreUnavailable, complaint, quoted
+from noughts.lab.tournament import cut
 from noughts.lab.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -29,6 +27,45 @@ if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType
 
     from noughts.lab.ratings import Rating
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Let matplotlib say nothing of its own: a bad setting of somebody's is not used here anyway."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+@contextmanager
+def _unsettled() -> Iterator[None]:
+    """Let nobody's settings be read: matplotlib does that when it is imported, and may fail at it."""
+    before = {name: os.environ.get(name) for name in ("MPLBACKEND", "MATPLOTLIBRC")}
+    os.environ.pop("MATPLOTLIBRC", None)
+    os.environ["MPLBACKEND"] = "agg"
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+with _unsettled(), _quietly():
+    try:
+        from matplotlib import rc_context, rcdefaults, rcParams
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import StrMethodFormatter
+    except (OSError, ValueError) as error:  # a file of settings in this folder that is no text, say
+        raise BadSetting(f"matplotlib cannot read its settings: {complaint(error)}") from error
 
 ENDINGS = ".svg", ".png"
 INK, PALE = "#222222", "#d9d9d9"
@@ -55,12 +92,13 @@ _STYLE: dict[RcKeyType, Any] = {
 
 def check_plot(file: str) -> None:
     """Refuse a file that is no picture by its name, or that cannot be written."""
-    if Path(file).suffix.lower() not in ENDINGS:
+    if Path(file).name.lower() in ENDINGS:
+        raise BadFormat(f"{quoted(file)} is an ending without a name: a plot is called plot.svg, say")
+    if not file.lower().endswith(ENDINGS):
         raise BadFormat(f"{quoted(file)} ends in neither .svg nor .png, and a plot is one of them")
     try:
         path = Path(file).resolve()
-        if path.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        _check_plain(path)
         with TemporaryFile(dir=path.parent):
             pass
     except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError, for a while
@@ -68,23 +106,32 @@ def check_plot(file: str) -> None:
         raise StoreUnavailable(f"{file} cannot be written: {why}") from error
 
 
+def _check_plain(path: Path) -> None:
+    """Refuse a folder, and a pipe or a device: nobody may be there to read it."""
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "it is no plain file")
+
+
 def plot_ratings(ratings: Sequence[Rating], file: str) -> None:
     """Draw a dot for each bot, the best on top, and its interval as a line through it."""
     ranked = sorted(ratings, key=lambda one: one.rating)
     with _drawn(file, (7.0, 1.3 + 0.36 * len(ranked))) as axes:
         for row, one in enumerate(ranked):
-            axes.plot([one.low, one.high], [row, row], "|-", color=COLOURS[0], markersize=8)
+            ends = [end for end in (one.low, one.high) if end is not None]
+            axes.plot(ends, [row] * len(ends), "|-", color=COLOURS[0], markersize=8)
             axes.plot([one.rating], [row], "o", color=COLOURS[0], markersize=5)
             axes.annotate(
                 str(round(one.rating)),
-                (max(one.high, one.rating), row),
+                (max([*ends, one.rating]), row),
                 xytext=(7, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=9,
             )
         axes.margins(x=0.09)  # there is room for the numbers
-        axes.set_yticks(range(len(ranked)), [_short(one.name) for one in ranked])
+        axes.set_yticks(range(len(ranked)), [cut(one.name, LONGEST_NAME) for one in ranked])
         axes.set_ylim(-0.6, len(ranked) - 0.4)
         axes.axvline(0, color=PALE, linewidth=1, zorder=0)
         axes.grid(axis="x", color=PALE, linewidth=0.6)
@@ -108,7 +155,7 @@ def plot_curves(
                 color=COLOURS[number % len(COLOURS)],
                 linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
                 linewidth=1.8,
-                label=_short(name) if not name.startswith("_") else f" {_short(name)}",
+                label=" " * name.startswith("_") + cut(name, LONGEST_NAME),
             )
         axes.set_ylim(-0.02, 1.02)
         axes.margins(x=0.01)
@@ -124,8 +171,7 @@ def plot_curves(
 def _drawn(file: str, size: tuple[float, float]) -> Iterator[Axes]:
     """Lend something to draw on, and write into the file what was drawn."""
     check_plot(file)
-    with rc_context(), catch_warnings():
-        simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+    with rc_context(), _quietly():
         rcdefaults()  # whatever somebody's own settings are
         rcParams.update(_STYLE)
         figure = Figure(figsize=size, layout="constrained")
@@ -143,13 +189,3 @@ def _picture(figure: Figure, ending: str) -> bytes:
     else:
         figure.savefig(written, format="png", dpi=150, metadata={"Software": "noughts"})
     return written.getvalue()
-
-
-def _short(name: str) -> str:
-    """Cut a name that would leave no room for the picture, and show what XML has no letters for.
-
-    >>> _short("club:win=0,block=0,fork=0,defence=0,centre=0")
-    'club:win=0,block=0,fork=0,defen…'
-    """
-    shown = printable(name)
-    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"

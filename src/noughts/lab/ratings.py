@@ -1,8 +1,8 @@
 """Ratings after Bradley and Terry: a number for each bot, from what all scored against each other.
 
 A bot that is rated 400 above another wins ten points for one that it loses, as on the Elo scale. The mean
-of all ratings is 0. Whoever never lost would be rated infinitely high, so every pair is taken to have
-drawn one game more than it played.
+of all ratings is 0. Whoever never lost would be rated infinitely high: docs/tournaments.md says what is
+done about that, and how intervals are found.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from noughts.core.value import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, TypeAlias
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -25,45 +25,60 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-PRIOR = 1.0
-"""How many games each pair is taken to have drawn, beside those that it played."""
+PRIOR = 0.5
+"""How many games a bot is taken to have drawn beside those that it played, with all opponents in all."""
+VANISHING = 1e-6
+"""How many any other pair is taken to have drawn, for each game that counts: no fit is infinite then."""
+UNMET = 1e-3
+"""How many a pair without a game is taken to have drawn: everybody is rated against everybody."""
 ELO = 400 / log(10)
 RESAMPLES = 1000
-_SLICE = 100
-"""How many resamples are rated at once: for a hundred bots they take some megabytes."""
+_ROOM = 1_000_000
+"""How many numbers a slice of the resamples may have: they take some megabytes."""
 _CLOSE = 1e-9
 _STEPS = 200
 
 
 class Rating(Value):
-    """A bot, its rating, and the interval in which 95 % of all resampled ratings lie."""
+    """A bot, its rating, and the interval in which 95 % of all resampled ratings lie.
+
+    A bot that has no game has no interval: nothing is known of it.
+    """
 
     name: str
     rating: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 def rate_all(names: Sequence[str], meetings: Sequence[Meeting], rng: Generator) -> tuple[Rating, ...]:
     """Rate all bots by how they met, the best first; those who are equal keep their order."""
-    ratings = rate(_points(names, meetings, [_expected(one) for one in meetings]))
-    spread = np.concatenate(
-        [rate(_resampled(names, meetings, rng)) for _ in range(RESAMPLES // _SLICE)], axis=0
-    )
+    table = _Table(names, meetings)
+    ratings = rate(table.points, table.prior)
+    spread = np.concatenate([rate(points, table.least) for points in table.resampled(rng)])
     lows, highs = np.quantile(spread, (0.025, 0.975), axis=0)
+    met = {name for one in meetings if one.games for name in (one.x, one.o)}
     found = [
-        Rating(name, *(round(float(number), 2) + 0.0 for number in numbers))  # there is no -0.0
-        for name, *numbers in zip(names, ratings, lows, highs, strict=True)
+        Rating(name, _plain(rating), _plain(min(low, rating)), _plain(max(high, rating)))
+        if name in met
+        else Rating(name, _plain(rating), None, None)
+        for name, rating, low, high in zip(names, ratings, lows, highs, strict=True)
     ]
     return tuple(sorted(found, key=lambda one: -one.rating))
 
 
-def rate(points: Floats, prior: float = PRIOR) -> Floats:
+def _plain(number: float) -> float:
+    return round(float(number), 2) + 0.0  # there is no -0.0
+
+
+def rate(points: Floats, prior: float | Floats = PRIOR) -> Floats:
     """Return the likeliest ratings; `points[i, j]` is what i scored against j.
+
+    Besides, each pair is taken to have drawn so many games, or as many as a table says.
 
     There may be many such tables, one behind the other, and then there are as many rows of ratings.
 
-    >>> [round(rating) for rating in rate(np.array([[0.0, 9.5], [0.5, 0.0]])).tolist()]
+    >>> [round(rating) for rating in rate(np.array([[0.0, 9.75], [0.75, 0.0]])).tolist()]
     [200, -200]
     """
     count = points.shape[-1]
@@ -112,38 +127,65 @@ def _gaps(ratings: Floats) -> Floats:
     return gaps
 
 
-def _expected(meeting: Meeting) -> Floats:
-    """Return how many games were won by X, drawn, and won by O; of exact odds, how many on average."""
-    return np.array([[float(meeting.games * share) for share in meeting.shares]])
+class _Table:
+    """What each scored against each, over both seats, and how sure that is."""
+
+    def __init__(self, names: Sequence[str], meetings: Sequence[Meeting]) -> None:
+        place = {name: number for number, name in enumerate(names)}
+        self._size = len(names)
+        self._seats = [(place[one.x], place[one.o]) for one in meetings]
+        self._weights = _weights(meetings)
+        self._shares = np.array([[float(share) for share in one.shares] for one in meetings]).reshape(
+            -1, 3
+        )
+        games = np.array([one.games for one in meetings])
+        is_exact = np.array([one.is_exact for one in meetings])[:, None]
+        opponents = max(1, len(names) - 1)
+        more = np.where(is_exact, self._shares, 1 / 3 / opponents)
+        self._counts = games[:, None] * self._shares + more
+        self.points = self._scored(self._shares[None])[0]
+        games = self.points + self.points.T
+        self.least = np.where(games > 0, VANISHING * games, UNMET)
+        """The draws that keep a fit finite, a pair each."""
+        self.prior = self.least.copy()
+        """Those, and the draws of pairs that have played."""
+        for (x, o), one in zip(self._seats, meetings, strict=True):
+            if one.games and not one.is_exact:
+                self.prior[x, o] = self.prior[o, x] = PRIOR / opponents
+
+    def resampled(self, rng: Generator) -> Iterator[Floats]:
+        """Draw all proportions from what the games leave open, or as many games with exact odds would.
+
+        One more is put to them, shared among all opponents, which is a third won, a third drawn and a
+        third lost: ten wins in ten games are no certainty. To exact odds one is put that ends like them.
+        """
+        left, most = RESAMPLES, max(1, _ROOM // self._size**2)
+        while left > 0:
+            drawn = rng.standard_gamma(self._counts, (min(left, most), *self._counts.shape))
+            yield self._scored(drawn / drawn.sum(axis=2, keepdims=True))
+            left -= most
+
+    def _scored(self, shares: Floats) -> Floats:
+        """Add up what each scored against each; a draw is half a win for both."""
+        points = np.zeros((len(shares), self._size, self._size))
+        scores = (shares[:, :, 0] + shares[:, :, 1] / 2) * self._weights
+        losses = (shares[:, :, 2] + shares[:, :, 1] / 2) * self._weights
+        for number, (x, o) in enumerate(self._seats):
+            points[:, x, o] += scores[:, number]
+            points[:, o, x] += losses[:, number]
+        return points
 
 
-def _resampled(names: Sequence[str], meetings: Sequence[Meeting], rng: Generator) -> Floats:
-    """Play all meetings again, by lot, a whole slice of times."""
-    return _points(
-        names, meetings, [rng.multinomial(one.games, _chances(one), _SLICE) for one in meetings]
-    )
+def _weights(meetings: Sequence[Meeting]) -> Floats:
+    """Return how many games each meeting counts for.
 
-
-def _chances(meeting: Meeting) -> list[float]:
-    """Return the chances of each end in a resample.
-
-    Exact odds are what they are. Games that were played are drawn again, each as likely as any other, and
-    with them one more that is a third won, a third drawn and a third lost: ten wins in ten games are no
-    certainty.
+    If a pair has games in both seats, each seat counts for as much, and so nobody gains by having begun
+    more often: both for as many games as would leave the mean of the two as unsure as it is.
     """
-    shares = [float(share) for share in meeting.shares]
-    if meeting.is_exact:
-        return shares
-    return [(meeting.games * share + 1 / 3) / (meeting.games + 1) for share in shares]
-
-
-def _points(names: Sequence[str], meetings: Sequence[Meeting], ends: Sequence[NDArray[Any]]) -> Floats:
-    """Add up what each scored against each, over both seats; a draw is half a win for both."""
-    place = {name: number for number, name in enumerate(names)}
-    length = ends[0].shape[0] if ends else 1
-    points = np.zeros((length, len(names), len(names)))
-    for meeting, counts in zip(meetings, ends, strict=True):
-        x, o = place[meeting.x], place[meeting.o]
-        points[:, x, o] += counts[:, 0] + counts[:, 1] / 2
-        points[:, o, x] += counts[:, 2] + counts[:, 1] / 2
-    return points if length > 1 else points[0]
+    games = {(one.x, one.o): one.games for one in meetings}
+    weights = np.zeros(len(meetings))
+    for number, one in enumerate(meetings):
+        other = games.get((one.o, one.x), 0)
+        even = one.games and other
+        weights[number] = 2 * one.games * other / (one.games + other) if even else one.games
+    return weights

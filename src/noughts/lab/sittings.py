@@ -8,6 +8,7 @@ how many tables there are.
 from __future__ import annotations
 
 import os
+import resource
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
@@ -30,8 +31,21 @@ if TYPE_CHECKING:
 LENGTH = 25
 """How many games a program plays before it is started anew."""
 MOST_TABLES = 32
-"""Each has up to six pipes, and some systems let a process have 256 files open."""
+_FILES_A_TABLE, _OTHER_FILES = 12, 64
+"""A table has up to six pipes, and needs as many again while a program is started."""
 _A_MOMENT = 0.1
+
+
+def most_tables() -> int:
+    """Return how many tables there is room for: there are fewer where few files may be open at once.
+
+    >>> 1 <= most_tables() <= MOST_TABLES
+    True
+    """
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return MOST_TABLES
+    return max(1, min(MOST_TABLES, (files - _OTHER_FILES) // _FILES_A_TABLE))
 
 
 class Sitting(Value):
@@ -52,19 +66,26 @@ def sittings(pairs: Sequence[tuple[Entrant, Entrant]], games: int) -> Iterator[S
 class Tables:
     """Tables that play all sittings; leave the `with` block and all is over, and every process has ended.
 
-    Whoever wants to know how the games end goes through them, in the order in which they end.
+    Each game is recorded at its table, one at a time: whenever somebody presses Ctrl-C, none is lost or
+    counted twice. Whoever wants to wait for the games goes through them, in the order in which they end.
     """
 
     def __init__(
-        self, planned: Iterator[Sitting], jobs: int, patience: float, lots: Callable[[str], Random]
+        self,
+        planned: Iterator[Sitting],
+        jobs: int,
+        patience: float,
+        lots: Callable[[str], Random],
+        record: Callable[[Played], None],
     ) -> None:
         self._planned = planned
         self._patience = patience
         self._lots = lots
-        self._planning = Lock()
+        self._record = record
+        self._one_at_a_time = Lock()
         self._heard: SimpleQueue[Played | BaseException | None] = SimpleQueue()
         self._stopping, self._stop = os.pipe()
-        self._threads = [Thread(target=self._work) for _ in range(min(jobs, MOST_TABLES))]
+        self._threads = [Thread(target=self._work) for _ in range(min(jobs, most_tables()))]
 
     def __enter__(self) -> Self:
         try:
@@ -92,12 +113,6 @@ class Tables:
             else:
                 yield heard
 
-    def unheard(self) -> Iterator[Played]:
-        """Return the games that have ended, and that nobody has heard of yet."""
-        while not self._heard.empty():
-            if isinstance(heard := self._heard.get(), Played):
-                yield heard
-
     def _end(self) -> None:
         """Tell all tables to stop, whatever they wait for, and wait until they have."""
         os.write(self._stop, b"!")
@@ -120,7 +135,7 @@ class Tables:
             self._heard.put(None)
 
     def _next(self) -> Sitting | None:
-        with self._planning:
+        with self._one_at_a_time:
             return next(self._planned, None)
 
     def _play(self, sitting: Sitting) -> None:
@@ -130,7 +145,10 @@ class Tables:
             for number in sitting.numbers:
                 self._wait((), 0)
                 winner, forfeit = play_game(seats, self._lots(f"{x}\0{o}\0{number}"))
-                self._heard.put(Played(x, o, number, winner, forfeit))
+                played = Played(x, o, number, winner, forfeit)
+                with self._one_at_a_time:
+                    self._record(played)
+                self._heard.put(played)
 
     def _seat(self, entrant: Entrant) -> Seat:
         if entrant.policy:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import count, permutations
 from typing import TYPE_CHECKING
+from unicodedata import combining, east_asian_width
 
 from noughts.core.board import Board, Mark
-from noughts.core.errors import NoTournament, quoted
+from noughts.core.errors import NoTournament, printable, quoted
 from noughts.core.value import Value
 from noughts.players.external import Program, poll
 from noughts.players.odds import odds
@@ -87,14 +88,16 @@ def enter(
     asked = [bot.removeprefix(BOT) for bot in bots]
     if len(asked) < 2:
         raise NoTournament(f"a tournament needs two bots at least, and {quoted(asked[0])} is alone")
-    for place, bot in enumerate(asked):
+    for place, (typed, bot) in enumerate(zip(bots, asked, strict=True)):
+        if bot.startswith(BOT) or (bot != typed and bot.startswith(PROGRAM)):
+            raise NoTournament(f"{quoted(typed)} is no bot: it says twice what it is")
         if bot in asked[:place]:
             raise NoTournament(f"{quoted(bot)} is named twice: a bot does not meet itself")
     policies = [None if bot.startswith(PROGRAM) else Weighed(asked_policy(bot)) for bot in asked]
     names: list[str] = []
     for bot, policy in zip(asked, policies, strict=True):
         names.append(_told_apart(bot if policy else _own_name(bot, patience), names))
-    return tuple(map(Entrant, names, asked, policies))
+    return tuple(map(Entrant, names, bots, policies))
 
 
 def _own_name(asked: str, patience: float) -> str:
@@ -118,10 +121,36 @@ def _told_apart(name: str, others: Sequence[str]) -> str:
     return next(new for number in count(2) if (new := f"{name}-{number}") not in others)
 
 
-class Tournament:
-    """Who meets whom, and how that went so far; the odds of policies are known from the start."""
+def wide(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
 
-    def __init__(self, entrants: Sequence[Entrant], games: int) -> None:
+    >>> wide("random"), wide("三目並べ")
+    (6, 8)
+    """
+    return sum((not combining(sign)) + (east_asian_width(sign) in "WF") for sign in text)
+
+
+def cut(name: str, longest: int) -> str:
+    """Return a name as it can be shown, and no wider than that: what is left out is told by a sign.
+
+    >>> cut("club:win=0,block=0,fork=0", 20)
+    'club:win=0,block=0,…'
+    """
+    shown = whole = printable(name)
+    while wide(shown) > longest - (shown != whole):
+        shown = shown[:-1]
+    return shown if shown == whole else f"{shown}…"
+
+
+class Tournament:
+    """Who meets whom, and how that went so far; the odds of policies are known from the start.
+
+    Where there are many policies that takes a while; `reckoned` hears how many odds are known already.
+    """
+
+    def __init__(
+        self, entrants: Sequence[Entrant], games: int, reckoned: Callable[[int], None] = lambda _: None
+    ) -> None:
         if games > MOST_GAMES:
             raise NoTournament(f"a pair plays {MOST_GAMES:,} games in each seat at most")
         self.entrants = tuple(entrants)
@@ -135,6 +164,7 @@ class Tournament:
         for x, o in permutations(entrants, 2):
             if x.policy and o.policy:
                 self._exact[x.name, o.name] = _exact(x.name, o.name, games, x.policy, o.policy)
+                reckoned(len(self._exact))
             else:
                 self.to_play.append((x, o))
                 self._counts[x.name, o.name] = dict.fromkeys((Mark.X, None, Mark.O), 0)
@@ -181,16 +211,22 @@ class Tournament:
 
 
 def score(name: str, against: str | None, meetings: Iterable[Meeting]) -> Fraction | None:
-    """Return what a bot got for a game, in both seats, against another or all; None if it met nobody."""
-    points, games = Fraction(0), 0
+    """Return what a bot got for a game against another, or all; None if it met nobody.
+
+    Where it has met somebody in both seats, each seat counts for half, however many games it has: the
+    first move is worth something, and nobody is to gain by having had it more often.
+    """
+    seats: dict[str, list[tuple[int, Fraction]]] = {}
     for meeting in meetings:
-        if name == meeting.x and against in (None, meeting.o):
-            points += meeting.games * meeting.score
-        elif name == meeting.o and against in (None, meeting.x):
-            points += meeting.games * (1 - meeting.score)
-        else:
-            continue
-        games += meeting.games
+        if meeting.games and name == meeting.x and against in (None, meeting.o):
+            seats.setdefault(meeting.o, []).append((meeting.games, meeting.score))
+        elif meeting.games and name == meeting.o and against in (None, meeting.x):
+            seats.setdefault(meeting.x, []).append((meeting.games, 1 - meeting.score))
+    points, games = Fraction(0), 0
+    for met in seats.values():
+        together = sum(number for number, _ in met)
+        points += together * sum((mean for _, mean in met), Fraction(0)) / len(met)
+        games += together
     return points / games if games else None
 
 
