@@ -43,6 +43,7 @@ BAD_ACTIONS = [
     -(10**30),
     4.0,
     float("nan"),
+    True,
     None,
     "4",
     [4],
@@ -370,8 +371,10 @@ def test_strange_settings_are_refused() -> None:
         env(render_mode="window")
     with pytest.raises(ValueError, match="in the observation or in the info"):
         env(mask_in="rewards")
-    with pytest.raises(ValueError, match="no agent 'bob'"):
-        played([]).observe("bob")
+    game = played([])
+    for asked in (game.observe, game.observation_space, game.action_space):
+        with pytest.raises(ValueError, match="no agent 'bob': there are player_1, player_2"):
+            asked("bob")
 
 
 @makers

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
+import pickle
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -204,7 +206,7 @@ def test_an_illegal_move_loses(action: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [4.0, None, "4", [4], np.array([1, 2]), np.float64(1), float("inf")], ids=str
+    "action", [4.0, True, None, "4", [4], np.array([1, 2]), np.float64(1), float("inf")], ids=str
 )
 def test_what_is_no_whole_number_is_refused(action: Any) -> None:  # noqa: ANN401 - anything at all
     """With a sentence, and the game goes on."""
@@ -231,6 +233,62 @@ def test_a_step_needs_a_game() -> None:
     with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
         env.step(8)
     assert env.reset()[0].sum() == 9
+
+
+def test_a_picture_needs_a_game() -> None:
+    """One that has begun, over or not."""
+    env = TicTacToeEnv(resigning(at=9), render_mode="ansi")
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+        env.render()
+    env.reset()
+    env.step(9)
+    assert env.render() == " | |\n-+-+-\n | |\n-+-+-\n | |"
+
+
+def test_an_opponent_that_fails_at_the_reset_leaves_no_game() -> None:
+    """The old one does not go on, with whatever mark."""
+    share = [Fraction(1)]
+    env = TicTacToeEnv(lambda board: {board.free_cells[0]: share[0]}, "either")
+    seeds = {}
+    for seed in range(9):
+        env.reset(seed=seed)
+        seeds[env.mark] = seed
+    env.reset(seed=seeds[X])
+    env.step(4)
+    share[0] = Fraction(1, 2)
+
+    with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
+        env.reset(seed=seeds[O])
+    with pytest.raises(ResetNeeded):
+        env.step(8)
+    share[0] = Fraction(1)
+    env.reset()
+    assert env.step(8)[1:3] == (0, False)
+
+
+@pytest.mark.parametrize("opponent", ["club:block=1/3", "perfect", "menace"])
+def test_a_game_can_be_copied_and_pickled_in_the_middle(opponent: str) -> None:
+    """The copy goes on by itself, as the game itself does."""
+    env = TicTacToeEnv(opponent, "either")
+    env.reset(seed=7)
+    env.step(env.board.free_cells[-1])
+    before = env.board
+    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]  # noqa: S301 - our own
+
+    gone_on = [[going_on(twin) for _ in range(3)] for twin in twins]
+
+    assert env.board == before
+    assert gone_on == [[going_on(env) for _ in range(3)]] * 2
+
+
+def going_on(env: TicTacToeEnv) -> list[object]:
+    """Return all that is seen until the end of a game, and of the beginning of another."""
+    seen: list[object] = []
+    over = False
+    while not over:
+        observation, reward, over, _, info = env.step(env.board.free_cells[-1])
+        seen.append((observation.tolist(), reward, over, str(info)))
+    return [*seen, str(env.reset())]
 
 
 def test_an_opponent_that_fails_leaves_the_game_as_it_was() -> None:
@@ -260,6 +318,10 @@ def test_strange_settings_are_refused() -> None:
     """With what there is instead."""
     with pytest.raises(errors.UnknownPolicy, match="there is no policy 'grandmaster'"):
         TicTacToeEnv("grandmaster")
+    with pytest.raises(
+        errors.UnknownPolicy, match=r"is noughts\.load_policy\(PATH\), not 'saved:file=q'"
+    ):
+        TicTacToeEnv("saved:file=q")
     with pytest.raises(errors.UnknownPolicy, match="not 5"):
         TicTacToeEnv(5)  # type: ignore[arg-type]  # which is why
     with pytest.raises(errors.BadSetting, match="a mark is X, O, either, not 'Y'"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -471,8 +473,8 @@ def test_what_is_no_array_of_actions_is_refused(bad: Any) -> None:  # noqa: ANN4
 
 def test_a_step_needs_games() -> None:
     """And so does a picture of them."""
-    env = TicTacToeVectorEnv(2, None, render_mode="ansi")
-    for attempt in (lambda: env.step(np.array([0, 0])), env.render):
+    env, unseen = TicTacToeVectorEnv(2, None, render_mode="ansi"), TicTacToeVectorEnv(2, None)
+    for attempt in (lambda: env.step(np.array([0, 0])), env.render, unseen.render):
         with pytest.raises(ResetNeeded, match="call reset first"):
             attempt()
 
@@ -498,6 +500,7 @@ def test_both_environments_refuse_the_same_settings_with_the_same_words() -> Non
     strange: list[dict[str, Any]] = [
         {"opponent": "grandmaster"},
         {"opponent": "club:luck=1"},
+        {"opponent": "saved:file=q.json"},
         {"opponent": 5},
         {"mark": "Y"},
         {"mark": 5},
@@ -541,6 +544,55 @@ def test_an_opponent_that_fails_is_refused_at_once() -> None:
     """It is asked about every board, and what it gives is checked."""
     with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
         TicTacToeVectorEnv(2, lambda board: {board.free_cells[0]: Fraction(1, 2)})
+
+
+@pytest.mark.parametrize("mark", ["X", "O"])
+def test_an_opponent_is_asked_only_about_boards_on_which_it_is_to_move(mark: str) -> None:
+    """Whoever was trained for one seat knows nothing of the other."""
+
+    def one_sided(board: Board) -> Mapping[int, Fraction]:
+        assert str(board.turn) != mark
+        return first_free(board)
+
+    env, both = TicTacToeVectorEnv(40, one_sided, mark), made(first_free, mark, NEXT, 40)
+
+    assert played(env, seed=1) == played(both, seed=1)
+    with pytest.raises(errors.BadPolicy, match="a policy fails in"):
+        TicTacToeVectorEnv(40, one_sided, "either")
+
+
+def test_games_are_not_begun_one_by_one() -> None:
+    """Those that are over begin by themselves; nothing happens to any."""
+    env, twin = (TicTacToeVectorEnv(3, None) for _ in range(2))
+    for each in (env, twin):
+        each.reset(seed=1)
+        each.step(np.array([4, 4, 4]))
+
+    with pytest.raises(errors.BadSetting, match="takes no reset_mask"):
+        env.reset(seed=2, options={"reset_mask": np.array([True, False, False])})
+    assert written(env.step(np.array([0, 1, 4]))) == written(twin.step(np.array([0, 1, 4])))
+
+
+@modes
+@pytest.mark.parametrize(("opponent", "mark"), [("club", "either"), ("random", "X"), (None, "X")])
+def test_games_can_be_copied_and_pickled_in_the_middle(
+    opponent: str | None, mark: str, mode: AutoresetMode
+) -> None:
+    """The copy goes on by itself, as the games themselves do."""
+    env = made(opponent, mark, mode, 40)
+    for steps in (3, 4):  # of two pieces of a random word, one is left over or none
+        played(env, seed=2, steps=steps)
+        twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]  # noqa: S301 - our own
+
+        gone_on = [gone_on_with(twin) for twin in twins]
+
+        assert gone_on == [gone_on_with(env)] * 2
+
+
+def gone_on_with(env: TicTacToeVectorEnv) -> list[list[bytes]]:
+    """Return everything that is said in the next steps."""
+    rng = np.random.default_rng(3)
+    return [written(env.step(rng.integers(9, size=env.num_envs))) for _ in range(10)]
 
 
 # Chance

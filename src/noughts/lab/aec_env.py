@@ -27,7 +27,7 @@ from noughts.lab.rendering import MODES, check_render_mode, render_board
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import ClassVar, Never, TypeAlias
+    from typing import ClassVar, Never, TypeAlias, TypeVar
 
     import numpy as np
     from gymnasium import Space
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     Copy: TypeAlias = Callable[[], Plane]
     Observation: TypeAlias = dict[str, Plane] | Plane
+    Thing = TypeVar("Thing")
 
 AGENTS = ("player_1", "player_2")
 """The first has X and starts."""
@@ -80,7 +81,7 @@ class Sights(dict[str, Sight]):
     """What each agent sees."""
 
     def __missing__(self, agent: object) -> Never:
-        raise ValueError(f"there is no agent {quoted(agent)}: there are {', '.join(AGENTS)}")
+        raise _no_such_agent(agent)
 
 
 class Masks(dict[Board, "Copy"]):
@@ -247,11 +248,11 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
 
     def observation_space(self, agent: str) -> Space[Any]:
         """Return what an agent can see."""
-        return self.observation_spaces[agent]
+        return _of_agent(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> Discrete[np.int64]:
         """Return what an agent can do."""
-        return self.action_spaces[agent]
+        return _of_agent(self.action_spaces, agent)
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Show the board as `render_mode` asks."""
@@ -316,3 +317,14 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             if self._mask_in_info:
                 self.infos[other] = {**self.infos[other], "action_mask": _anything()}
         self.is_waiting = False
+
+
+def _of_agent(things: dict[str, Thing], agent: str) -> Thing:
+    """Return what is an agent's own."""
+    if agent not in AGENTS:
+        raise _no_such_agent(agent)
+    return things[agent]
+
+
+def _no_such_agent(agent: object) -> ValueError:
+    return ValueError(f"there is no agent {quoted(agent)}: there are {', '.join(AGENTS)}")

@@ -13,8 +13,9 @@ import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
 
 from noughts.lab import aec_env as tic_tac_toe_v0
 from noughts.lab.gym_env import TicTacToeEnv
+from noughts.lab.vector_env import TicTacToeVectorEnv
 
-__all__ = ["AEC_ID", "GYM_ID", "TicTacToeEnv", "tic_tac_toe_v0"]
+__all__ = ["AEC_ID", "GYM_ID", "TicTacToeEnv", "TicTacToeVectorEnv", "tic_tac_toe_v0"]
 
 GYM_ID = "noughts/TicTacToe-v0"
 AEC_ID = "noughts/tic_tac_toe-v0"

@@ -64,6 +64,7 @@ class TicTacToeEnv(Env["Plane", int]):
         """The agent's mark in this game."""
         self._marks = MARKS[check_mark(mark)]
         self._opponent = find_opponent(opponent)
+        self._has_begun = False
         self._is_over = True
         self._has_resigned = False
 
@@ -72,14 +73,16 @@ class TicTacToeEnv(Env["Plane", int]):
     ) -> tuple[Plane, dict[str, Any]]:
         """Begin a new game; the opponent moves first if it has X.
 
-        If it resigns there and then, the agent's first legal move wins: a game cannot end before one.
+        If it resigns there and then, the agent's first legal move wins: a game cannot end before one. If
+        it fails, there is no game, neither a new one nor the old one.
         """
         super().reset(seed=seed, options=options)
-        self.mark = self._marks[_below(self.np_random, len(self._marks))]
-        self.board, self._has_resigned = Board(), False
-        if self.mark is O:
-            self.board, self._has_resigned = self._answered(self.board)
-        self._is_over = False
+        self._is_over = True
+        mark, board, has_resigned = self._marks[_below(self.np_random, len(self._marks))], Board(), False
+        if mark is O:
+            board, has_resigned = self._answered(board)
+        self.mark, self.board, self._has_resigned = mark, board, has_resigned
+        self._has_begun, self._is_over = True, False
         self._show()
         return self._seen(), self._info()
 
@@ -108,6 +111,8 @@ class TicTacToeEnv(Env["Plane", int]):
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Show the board as `render_mode` asks."""
+        if not self._has_begun:
+            raise ResetNeeded("there is no game yet: call reset() first")
         return render_board(self.board, self.render_mode)
 
     def _answered(self, board: Board) -> tuple[Board, bool]:

@@ -13,10 +13,11 @@ import numpy as np
 
 from noughts.core.board import Mark
 from noughts.lab import tables
-from noughts.lab.backends import BITS
+from noughts.lab.backends import BITS, Chance
 from noughts.lab.mixing import mix
 from noughts.lab.observing import FREE, SHAPE, observation_of
 from noughts.lab.tables import DRAWN, GOING, NO_CELL, O_WON, WIDTH, X_WON
+from noughts.players.policies import random
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     Small: TypeAlias = NDArray[np.int8]
     Faces: TypeAlias = NDArray[np.void]
 
+_WORD = np.iinfo(np.int64)
+_PIECE = (1 << BITS) - 1
 _ACTIONS = 16
 """Nine cells, and seven numbers that are none, but are looked up all the same."""
 _SLOT_BITS = 4
@@ -73,11 +76,33 @@ def free(seen: Small) -> Small:
     return seen[..., FREE].reshape(-1, 9)
 
 
-class Answers:
-    """A policy that moves in every game of a batch in which it is its turn."""
+class Luck(Chance):
+    """Random numbers for a batch of games; those that are left over are copied and kept with it."""
 
-    def __init__(self, policy: Policy) -> None:
-        mixed = mix(policy, policy, lambda _tokens: _SLOT_BITS)
+    def __init__(self, seed: int | None, count: int) -> None:
+        super().__init__(seed)
+        self._count = count
+        self._left_over: Numbers | None = None
+
+    def next_pieces(self) -> Numbers:
+        """Return a number of `BITS` bits for each game; two of them are cut from one word."""
+        words = self._left_over
+        if words is None:
+            self._left_over = words = self._rng.integers(_WORD.min, _WORD.max, self._count, endpoint=True)
+            return words & _PIECE
+        self._left_over = None
+        return (words >> BITS) & _PIECE
+
+
+class Answers:
+    """A policy that moves in every game of a batch in which it is its turn.
+
+    It is asked about the boards on which a mark of its own is to move, and about no others.
+    """
+
+    def __init__(self, policy: Policy, marks: tuple[Mark, ...] = (Mark.X, Mark.O)) -> None:
+        x, o = (policy if mark in marks else random for mark in (Mark.X, Mark.O))
+        mixed = mix(x, o, lambda _tokens: _SLOT_BITS)
         boards = tables.positions()
         after = []
         for place, row in enumerate(mixed.after):

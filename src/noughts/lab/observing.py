@@ -70,7 +70,7 @@ def action_space() -> Discrete[np.int64]:
 
 
 def read_action(action: object) -> Cell:
-    """Return a whole number of whatever type as Python's own, and refuse what is none.
+    """Return a whole number of whatever type as Python's own, and refuse what is none, such as True.
 
     >>> read_action(np.int64(4))
     4
@@ -78,6 +78,8 @@ def read_action(action: object) -> Cell:
     Traceback (most recent call last):
     noughts.core.errors.NoSuchCell: 4.0 is no cell: they are 0 to 8, row by row
     """
+    if isinstance(action, bool):
+        raise no_such_cell(action)
     try:
         return index(action)  # type: ignore[arg-type]  # what is none raises
     except TypeError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from noughts.core.board import Board, O, X
 from noughts.core.errors import BadPolicy, BadSetting, UnknownPolicy, quoted
-from noughts.players.policies import find_policy
+from noughts.players.policies import find_policy, policy_names
 from noughts.players.weights import Weighed, weigh
 
 if TYPE_CHECKING:
@@ -17,13 +17,37 @@ MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
 """What a learner can ask for, and the marks that it may then have."""
 
 
+SAVED = "saved"
+"""How the command line names a policy in a file; no name opens one here."""
+
+
+class Named(Weighed):
+    """A policy with a name, which is thought about once for each board.
+
+    Copied or sent to another process, it is found by its name again: what a policy is made of can often
+    not be sent.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(find_policy(name))
+        self._name = name
+
+    def __reduce__(self) -> tuple[type[Named], tuple[str]]:
+        return Named, (self._name,)
+
+
 def find_opponent(asked: object) -> Policy:
     """Return a policy for its name, or for itself.
 
     One with a name is thought about once for each board; a function is checked when it is asked.
     """
     if isinstance(asked, str):
-        return Weighed(find_policy(asked))
+        if asked.partition(":")[0] == SAVED and SAVED not in policy_names():
+            raise UnknownPolicy(
+                f"no name opens a file: an opponent in a file is noughts.load_policy(PATH), "
+                f"not {quoted(asked)}"
+            )
+        return Named(asked)
     if not callable(asked):
         raise UnknownPolicy(
             f"an opponent is a policy's name or a function from boards to chances, not {quoted(asked)}"

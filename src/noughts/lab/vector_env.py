@@ -11,15 +11,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from noughts.core.errors import BadArray, BadSetting, quoted
-from noughts.lab.backends import BITS, Chance
-from noughts.lab.herd import ILLEGAL, OVER, Answers, faces_for, free, look, moved, number
+from noughts.lab.backends import BITS
+from noughts.lab.herd import ILLEGAL, OVER, Answers, Luck, faces_for, free, look, moved, number
 from noughts.lab.observing import action_space, observation_space
-from noughts.lab.opponents import EITHER, check_it_starts, check_mark, find_opponent
+from noughts.lab.opponents import EITHER, MARKS, check_it_starts, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 from noughts.lab.tables import positions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -65,17 +64,20 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         """Those that the next step begins anew."""
         self._is_o = np.full(self.num_envs, self._seat == "O")
         """In which games the learner plays O."""
-        lookers = {"X": "X", "O": "O", EITHER: "both"}
-        self._faces = faces_for(lookers[self._seat] if self._answers else "move")
-        self._seeded(None)
+        self._faces = self._new_faces()
+        self._luck = Luck(None, self.num_envs)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Small, dict[str, Any]]:
-        """Begin all games anew."""
+        """Begin all games anew; there is no way to begin some of them, which they do by themselves."""
+        if options and "reset_mask" in options:
+            raise BadSetting(
+                "reset begins all games, and takes no reset_mask: one that is over begins anew by itself"
+            )
         super().reset(seed=seed, options=options)
         if seed is not None:
-            self._seeded(seed)
+            self._luck = Luck(seed, self.num_envs)
         self._was_over = None
         begun = np.zeros(self.num_envs, np.uint16)
         self._begin(np.ones(self.num_envs, np.bool_), begun)
@@ -94,7 +96,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         return self._told(after, illegal) if self._is_at_once else self._told_first(after, illegal)
 
     def _answered(self, answers: Answers, after: Outcomes, illegal: Flags) -> Outcomes:
-        answered = answers.after(number(after), next(self._pieces))
+        answered = answers.after(number(after), self._luck.next_pieces())
         if np.count_nonzero(illegal):
             answered[illegal] = after[illegal]
         return answered
@@ -129,10 +131,10 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a picture of each game, or its text."""
-        if self.render_mode is None:
-            return None
         if self._games is None:
             raise ResetNeeded("the games have not begun: call reset first")
+        if self.render_mode is None:
+            return None
         boards = positions()
         return tuple(render_board(boards[game], self.render_mode) for game in self._games)
 
@@ -142,17 +144,24 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         if not self._answers or self._seat == "X":
             return
         if self._seat == EITHER:
-            self._is_o[which] = self._chance.below(2, int(which.sum())) == 1
+            self._is_o[which] = self._luck.below(2, int(which.sum())) == 1
         fresh = np.flatnonzero(which & self._is_o)
-        pieces = self._chance.below(1 << BITS, len(fresh))
+        pieces = self._luck.below(1 << BITS, len(fresh))
         games[fresh] = self._answers.after(np.zeros_like(fresh), pieces)
 
     def _look(self, games: Outcomes | Numbers) -> Faces:
         return look(self._faces, games, self._is_o if self._seat == EITHER and self._answers else None)
 
-    def _seeded(self, seed: int | None) -> None:
-        self._chance = Chance(seed)
-        self._pieces: Iterator[Numbers] = self._chance.pieces(self.num_envs)
+    def _new_faces(self) -> Faces:
+        lookers = {"X": "X", "O": "O", EITHER: "both"}
+        return faces_for(lookers[self._seat] if self._answers else "move")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_faces"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._faces = self._new_faces()  # all environments of a process have the same
 
     def _checked_actions(self, actions: NDArray[Any]) -> NDArray[Any]:
         try:
@@ -167,11 +176,11 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
 
 
 def _answers(opponent: str | Policy, seat: str) -> Answers:
-    """Ask an opponent about every board, once."""
+    """Ask an opponent about every board on which it can be to move, once."""
     policy = find_opponent(opponent)
     if seat != "X":
         check_it_starts(policy)
-    return Answers(policy)
+    return Answers(policy, tuple(mark.other for mark in MARKS[seat]))
 
 
 def _checked_size(num_envs: int) -> int:
