@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from argparse import Namespace
+from contextlib import suppress
 from fractions import Fraction
 from math import isclose, sqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command import environment, noughts
+from command import COMMAND, environment
+from forked import noughts
 from noughts import find_policy, odds
+from noughts.lab import simulation
 from noughts.lab.counts import Share, shares, tell_simulation
 from noughts.lab.matches import NOTHING, Tally
 from noughts.lab.simulation import PIECE, Simulation
-from pseudo_terminal import CTRL_C, between_pipes, in_terminal
+from pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from noughts import Policy
@@ -55,6 +62,13 @@ def told(bar: Watcher | None = None, **changes: Any) -> str:  # noqa: ANN401 - a
     return out.getvalue()
 
 
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let processes share fewer games than they usually would, and return how many make a piece."""
+    monkeypatch.setattr(simulation, "PIECE", 32_000)
+    return 32_000
+
+
 def total(x: Policy, o: Policy, games: int, seed: int | None = 1, jobs: int = 1) -> Tally:
     """Return how all games of a simulation ended."""
     return sum(Simulation(x, o, games, seed).run(jobs), NOTHING)
@@ -71,27 +85,29 @@ def test_what_is_counted_to_the_letter() -> None:
     assert without_time(told(x="perfect", games=20_000)) == (
         "perfect (X) against random (O): 20,000 games\n"
         "        counted    share     95 % interval  exactly             off by\n"
-        "X wins   19,889  99.44 %  99.33 to 99.54 %  99.48 %  -0.67 std. errors\n"
-        "draw        111   0.56 %    0.46 to 0.67 %   0.52 %  +0.67 std. errors\n"
+        "X wins   19,899  99.50 %  99.39 to 99.58 %  99.48 %  +0.31 std. errors\n"
+        "draw        101   0.51 %    0.42 to 0.61 %   0.52 %  -0.31 std. errors\n"
         "O wins        0   0.00 %    0.00 to 0.02 %   0.00 %            nothing\n"
-        "tokens  106,990     5.35                       5.34\n"
+        "tokens  106,922     5.35                       5.34\n"
     )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_same_seed_counts_the_same_however_many_processes_share_the_work(jobs: int) -> None:
+def test_the_same_seed_counts_the_same_however_many_processes_share_the_work(
+    jobs: int, small_pieces: int
+) -> None:
     """The work is cut into the same pieces, each with random numbers of its own."""
-    games = PIECE + 5
+    games = 3 * small_pieces + 5
     assert total(RANDOM, RANDOM, games, 7, jobs) == total(RANDOM, RANDOM, games, 7)
     assert total(RANDOM, RANDOM, games, 8) != total(RANDOM, RANDOM, games, 7)
 
 
-def test_policies_are_shared_with_other_processes() -> None:
+def test_policies_are_shared_with_other_processes(small_pieces: int) -> None:
     """As tables, for a policy itself may be anything."""
-    tally = total(CLUB, PERFECT, PIECE + 1000, 2, jobs=2)
+    tally = total(CLUB, PERFECT, 4 * small_pieces, 2, jobs=2)
 
     exact = odds(CLUB, PERFECT)
-    assert tally.games == PIECE + 1000
+    assert tally.games == 4 * small_pieces
     assert tally.x == 0
     allowed = 5 * sqrt(tally.games * exact.draw * exact.o)
     assert abs(tally.draw - float(tally.games * exact.draw)) < allowed
@@ -104,9 +120,10 @@ def test_without_a_seed_other_games_are_played_each_time() -> None:
 
 def test_pieces_come_one_by_one_and_add_up() -> None:
     """So that a bar can show how far it is."""
-    pieces = list(Simulation(RANDOM, RANDOM, 2 * PIECE + 1, 1).run(1))
-
-    assert [piece.games for piece in pieces] == [PIECE, PIECE, 1]
+    for games in (1, 16_001, 1_000_000):
+        pieces = [piece.games for piece in Simulation(RANDOM, RANDOM, games, 1).run(1)]
+        assert sum(pieces) == games
+        assert max(pieces) <= 16_000
 
 
 def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
@@ -172,6 +189,8 @@ def test_errors_are_counted_in_standard_errors() -> None:
     assert isclose(Share("heads", 60, 100, Fraction(1, 2)).errors or 0, 2.0)
     assert Share("never", 0, 100, Fraction(0)).errors is None
     assert Share("never", 1, 100, Fraction(0)).errors == float("inf")
+    assert Share("hardly", 0, 100, Fraction(1, 10**400)).errors is not None
+    assert Share("hardly", 1, 100, Fraction(1, 10**999)).errors == float("inf")
 
 
 def test_shares_are_those_of_the_tally() -> None:
@@ -211,13 +230,52 @@ def test_what_cannot_be_played_is_refused_in_a_sentence(arguments: list[str], me
 
 
 def test_the_command_in_a_terminal_shows_a_bar_and_hears_ctrl_c() -> None:
-    """Two processes share the work, and both are gone when it says goodbye."""
+    """Two processes share the work, and whatever they are at, neither says a word about it."""
     with in_terminal("simulate", "--games", "1000000000000", "--jobs", "2") as session:
         session.expect("[")
         session.type(CTRL_C)
         session.hear(r"random \(X\) against random \(O\): [\d,]+ of 1,000,000,000,000 games in")
         assert session.end() == 130
     assert b"Traceback" not in session.output
+
+
+def test_ctrl_c_in_the_middle_tells_what_was_counted() -> None:
+    """When the processes are at work, which hear it as well and say nothing."""
+    with in_terminal("simulate", "--games", "300000000", "--jobs", "2") as session:
+        session.hear(r"\] [1-9]\d* %")
+        session.type(CTRL_C)
+        session.hear(r"\(O\): [1-9][\d,]+ of 300,000,000 games in")
+        session.expect("std. errors")
+        assert session.end() == 130
+    assert b"Traceback" not in session.output
+
+
+def test_a_process_that_is_killed_ends_the_command_with_a_sentence() -> None:
+    """It may be the system that was short of memory; what was counted until then is told."""
+    with subprocess.Popen(
+        [*COMMAND, "simulate", "--games", "1000000000000", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        os.kill(a_worker_of(process.pid), signal.SIGKILL)
+        told, complaint = process.communicate(timeout=DEADLINE)
+
+    assert process.returncode == 1
+    assert "of 1,000,000,000,000 games in" in told
+    assert complaint == "noughts: cannot go on: a process that shared the work was ended\n"
+
+
+def a_worker_of(process: int) -> int:
+    """Return the first process that is there to share the work of another, as soon as there is one."""
+    deadline = time.monotonic() + DEADLINE
+    while time.monotonic() < deadline:
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            with suppress(FileNotFoundError):
+                if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+    pytest.fail("nobody came to share the work")
 
 
 def test_the_command_between_pipes_shows_no_bar() -> None:

@@ -15,7 +15,15 @@ from noughts.core.board import Mark, check_mark
 from noughts.core.errors import BadArray, NotInstalled, quoted
 from noughts.lab import tables
 from noughts.lab.backends import find_backend
-from noughts.lab.matches import NOTHING, PolicyMatch, RandomMatch, checked_count, joined
+from noughts.lab.matches import (
+    NOTHING,
+    PolicyMatch,
+    RandomMatch,
+    checked_count,
+    checked_seed,
+    joined,
+    too_many,
+)
 from noughts.lab.mixing import mix
 from noughts.lab.tables import GOING, NO_CELL, POSITIONS, WIDTH
 from noughts.players.policies import random
@@ -64,16 +72,18 @@ class Rules:
         try:
             return self.backend.zeros(count)
         except (MemoryError, RuntimeError, ValueError) as error:
-            raise BadArray(f"{count:,} games do not fit into the memory: play fewer at a time") from error
+            raise too_many(count) from error
 
     def positions(self, boards: Iterable[Board]) -> Array:
         """Return games that are in these positions; X has started them."""
         known = tables.numbers()
-        given = list(boards)
-        for board in given:
-            if board not in known:
-                raise BadArray(f"{quoted(board)} is no board of a game that X starts")
-        return self.backend.array([known[board] for board in given], "integer")
+        numbers = []
+        for board in boards:
+            try:
+                numbers.append(known[board])
+            except (KeyError, TypeError):
+                raise BadArray(f"{quoted(board)} is no board of a game that X starts") from None
+        return self.backend.array(numbers, "integer")
 
     def boards(self, games: Array) -> tuple[Board, ...]:
         """Return the boards of a batch."""
@@ -130,16 +140,17 @@ class Rules:
         >>> records.moves.shape, int(records.length.min())
         ((1000, 9), 5)
         """
-        match, chance = self.match(x, o), self.backend.chance(seed)
-        if not checked_count(games):
+        match, chance = self.match(x, o), self.backend.chance(checked_seed(seed))
+        whole = checked_count(games)
+        if not whole:
             return match.record(0, chance)
-        return joined(self.backend, games, (match.record(count, chance) for count in self._chunks(games)))
+        return joined(self.backend, whole, (match.record(count, chance) for count in self._chunks(whole)))
 
     def plays(
         self, games: int, x: Policy = random, o: Policy = random, seed: int | None = None
     ) -> Iterator[Records]:
         """Play whole games, and return their records some at a time: memory holds no more than those."""
-        match, chance = self.match(x, o), self.backend.chance(seed)
+        match, chance = self.match(x, o), self.backend.chance(checked_seed(seed))
         return (match.record(count, chance) for count in self._chunks(games))
 
     def tally(self, games: int, x: Policy = random, o: Policy = random, seed: int | None = None) -> Tally:
@@ -148,7 +159,7 @@ class Rules:
         >>> Rules().tally(1000, seed=1).games
         1000
         """
-        match, chance = self.match(x, o), self.backend.chance(seed)
+        match, chance = self.match(x, o), self.backend.chance(checked_seed(seed))
         return sum((match.count(count, chance) for count in self._chunks(games)), NOTHING)
 
     @cached_property
@@ -170,7 +181,7 @@ class Rules:
         given = self._numbers(games, "games")
         if self._xp.any((given < 0) | (given >= POSITIONS)):
             raise BadArray(f"a game is the number of a position, 0 to {POSITIONS - 1}")
-        return self.backend.indices(given)
+        return given
 
     def _actions(self, actions: Array, games: Array) -> Array:
         """Refuse what are no actions for a batch; in the column `NO_CELL` goes what is no cell."""
@@ -178,10 +189,10 @@ class Rules:
         if given.shape != games.shape:
             raise BadArray(f"there are {games.shape[0]} games, and {given.shape[0]} actions for them")
         is_cell = (given >= 0) & (given < NO_CELL)
-        chosen = self.backend.indices(given)
-        return self._xp.where(is_cell, chosen, self._xp.full_like(chosen, NO_CELL))
+        return self._xp.where(is_cell, given, self._xp.full_like(given, NO_CELL))
 
     def _numbers(self, values: Array, what: str) -> Array:
+        """Return whole numbers in the type that arrays are looked up with."""
         given = self.backend.given(values)
         if given.ndim != 1:
             raise BadArray(f"{what} stand in a row, in an array of 1 dimension and not of {given.ndim}")
@@ -189,4 +200,4 @@ class Rules:
             return self.backend.zeros(0)  # nothing has no type of its own
         if not self.backend.is_integral(given):
             raise BadArray(f"{what} are whole numbers, and not {given.dtype}")
-        return given
+        return self.backend.indices(given)

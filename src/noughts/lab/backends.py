@@ -24,7 +24,11 @@ Array: TypeAlias = Any
 """An array of whatever library; the standard has no type for it."""
 
 BITS = 27
-"""Of a random number from which a policy's move is drawn: with a factor of 9 it still fits 32 bits."""
+"""Of a random number from which a policy's move is drawn: two of them are cut from one word, and whoever
+reckons in 32 bits has some to spare."""
+
+_FAR_OFF = 2**31 - 1
+"""Neither a cell nor a position; what is farther off is taken for it, as it may not fit 32 bits."""
 
 NEAR = 16_000
 """How many games at a time a processor likes best: an array of them fits into its cache."""
@@ -107,11 +111,23 @@ class Backend:
         return self.xp.astype(array, self.integer, copy=False)
 
     def given(self, values: object) -> Array:
-        """Return what a user gives as an array of this library, or refuse it."""
+        """Return what a user gives as an array of this library, or refuse it.
+
+        Whole numbers that are none of ours, whatever they mean, stay so in a library with smaller ones.
+        """
+        if isinstance(values, type(self.zeros(0))):
+            return values
         try:
-            return self.xp.asarray(values)
+            array = np.array(values)
+            if array.dtype.kind in "iu":
+                array = np.clip(array, -1, _FAR_OFF).astype(np.int64)
+            return self.own(array)
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise BadArray(f"{quoted(values)} is no array of {self.name}") from error
+
+    def own(self, array: np.ndarray[Any, Any]) -> Array:
+        """Return an array of NumPy's as one of this library."""
+        return self.xp.asarray(array)
 
     def chance(self, seed: int | None) -> Chance:
         """Return random numbers; the same seed gives the same ones."""
@@ -164,8 +180,8 @@ class _Torch(Backend):
     def indices(self, array: Array) -> Array:
         return array.to(self.integer)
 
-    def given(self, values: object) -> Array:
-        return super().given(values).to(self._device)
+    def own(self, array: np.ndarray[Any, Any]) -> Array:
+        return self.xp.asarray(array, device=self._device)
 
     def chance(self, seed: int | None) -> Chance:
         torch, device = self.xp, self._device
@@ -192,10 +208,13 @@ class _Jax(Backend):
             raise NotInstalled(f"jax computes on {jax.default_backend()}, and not on {quoted(device)}")
         self.chunk = 1_000_000 if jax.default_backend() == "cpu" else FAR
 
+    def indices(self, array: Array) -> Array:
+        return super().indices(self.xp.clip(array, -1, _FAR_OFF))
+
     def chance(self, seed: int | None) -> Chance:
         random = self._random
-        entropy = np.random.SeedSequence(seed).generate_state(1)[0]
-        keys = _keys(random, random.key(entropy))
+        words = np.random.SeedSequence(seed).generate_state(2)
+        keys = _keys(random, random.wrap_key_data(self.xp.asarray(words)))
         return _PlainChance(lambda bound, count: random.randint(next(keys), (count,), 0, bound))
 
 
@@ -228,7 +247,7 @@ def find_backend(asked: str) -> Backend:
     Traceback (most recent call last):
     noughts.core.errors.NotInstalled: numpy computes on cpu, and not on 'abacus'
     """
-    name, _, device = asked.partition(":")
+    name, _, device = str(asked).partition(":")
     kind = BACKENDS.get(name)
     if kind is None:
         *most, last = BACKENDS

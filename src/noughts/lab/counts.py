@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from math import sqrt
+from math import inf, isfinite, sqrt
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -67,9 +67,14 @@ class Share(Value):
     def errors(self) -> float | None:
         """How many standard errors the count is off; None if it could not be off at all, and is not."""
         deviation = self.count - self.games * self.exact
-        if not self.exact * (1 - self.exact):
-            return None if not deviation else float("inf")
-        return float(deviation) / sqrt(self.games * self.exact * (1 - self.exact))
+        variance = self.games * self.exact * (1 - self.exact)
+        if not deviation or not variance:
+            return 0.0 if variance else None if not deviation else inf
+        try:
+            size = sqrt(deviation * deviation / variance)
+        except OverflowError:  # it is so unlikely that no number says it
+            size = inf
+        return size if deviation > 0 else -size
 
 
 def tell_simulation(
@@ -78,24 +83,27 @@ def tell_simulation(
     """Play as many games as were asked for, and tell what came of it; after Ctrl-C, of what there is."""
     x, o = asked_policy(options.x), asked_policy(options.o)
     exact = odds(Weighed(x), Weighed(o))
-    began, tally, is_cut_short = monotonic(), NOTHING, False
-    pieces = Simulation(x, o, options.games, options.seed).run(options.jobs)
+    simulation = Simulation(x, o, options.games, options.seed)
+    began, tally, failure = monotonic(), NOTHING, None
     try:
         bar.show(0)
-        for piece in pieces:
+        for piece in simulation.run(options.jobs):
             tally += piece
             bar.show(tally.games)
-    except KeyboardInterrupt:
-        is_cut_short = True
+    except (KeyboardInterrupt, ChildProcessError) as error:
+        failure = error
     finally:
         bar.clear()
     seconds = monotonic() - began
     if options.json:
-        out.write(json.dumps(_plain(options, tally, exact, seconds)) + "\n")
+        out.write(json.dumps(_plain(options, simulation.seed, tally, exact, seconds)) + "\n")
     else:
         _write(options, tally, exact, seconds, out)
-    if is_cut_short:
+    if isinstance(failure, KeyboardInterrupt):
         raise SystemExit(INTERRUPTED)
+    if failure:
+        out.flush()
+        raise failure
 
 
 def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
@@ -106,7 +114,8 @@ def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
 
 def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
     games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
-    told = f"{options.x} (X) against {options.o} (O): {games} games in {seconds:.1f} s"
+    word = "game" if games == "1" else "games"
+    told = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
     out.write(printable(told) + "\n")
     if tally.games:
         out.writelines(_aligned(_rows(tally, exact)))
@@ -119,7 +128,7 @@ def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
         low, high = (f"{100 * end:.{digits}f}" for end in share.interval)
         counted = f"{100 * share.count / share.games:.{digits}f} %"
         exactly = f"{100 * float(share.exact):.{digits}f} %"
-        off = "nothing" if share.errors is None else f"{share.errors:+.2f} std. errors"
+        off = "nothing" if not share.errors else f"{round(share.errors, 2) + 0.0:+.2f} std. errors"
         rows.append((share.what, f"{share.count:,}", counted, f"{low} to {high} %", exactly, off))
     length = f"{tally.moves / tally.games:.{digits}f}"
     rows.append(("tokens", f"{tally.moves:,}", length, "", f"{float(exact.length):.{digits}f}", ""))
@@ -133,7 +142,9 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
 
 
-def _plain(options: Namespace, tally: Tally, exact: Odds, seconds: float) -> dict[str, object]:
+def _plain(
+    options: Namespace, seed: int | None, tally: Tally, exact: Odds, seconds: float
+) -> dict[str, object]:
     """Return it as data: exact chances as text, and the same as numbers."""
     ends = {}
     for name, share in zip(("x_wins", "draw", "o_wins"), shares(tally, exact), strict=True):
@@ -144,13 +155,14 @@ def _plain(options: Namespace, tally: Tally, exact: Odds, seconds: float) -> dic
             **known,
             "exact": str(share.exact),
             "about": float(share.exact),
-            "errors": errors,
+            "errors": errors if errors is None or isfinite(errors) else None,
         }
     return {
         "x": options.x,
         "o": options.o,
         "games": tally.games,
         "asked": options.games,
+        "seed": seed,
         "moves": tally.moves,
         **ends,
         "length": {"exact": str(exact.length), "about": float(exact.length)},

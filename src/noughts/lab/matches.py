@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import islice
-from operator import index as whole
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from noughts.core.errors import BadArray, quoted
@@ -28,13 +28,27 @@ MOST = 10**15
 
 def checked_count(games: int) -> int:
     """Return a number of games, or refuse what is none."""
-    try:
-        count = whole(games)
-    except TypeError:
-        count = -1
-    if not 0 <= count <= MOST:
+    count = _whole(games)
+    if count is None or count > MOST:
         raise BadArray(f"{quoted(games)} is no number of games: it is a whole number from 0 to 10¹⁵")
     return count
+
+
+def checked_seed(seed: int | None) -> int | None:
+    """Return a seed that every library knows, or refuse what is none."""
+    number = _whole(seed)
+    if seed is not None and (number is None or number >= 2**63):
+        raise BadArray(f"{quoted(seed)} is no seed: it is a whole number from 0 to 2⁶³ - 1")
+    return number
+
+
+def _whole(number: object) -> int | None:
+    """Return a whole number that is not negative, of whatever type, as Python's own."""
+    try:
+        whole = -1 if isinstance(number, bool) else index(number)  # type: ignore[arg-type]  # it raises
+    except TypeError:
+        return None
+    return whole if whole >= 0 else None
 
 
 class Records(NamedTuple):
@@ -51,10 +65,11 @@ class Records(NamedTuple):
 def joined(backend: Backend, games: int, parts: Iterable[Records]) -> Records:
     """Return the records of several batches as one, of so many games in all."""
     if not backend.is_writable:
+        _room(backend, games)
         moves, length, result = zip(*parts, strict=True)
         concat = backend.xp.concat
         return Records(concat(moves), concat(length), concat(result))
-    cells, length, result = (backend.empty(shape) for shape in ((9, games), (games,), (games,)))
+    cells, length, result = _room(backend, games)
     end = 0
     for part in parts:
         begin, end = end, end + part.length.shape[0]
@@ -62,6 +77,18 @@ def joined(backend: Backend, games: int, parts: Iterable[Records]) -> Records:
         length[begin:end] = part.length
         result[begin:end] = part.result
     return Records(cells.T, length, result)
+
+
+def _room(backend: Backend, games: int) -> list[Array]:
+    try:
+        return [backend.empty(shape) for shape in ((9, games), (games,), (games,))]
+    except (MemoryError, RuntimeError, ValueError) as error:
+        raise too_many(games) from error
+
+
+def too_many(games: int) -> BadArray:
+    """Return the refusal of a batch that no memory holds."""
+    return BadArray(f"{games:,} games do not fit into the memory: play fewer at a time")
 
 
 class Tally(Value):
@@ -134,17 +161,18 @@ class Match(ABC):
         """Return the nine choices of each game, one after the other."""
 
     def _played_and_noted(self, draws: Iterable[Array]) -> tuple[Array, Array, Array]:
-        take, cells, index = self._xp.take, [], None
-        for index in self._choices(draws):
-            cells.append(take(self._cell, index))
-        row = take(self._after, index)
+        take, cells, last = self._xp.take, [], None
+        for choice in self._choices(draws):
+            cells.append(take(self._cell, choice))
+            last = choice
+        row = take(self._after, last)
         return self._xp.stack(cells), take(self._length, row), take(self._result, row)
 
     def _played(self, draws: Iterable[Array]) -> Array:
         """Return how many games ended in each of the ways there are."""
         xp, last = self._xp, None
-        for index in self._choices(draws):
-            last = index
+        for choice in self._choices(draws):
+            last = choice
         end = xp.take(self._end, xp.take(self._after, last))
         return xp.stack([xp.count_nonzero(end == one) for one in self._ends])
 
@@ -170,15 +198,15 @@ class RandomMatch(Match):
     def _choices(self, draws: Iterable[Array]) -> Iterator[Array]:
         take, after = self._xp.take, self._after
         opening, ending = draws
-        index = take(self._first, opening)
-        yield index
+        choice = take(self._first, opening)
+        yield choice
         for digit in self._opening:
-            index = take(after, index) + take(digit, opening)
-            yield index
+            choice = take(after, choice) + take(digit, opening)
+            yield choice
         for digit in self._ending:
-            index = take(after, index) + take(digit, ending)
-            yield index
-        yield take(after, index)
+            choice = take(after, choice) + take(digit, ending)
+            yield choice
+        yield take(after, choice)
 
 
 class PolicyMatch(Match):
@@ -200,7 +228,7 @@ class PolicyMatch(Match):
         for tokens, piece in enumerate(draws):
             slot = row + (piece >> (BITS - slot_bits(tokens)))
             is_below = (piece - take(self._threshold, slot)) >> (BITS + 2)  # all bits, or none
-            index = slot + (is_below & self._half)
-            yield index
-            row = take(self._after, index)
+            choice = slot + (is_below & self._half)
+            yield choice
+            row = take(self._after, choice)
         yield row

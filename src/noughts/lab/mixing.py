@@ -2,7 +2,8 @@
 
 Every position has a row of slots, a power of two of them, one for each free cell at least. A random
 number says which slot it is, and in the slot which of two choices: below its threshold the one, and from
-there on the other. Chances that are not made of so many bits are rounded, each by less than 2⁻²⁶.
+there on the other. Chances that are not made of so many bits are rounded, by 2⁻²⁴ at most; one that is
+less than 2⁻²⁸ may become none.
 """
 
 from __future__ import annotations

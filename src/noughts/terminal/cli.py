@@ -109,18 +109,22 @@ def _menace(options: Namespace) -> None:
 
 
 def _tournament(options: Namespace) -> None:
+    import signal  # noqa: PLC0415 - the same
+
     from noughts.terminal.bar import Bar  # noqa: PLC0415 - the same
     from noughts.terminal.machines import asked_policy  # noqa: PLC0415 - the same
 
     with _in_the_lab():
         from noughts.lab.crosstable import tell_tournament  # noqa: PLC0415 - the same
-    sys.set_int_max_str_digits(0)  # the limit is for numbers from strangers; these are our own
-    try:
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not take the table away
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+    with _telling_data(is_data=options.json or options.csv):
         tell_tournament(options, asked_policy, _out(), lambda total: Bar(total, sys.stderr))
-    except KeyboardInterrupt:
-        if options.json or options.csv:  # last words would spoil the data
-            raise SystemExit(INTERRUPTED) from None
-        raise
 
 
 def _simulate(options: Namespace) -> None:
@@ -129,7 +133,8 @@ def _simulate(options: Namespace) -> None:
 
     with _in_the_lab():
         from noughts.lab.counts import tell_simulation  # noqa: PLC0415 - the same
-    tell_simulation(options, asked_policy, _out(), Bar(options.games, sys.stderr))
+    with _telling_data(is_data=options.json):
+        tell_simulation(options, asked_policy, _out(), Bar(options.games, sys.stderr))
 
 
 def _dataset(options: Namespace) -> None:
@@ -165,7 +170,7 @@ def _serve(options: Namespace) -> None:
         raise NotInstalled(
             "serving needs packages that are not installed: pip install 'noughts[web]'"
         ) from error
-    store, bots = store_url(options.store, os.environ), ",".join(options.bot)
+    store, bots = store_url(options.store, os.environ), options.bot
     serve(options.host, options.port, store, bots, options.workers, _out())
 
 
@@ -208,6 +213,18 @@ def _in_the_lab() -> Iterator[None]:
         raise NotInstalled(
             f"the lab needs {quoted(error.name)}, which is not installed: pip install 'noughts[lab]'"
         ) from error
+
+
+@contextmanager
+def _telling_data(*, is_data: bool) -> Iterator[None]:
+    """Let exact numbers be as long as they are, and no last words spoil data."""
+    sys.set_int_max_str_digits(0)  # the limit is for numbers from strangers; these are our own
+    try:
+        yield
+    except KeyboardInterrupt:
+        if is_data:
+            raise SystemExit(INTERRUPTED) from None
+        raise
 
 
 def _rng(seed: str | None = None) -> Random:
