@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -24,6 +25,13 @@ settings.load_profile("long" if os.environ.get("NOUGHTS_TORTURE") else "short")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that wait long and work little, so that nobody waits for them at the end."""
     items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage in what the tests make, and not again and again in what lasts as long as they."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

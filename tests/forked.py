@@ -4,7 +4,8 @@ A start takes longer than most of what the command is asked for here. So one pro
 each run forks a child that becomes the command: with streams, an environment, a folder and an end of its
 own, as if it had been started. This is for tests of what the command says and does. Whoever asks how
 Python starts, or that two processes do the same, takes `command.noughts`; what only a start can give is
-started here too.
+started here too. Sessions in terminals and servers are forked as well, and run beside the tests: another
+child waits for each of them, and tells how it ended.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import gc
 import json
 import os
 import pkgutil
+import select
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -23,11 +26,13 @@ import time
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from command import environment
 from command import noughts as started
+from noughts.core.board import Mark, reachable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +44,8 @@ MOST = 60_000
 """In bytes: what a pipe takes at once, and a message."""
 
 _LOADED = tuple(f"noughts.{room}" for room in ("core", "players", "terminal", "words"))
+_SERVED = ("noughts.web.serve", "noughts.web.app", "uvicorn.lifespan.on", "uvloop")
+"""What a server loads besides, where it is installed."""
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 """How the names begin of what Python heeds when it starts, and never again."""
 
@@ -54,10 +61,8 @@ def noughts(
     """Run the command with what is typed on its standard input, and return all it said."""
     settings = dict(env or environment())
     keys = typed.encode() if isinstance(typed, str) else typed
-    asked = {"arguments": arguments, "environment": settings, "folder": str(cwd or Path.cwd())}
-    message = json.dumps(asked).encode()
-    is_usual = _heeded(settings) == _heeded(environment()) and max(len(keys), len(message)) < MOST
-    if not is_usual or not _TURN.acquire(blocking=False):  # two at once need two processes
+    message = _message(arguments, settings, cwd or Path.cwd())
+    if message is None or len(keys) >= MOST or not _TURN.acquire(blocking=False):  # two at once need two
         return started(*arguments, typed=typed, env=env, cwd=cwd)
     try:
         return _run([*arguments], message, keys)
@@ -65,12 +70,96 @@ def noughts(
         _TURN.release()
 
 
+class Forked:
+    """A process that runs the command beside the tests; what is told of it is what `Popen` tells."""
+
+    def __init__(self, forker: socket.socket, message: bytes, streams: tuple[int, int, int]) -> None:
+        self.returncode: int | None = None
+        self.stdout: FileIO | None = None
+        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line.settimeout(DEADLINE)
+        with theirs, _TURN:
+            socket.send_fds(forker, [message], [*streams, theirs.fileno()])
+        self.pid = int(self._line.recv(100))
+
+    def poll(self) -> int | None:
+        """Return the exit code, or nothing while it runs."""
+        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float = DEADLINE) -> int:
+        """Wait until it is over, and return the exit code."""
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+            self.returncode = int(self._line.recv(100))
+            self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.send_signal(signal.SIGKILL)
+
+
+def fork(
+    *arguments: str | bytes,
+    env: Mapping[str, str],
+    streams: tuple[int, int, int],
+    terminal: str | None = None,
+) -> Forked | None:
+    """Return a process of its own in a session of its own, or nothing if only a start can give it.
+
+    A terminal that is named is the one whose Ctrl-C and hang-up count, and what the streams are of.
+    """
+    if arguments[:1] == ("simulate",):  # its processes are started anew by what Python ran
+        return None
+    message = _message(tuple(map(os.fsdecode, arguments)), env, Path.cwd(), terminal)
+    return None if message is None else Forked(_forker(""), message, streams)
+
+
+def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked | None:
+    """Return a process of its own that serves, or nothing if only a start can give it."""
+    if "--workers" in arguments or "NOUGHTS_WORKERS" in env:  # they are started anew by what Python ran
+        return None
+    message = _message(("serve", *arguments), env, Path.cwd())
+    if message is None:
+        return None
+    reading, out = os.pipe()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    forked = Forked(_forker("serve"), message, (nothing, out, errors))
+    for given in (out, nothing):
+        os.close(given)
+    forked.stdout = FileIO(reading)
+    return forked
+
+
+def _message(
+    arguments: tuple[str, ...], settings: Mapping[str, str], folder: Path, terminal: str | None = None
+) -> bytes | None:
+    """Return what is asked for as a message, if it fits into one and a fork can give it."""
+    asked = {
+        "arguments": arguments,
+        "environment": dict(settings),
+        "folder": str(folder),
+        "terminal": terminal,
+    }
+    message = json.dumps(asked).encode()
+    is_usual = _heeded(settings) == _heeded(environment()) and len(message) < MOST
+    return message if is_usual else None
+
+
 def _heeded(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in settings.items() if value and name.startswith(_AT_THE_START)}
 
 
 def _run(arguments: list[str], message: bytes, keys: bytes) -> subprocess.CompletedProcess[str]:
-    forker = _forker()
+    forker = _forker("serve" if arguments[:1] == ["serve"] else "")
     (inside, typing), (reading, out), (hearing, errors) = os.pipe(), os.pipe(), os.pipe()
     socket.send_fds(forker, [message], [inside, out, errors])
     for given in (inside, out, errors):
@@ -102,13 +191,13 @@ def _read(*pipes: int) -> list[str]:
 
 
 @cache
-def _forker() -> socket.socket:
-    """Return the line to a process that forks the command; it ends when the tests do."""
+def _forker(what: str) -> socket.socket:
+    """Return the line to a process that forks the command, or servers; it ends when the tests do."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(DEADLINE)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(theirs.fileno())],
+            [sys.executable, __file__, str(theirs.fileno()), what],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.PIPE,  # Python sees only at its start that these are pipes
             stdout=subprocess.PIPE,
@@ -125,32 +214,67 @@ def _forker() -> socket.socket:
     return ours
 
 
-def main(line: socket.socket) -> int:
+def main(line: socket.socket, what: str) -> int:
     """Fork a child for each run; the end of the line is the end, and a child ends as the command."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
     for room in _LOADED:
         for module in pkgutil.iter_modules(import_module(room).__path__, f"{room}."):
             import_module(module.name)
     import_module("noughts.store.sqlite")  # the other engines are seldom asked for, and large
+    for name in _SERVED if what == "serve" else ():
+        with suppress(ImportError):
+            import_module(name)
+    for first in Mark if what == "serve" else ():
+        reachable(first)  # a server makes all boards before it answers
     gc.freeze()  # a child that ends need not go through all that was loaded
     while True:
-        message, given, *_ = socket.recv_fds(line, 2 * MOST, 3)
+        message, given, *_ = socket.recv_fds(line, 2 * MOST, 4)
+        with suppress(ChildProcessError):  # those who waited for what is over by now
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         if not message:
             return 0
+        is_beside = len(given) > 3
         child = os.fork()
         if not child:
             line.close()
-            return _become(json.loads(message), given)
+            try:
+                if is_beside:
+                    _keep(socket.socket(fileno=given.pop()), given)
+                return _become(json.loads(message), given)
+            except KeyboardInterrupt:  # before the command itself listens for it
+                return 130
         for descriptor in given:
             os.close(descriptor)
-        line.send(str(os.waitpid(child, 0)[1]).encode())
+        if not is_beside:
+            line.send(str(os.waitpid(child, 0)[1]).encode())
+
+
+def _keep(line: socket.socket, given: list[int]) -> None:
+    """Fork a child, which alone returns; tell its number, and in the end its exit code."""
+    child = os.fork()
+    if not child:
+        line.close()
+        os.setsid()
+        return
+    for descriptor in (*given, 0, 1, 2):
+        os.close(descriptor)
+    line.send(str(child).encode())
+    with suppress(OSError):  # the tests may be over before it is
+        line.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+    os._exit(0)
 
 
 def _become(asked: dict[str, object], given: list[int]) -> int:
     from noughts.__main__ import main as obey  # noqa: PLC0415 - it is loaded in the process that forks
 
+    terminal = os.open(str(asked["terminal"]), os.O_RDWR) if asked["terminal"] else None
     for number, descriptor in enumerate(given):
-        os.dup2(descriptor, number)
+        os.dup2(terminal or descriptor, number)
         os.close(descriptor)
+    if terminal:
+        os.close(terminal)
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as Python does at its start
     os.environ.clear()
     os.environ.update(asked["environment"])  # type: ignore[call-overload]  # it came as JSON
     time.tzset()
@@ -160,4 +284,4 @@ def _become(asked: dict[str, object], given: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(socket.socket(fileno=int(sys.argv[1]))))
+    sys.exit(main(socket.socket(fileno=int(sys.argv[1])), sys.argv[2]))

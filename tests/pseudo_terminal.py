@@ -1,4 +1,4 @@
-"""Runs the real `noughts` command where a person would: in a terminal, or between two pipes.
+"""Runs the real `noughts` command, mostly forked, where a person would: in a terminal, or between pipes.
 
 Nothing here sleeps: every wait ends when the text comes, when the command ends, or at a deadline, which
 fails the test and shows all that the command had written by then.
@@ -19,11 +19,14 @@ import time
 from typing import TYPE_CHECKING
 
 from command import COMMAND, environment
+from forked import fork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
+
+    from forked import Forked
 
 DEADLINE = 60.0
 """In seconds: long enough for the slowest machine, and reached only by a command that hangs."""
@@ -40,7 +43,7 @@ _IN_TERMINAL = ("/bin/sh", "-c", 'exec "$@" <> "$0" 1>&0 2>&0')
 class Session:
     """One run of the command; leave its `with` block and the process is over and reaped."""
 
-    def __init__(self, process: subprocess.Popen[bytes], reading: int, writing: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Forked, reading: int, writing: int) -> None:
         self._process = process
         self._reading: int | None = reading
         self._writing: int | None = writing
@@ -207,12 +210,15 @@ def in_terminal(
         _set_size(slave, *size)
         if not echo:
             _hush(slave)
-        process = subprocess.Popen(
-            [*_IN_TERMINAL, os.ttyname(slave), *COMMAND, *arguments],
+        settings, terminal = env or environment(PYTHONUNBUFFERED=""), os.ttyname(slave)
+        process = fork(
+            *arguments, env=settings, streams=(slave, slave, slave), terminal=terminal
+        ) or subprocess.Popen(
+            [*_IN_TERMINAL, terminal, *COMMAND, *arguments],
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env=env or environment(PYTHONUNBUFFERED=""),
+            env=settings,
             start_new_session=True,
         )
     except BaseException:
@@ -231,12 +237,9 @@ def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None)
         until_started.callback(os.close, inside)
         reading, outside = os.pipe()
         until_started.callback(os.close, outside)
-        process = subprocess.Popen(
-            [*COMMAND, *arguments],
-            stdin=inside,
-            stdout=outside,
-            stderr=outside,
-            env=env or environment(PYTHONUNBUFFERED=""),
+        settings = env or environment(PYTHONUNBUFFERED="")
+        process = fork(*arguments, env=settings, streams=(inside, outside, outside)) or subprocess.Popen(
+            [*COMMAND, *arguments], stdin=inside, stdout=outside, stderr=outside, env=settings
         )
     return Session(process, reading, writing)
 

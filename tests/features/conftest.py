@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_bdd import given, parsers, then, when
 
-from command import environment, noughts
+from command import environment
 from documents import board_texts, keys, questions
+from forked import noughts
 from noughts import Board, Mark, parse_board, reachable
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from command import environment, noughts
+from command import environment
 from documents import board_texts
+from forked import noughts
 from noughts import (
     NARRATIVE,
     Board,

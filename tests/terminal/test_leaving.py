@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND, environment, noughts
+from command import COMMAND, environment
+from forked import noughts
 from pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
 
 if TYPE_CHECKING:
@@ -75,16 +76,9 @@ def shell(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def refused(*arguments: str | bytes) -> str:
     """Run the command, which must refuse its arguments in clean words, and return these."""
-    ran = subprocess.run(
-        [*COMMAND, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env=environment(),
-        timeout=DEADLINE,
-        check=False,
-    )
-    words = ran.stderr.decode()
-    assert (ran.returncode, ran.stdout) == (2, b"")
+    ran = noughts(*map(os.fsdecode, arguments))
+    words = ran.stderr
+    assert (ran.returncode, ran.stdout) == (2, "")
     assert words.startswith("noughts")
     assert all(line.isprintable() for line in words.splitlines())
     assert len(words) < 1000

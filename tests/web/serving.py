@@ -1,5 +1,7 @@
 """Runs real servers, asks them things over HTTP as programs and browsers do, and follows their streams.
 
+Most of them are forked (`tests/forked.py`); those with several processes are started.
+
 Nothing here sleeps: every wait ends when something comes, when the server ends, or at a deadline, which
 fails the test.
 """
@@ -22,6 +24,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from command import COMMAND, environment
+from forked import fork_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,9 +54,11 @@ class Server:
     def __init__(self, store: str, *options: str, **settings: str) -> None:
         port = () if "--port" in options else ("--port", "0")
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server is over
-        self._process = subprocess.Popen(
-            [*COMMAND, "serve", *port, "--store", store, *options],
-            env=environment(**{**UNLIMITED, **settings}),
+        arguments = (*port, "--store", store, *options)
+        env = environment(**{**UNLIMITED, **settings})
+        self._process = fork_server(*arguments, env=env, errors=self._said.fileno()) or subprocess.Popen(
+            [*COMMAND, "serve", *arguments],
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._said,

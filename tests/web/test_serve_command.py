@@ -114,8 +114,8 @@ def test_a_server_can_be_told_by_the_environment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])  # noqa: S104 - that it can be served is the point
 def test_a_server_says_where_it_answers(host: str) -> None:
-    """In a line that can be pasted."""
-    with Server("memory:", "--host", host) as server, server.client() as client:
+    """In a line that can be pasted; this one is started as a user starts it, and not forked."""
+    with Server("memory:", "--host", host, "--workers", "1") as server, server.client() as client:
         assert server.url == f"http://{host}:{server.port}"
         assert client.get("/health").status == 200
 
