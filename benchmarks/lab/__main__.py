@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROUNDS = 5
-PGX_BATCHES = (10_000, 100_000, 1_000_000)
+PGX_BATCHES = (4_096, 10_000, 100_000, 1_000_000)
 BILLION = 10**9
 
 
@@ -31,16 +31,16 @@ class Pgx:
         self.is_there = is_there(python, "pgx")
         self.batch = max(PGX_BATCHES, key=self.games) if self.is_there else 0
 
-    def games(self, batch: int | None = None) -> float:
+    def games(self, batch: int | None = None, way: str = "categorical") -> float:
         """Return its games a second."""
-        return self._rates(batch)[0]
+        return self._rates(batch, way)[0]
 
-    def steps(self) -> float:
+    def steps(self, way: str = "categorical") -> float:
         """Return its steps a second."""
-        return self._rates(None)[1]
+        return self._rates(None, way)[1]
 
-    def _rates(self, batch: int | None) -> list[float]:
-        told = run(self._python, "games_pgx.py", str(batch or self.batch), "3")
+    def _rates(self, batch: int | None, way: str) -> list[float]:
+        told = run(self._python, "games_pgx.py", str(batch or self.batch), "3", way)
         return [float(rate) for rate in told.split()]
 
 
@@ -60,17 +60,28 @@ def against_pgx(pgx: Pgx) -> None:
         for name, what, limit in rows:
             report(what, f"{rates[name]:,.0f} a second; peer absent", f"≥ {limit:g} ×", reached=None)
         return
-    rates = in_turns(ROUNDS, **measures, pgx_games=pgx.games, pgx_steps=pgx.steps)
+    peers: dict[str, Callable[[], float]] = {
+        "pgx_games": pgx.games,
+        "pgx_steps": pgx.steps,
+        "cheap_games": partial(pgx.games, way="one-draw"),
+        "cheap_steps": partial(pgx.steps, way="one-draw"),
+    }
+    rates = in_turns(ROUNDS, **measures, **peers)
     for name, what, limit in rows:
         ratio = rates[name] / rates[f"pgx_{name}"]
         figure = f"{ratio:.1f} × ({rates[name]:,.0f} against {rates[f'pgx_{name}']:,.0f} a second)"
         report(f"{what} (batch {pgx.batch:,})", figure, f"≥ {limit:g} ×", reached=ratio >= limit)
-    report(
-        "the same with `random` as the opponent, whose answer is part of the step",
-        f"{rates['answered'] / rates['pgx_steps']:.1f} × ({rates['answered']:,.0f} a second)",
-        "-",
-        reached=None,
+        compare("the same, if pgx's loop chooses by one draw", rates[name], rates[f"cheap_{name}"])
+    compare(
+        "steps with `random` as the opponent, whose answer is part of them, against pgx",
+        rates["answered"],
+        rates["pgx_steps"],
     )
+
+
+def compare(what: str, mine: float, theirs: float) -> None:
+    """Report a ratio that is held to nothing."""
+    report(what, f"{mine / theirs:.1f} × ({mine:,.0f} against {theirs:,.0f} a second)", "-", reached=None)
 
 
 def against_pettingzoo(python: str, peers: str) -> None:
