@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
+_DRAWN_BITS, _STRIDE = np.uint16(12), np.uint16(POSITIONS)
 GAMES = 1_000_000
 VECTOR = 4_096
 _RULES = Rules()
@@ -90,8 +91,11 @@ class _Random:
         self._cells = np.array(columns, np.int8).T.ravel()  # the first choice of all, then the second
 
     def __call__(self, numbers: Numbers) -> NDArray[np.int8]:
-        choice = self._free.take(numbers) * next(self._drawn) >> np.uint16(12)
-        place = choice * np.uint16(POSITIONS) + numbers.astype(np.uint16)
+        place = self._free.take(numbers)
+        place *= next(self._drawn)
+        place >>= _DRAWN_BITS
+        place *= _STRIDE
+        place += numbers.astype(np.uint16)
         return self._cells.take(place.astype(np.int64))
 
     def _draw(self) -> Iterator[NDArray[np.uint16]]:

@@ -56,7 +56,9 @@ def moved(games: Numbers, actions: NDArray[Any]) -> Outcomes:
     """Return what an action each leads to, whole numbers of any type; an illegal one ends its game."""
     if not 0 <= np.bitwise_or.reduce(actions) < _ACTIONS:  # then one of them is far from any cell
         actions = np.where((actions >= 0) & (actions < NO_CELL), actions, NO_CELL)
-    place: Numbers = (actions.astype(np.int64) << _END_BIT) + games
+    place = actions.astype(np.int64)
+    place <<= _END_BIT
+    place += games
     return _moves().take(place)
 
 
