@@ -208,6 +208,12 @@ class _Jax(Backend):
             raise NotInstalled(f"jax computes on {jax.default_backend()}, and not on {quoted(device)}")
         self.chunk = 1_000_000 if jax.default_backend() == "cpu" else FAR
 
+    def zeros(self, count: int) -> Array:
+        return super().zeros(count).block_until_ready()  # or else it hears later that there is no room
+
+    def empty(self, shape: tuple[int, ...]) -> Array:
+        return super().empty(shape).block_until_ready()
+
     def indices(self, array: Array) -> Array:
         return super().indices(self.xp.clip(array, -1, _FAR_OFF))
 
