@@ -59,6 +59,7 @@ SHELLS = {
         "noughts.lab.counts",
         "noughts.lab.crosstable",
         "noughts.lab.dataset",
+        "noughts.lab.plots",
         "noughts.web.serve",
     }
 }

@@ -11,6 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from command import environment
+from forked import noughts
 from noughts.core.errors import BadFormat, StoreUnavailable
 from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
@@ -207,3 +209,26 @@ def test_a_plot_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: py
 
     assert [path.name for path in tmp_path.iterdir()] == ["plot.svg"]
     assert (tmp_path / "plot.svg").read_text() == "before"
+
+
+def test_the_machine_s_learning_curve_is_drawn_from_exact_odds(tmp_path: Path) -> None:
+    """By the command that trains it; what it wins, draws and loses, to the last game."""
+    env = environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
+    ran = noughts(
+        "menace", "train", "--games", "40", "--seed", "1", "--plot", "curve.svg", env=env, cwd=tmp_path
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "40 games as X against random" in ran.stdout
+    drawn = (tmp_path / "curve.svg").read_text()
+    assert all(f">{word}<" in drawn for word in ("wins", "draws", "loses", "games learned from"))
+
+
+def test_a_curve_that_cannot_be_drawn_is_told_of_before_anything_is_learned(tmp_path: Path) -> None:
+    """And no machine is made for it."""
+    env = environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
+    ran = noughts("menace", "train", "--plot", "curve.txt", env=env, cwd=tmp_path)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "'curve.txt' ends in neither .svg nor .png" in ran.stderr
+    assert not (tmp_path / "noughts").exists()

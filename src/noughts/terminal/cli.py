@@ -105,7 +105,13 @@ def _certify(options: Namespace) -> None:
 def _menace(options: Namespace) -> None:
     from noughts.terminal.menace import look_after_machine  # noqa: PLC0415 - the same
 
-    look_after_machine(options, _out(), sys.stderr)
+    if options.task != "train" or options.plot is None:
+        look_after_machine(options, _out(), sys.stderr)
+        return
+    with _in_the_lab():
+        from noughts.lab.plots import check_plot, plot_curves  # noqa: PLC0415 - the same
+    check_plot(options.plot)  # before it learns anything
+    look_after_machine(options, _out(), sys.stderr, plot_curves)
 
 
 def _tournament(options: Namespace) -> None:

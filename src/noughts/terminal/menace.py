@@ -25,11 +25,21 @@ from noughts.terminal.show import read_board
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import TextIO
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol, TextIO
 
     from noughts.core.board import Board
     from noughts.players.odds import Odds
     from noughts.players.policies import Policy
+
+    class Plot(Protocol):
+        """Draws named curves into a file."""
+
+        def __call__(
+            self, curves: Mapping[str, Sequence[tuple[int, float]]], file: str, *, ylabel: str
+        ) -> None:
+            """Draw them."""
+
 
 POINTS = 30
 """How often the odds are reckoned while it trains, for the curve."""
@@ -37,14 +47,18 @@ CHUNK = 5000
 """How many games are played between two looks at the clock, or the keyboard."""
 
 
-def look_after_machine(options: Namespace, out: TextIO, errors: TextIO | None) -> None:
-    """Do what is to be done with the machine."""
+def look_after_machine(
+    options: Namespace, out: TextIO, errors: TextIO | None, plot: Plot | None = None
+) -> None:
+    """Do what is to be done with the machine; the lab may lend something to draw its curve with."""
     file = Path(options.file) if options.file is not None else kept_file()
     if options.task == "train":
         new = None if options.new is None else _new_machine(options.new)
         against = Weighed(asked_policy(options.against))
         with taught(file):
-            _train(new or kept_machine(file), against, options, file, out, errors)
+            curve = _train(new or kept_machine(file), against, options, file, out, errors)
+        if plot:
+            plot(_shares(curve, options), options.plot, ylabel="share of its games, exactly")
     else:
         machine = load_machine(file) if options.file is not None else kept_machine(file)
         _show_box(machine, read_board(options.position, Mark(options.first)), out)
@@ -52,7 +66,8 @@ def look_after_machine(options: Namespace, out: TextIO, errors: TextIO | None) -
 
 def _train(
     machine: Menace, against: Policy, options: Namespace, file: Path, out: TextIO, errors: TextIO | None
-) -> None:
+) -> list[Odds]:
+    """Let it play and learn, tell what came of it, and return its odds in between."""
     mark = Mark(options.seat)
     seed = os.fsencode(options.seed) if options.seed is not None else None
     training = Training(machine, against, Random(seed), mark)  # noqa: S311 - a game, no secret
@@ -81,6 +96,18 @@ def _train(
     )
     _tell_odds(curve[-1], mark, machine, out)
     out.write(f"It has learned from {machine.games:,} games, and is kept in {printable(str(file))}.\n")
+    return curve
+
+
+def _shares(curve: list[Odds], options: Namespace) -> dict[str, list[tuple[int, float]]]:
+    """Return what it wins, draws and loses after how many games."""
+    mark, last = Mark(options.seat), len(curve) - 1
+    shares: dict[str, list[tuple[int, float]]] = {"wins": [], "draws": [], "loses": []}
+    for point, now in enumerate(curve):
+        games = options.games * point // last
+        for what, share in zip(shares, (now.win(mark), now.draw, now.win(mark.other)), strict=True):
+            shares[what].append((games, float(share)))
+    return shares
 
 
 def _play_until(target: int, before: int, machine: Menace, training: Training, bar: Bar) -> None:

@@ -179,6 +179,7 @@ def _add_menace(menace: Parser) -> None:
     train.add_argument("--games", type=_count, default=1000, metavar="N", help="how many (1000)")
     train.add_argument("--seat", choices=["X", "O"], default="X", help="its mark; X starts (X)")
     train.add_argument("--seed", metavar="TEXT", help="the same seed teaches the same")
+    train.add_argument("--plot", metavar="FILE", help="draw the learning curve, as .svg or .png")
     train.add_argument(
         "--new", metavar="RULES", nargs="?", const="", help="a new machine, such as empty=refill,win=5"
     )
