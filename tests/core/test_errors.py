@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noughts import errors
-from noughts.core.errors import quoted
+from noughts.core.errors import printable, quoted
 
 
 def test_every_error_stands_in_the_tree_at_the_top() -> None:
@@ -109,3 +109,18 @@ class Unspeakable(Exception):
 def test_a_strangers_error_is_told_short_and_safe(error: BaseException, told: str) -> None:
     """By its name and its words, of which there may be none, too many, or dangerous ones."""
     assert errors.complaint(error) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("bob 三目 é", "bob 三目 é"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nb\tc", r"a\nb\tc"),
+        ("'\u202e", r"'\u202e"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> None:
+    """Control characters and turned writing are escaped, and everything else stays."""
+    assert printable(text) == shown
