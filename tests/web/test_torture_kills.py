@@ -60,7 +60,7 @@ def _play_and_kill(store: str, club: Club, chance: Random, numbers: Counter[str]
     """Have all play while the server is killed, as often as it is to be, and then finish their games."""
     with ExitStack() as stack:
         port = ("--port", str(quiet_port()))
-        server = stack.enter_context(Server(store, *port))
+        server = stack.enter_context(Server(store, *port, "--workers", "1"))
         stack.callback(club.has_failed.set)  # whatever happens, nobody goes on after this
         players = _sit_down(server, club, chance)
         for player in players:
@@ -71,7 +71,7 @@ def _play_and_kill(store: str, club: Club, chance: Random, numbers: Counter[str]
             server.kill()
             numbers["kills"] += 1
             assert b"Traceback" not in server.errors
-            server = stack.enter_context(Server(store, *port))
+            server = stack.enter_context(Server(store, *port, "--workers", "1"))
         club.is_enough.set()
         for player in players:
             player.join(RECOVERY)
