@@ -204,6 +204,66 @@ def test_sigterm_ends_help_that_nobody_reads() -> None:
             os.close(writing)
 
 
+INSIDE_THE_HOOK = """
+import os, signal, sys
+from noughts.terminal.leaving import leave_well
+
+first, second, step = map(int, sys.argv[1:])
+steps = 0
+
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), first)  # what its handler raises here is unraisable
+
+def trace(frame, event, argument):
+    global steps
+    if frame.f_code is not sys.unraisablehook.__code__:
+        return None
+    steps += 1
+    if steps == step:
+        os.kill(os.getpid(), second)
+    return trace
+
+def work():
+    sys.settrace(trace)
+    try:
+        Dropped()
+    finally:
+        sys.settrace(None)
+    if steps < step:
+        print("over")
+    while True:
+        signal.pause()
+
+sys.exit(leave_well(work))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGHUP), (signal.SIGTERM, signal.SIGINT)],
+)
+def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
+    first: signal.Signals, second: signal.Signals
+) -> None:
+    """A signal that arrives while Python reports an earlier one is neither lost nor a traceback."""
+    is_over, step = False, 0
+    while not is_over:
+        step += 1
+        ran = subprocess.run(
+            [sys.executable, "-c", INSIDE_THE_HOOK, *(str(int(one)) for one in (first, second, step))],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=DEADLINE,
+            check=False,
+        )
+
+        assert ran.returncode in (128 + first, 128 + second), ran.stderr
+        assert ran.stderr == ""
+        is_over = ran.stdout.startswith("over")  # the hook has fewer steps than that
+    assert step > 3, "no signal arrived inside the hook"
+
+
 def _wait_until_stuck(process: subprocess.Popen[bytes], pipe: int, size: int) -> None:
     """Wait until the pipe has no room for one more board, and the command rests on it."""
     status = Path(f"/proc/{process.pid}/stat")

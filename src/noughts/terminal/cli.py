@@ -127,7 +127,7 @@ def _tournament(options: Namespace) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not take the table away
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, interrupt)
     with _telling_data(is_data=options.json or options.csv):
         tell_tournament(options, asked_policy, _out(), lambda total: Bar(total, sys.stderr))

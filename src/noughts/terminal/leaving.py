@@ -13,18 +13,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import Never, TextIO
+    from typing import TextIO
 
-_A_MOMENT = 0.001
+RETRY_SECONDS = 0.001
 DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 def leave_well(work: Callable[[], None]) -> int:
     """Do the work and return the exit code; whatever happens, no traceback is shown."""
-    signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
-        signal.signal(signal.SIGHUP, _terminate)
-    sys.unraisablehook = _hear_of_unraisable
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # A shell ignores SIGINT for a command in the background, and nohup ignores SIGHUP.
+        if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
+    sys.unraisablehook = _on_unraisable
     try:
         try:
             code = _finish(work)
@@ -46,7 +47,7 @@ def leave_well(work: Callable[[], None]) -> int:
         _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
         code = FAILED
     for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if late is not signal.SIGHUP or signal.getsignal(late) is _terminate:
+        if late is not signal.SIGHUP or signal.getsignal(late) is _leave:
             signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
@@ -74,28 +75,36 @@ class _Terminated(SystemExit):
     """SIGTERM or SIGHUP came; wherever that is, Python leaves with its code and without a word."""
 
 
-def _terminate(number: int, _frame: FrameType | None) -> Never:
-    raise _Terminated(128 + number)
+def _leave(number: int, frame: FrameType | None) -> None:
+    """Handle a signal that ends the command."""
+    _raise(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(128 + number), frame)
 
 
-def _hear_of_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     """Raise a signal's exception a moment later if it came where Python lets no exception out.
 
-    There are such places in every import: whoever presses Ctrl-C just then wants to leave all the same.
+    There are such places in every import, and Ctrl-C must end the command there too.
     """
     leaving = unraisable.exc_value
-    if not isinstance(leaving, KeyboardInterrupt | _Terminated):
+    if isinstance(leaving, KeyboardInterrupt | _Terminated):
+        _raise_later(leaving)
+    else:
         sys.__unraisablehook__(unraisable)
-        return
 
-    def leave(_number: int, frame: FrameType | None) -> None:
-        if frame and frame.f_code is _hear_of_unraisable.__code__:  # nothing gets out of here, either
-            signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
-        else:
-            raise leaving
 
-    signal.signal(signal.SIGALRM, leave)
-    signal.setitimer(signal.ITIMER_REAL, _A_MOMENT)
+def _raise(leaving: BaseException, frame: FrameType | None) -> None:
+    """Raise, or try again in a moment if `frame` is inside the hook: Python lets nothing out of it."""
+    while frame:
+        if frame.f_code is _on_unraisable.__code__:
+            _raise_later(leaving)
+            return
+        frame = frame.f_back
+    raise leaving
+
+
+def _raise_later(leaving: BaseException) -> None:
+    signal.signal(signal.SIGALRM, lambda _number, frame: _raise(leaving, frame))
+    signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
 
 
 def _last_words(words: str, stream: TextIO | None) -> None:
