@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import ssl
-from contextlib import closing
+from contextlib import closing, suppress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ import trustme
 from far_server import INVITE, SECRETS, FarServer, Handler, hang_up, home, joined, problem, raw, text
 from forked import noughts
 from noughts import O, PlaceToken, Resign, TakeBack, X, encode, events
+from noughts.core.errors import CommandRefused
 from pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from far_server import Harm
+    from noughts import Game
 
 QUESTION = "frank, enter a position from 1 to 9: "
 ESCAPES = "\x1b[2J\x1b]0;title\x07\u202e"
@@ -560,8 +562,15 @@ def test_a_hostile_game_ends_well(
 
 
 def _do_harm(rng: Random, server: FarServer) -> None:
-    """Let bob do something, or the line break, or the server refuse."""
-    game = server.game.service.look("thegame").game
+    """Let bob do something, or the line break, or the server refuse.
+
+    What was typed before may end the game meanwhile: then bob is too late.
+    """
+    with suppress(CommandRefused):
+        _do_harm_to(rng, server, server.game.service.look("thegame").game)
+
+
+def _do_harm_to(rng: Random, server: FarServer, game: Game) -> None:
     match rng.randrange(8):
         case 0:
             server.cut()
