@@ -171,6 +171,7 @@ class FarServer(ThreadingHTTPServer):
         """Every request: its path, its headers and its body."""
         self.heard_join: Callable[[], None] = lambda: None
         self.changed = threading.Condition()
+        self.is_closed = False
         self.pause = threading.Event()
         self.lines: list[socket.socket] = []
         service = Service(MemoryStore())
@@ -266,6 +267,9 @@ class FarServer(ThreadingHTTPServer):
         self.pause.set()
         self.cut()
         self.shutdown()
+        with self.changed:
+            self.is_closed = True
+            self.changed.notify_all()  # or the streams would keep their threads and sockets
         self.server_close()
 
 
@@ -421,7 +425,7 @@ class Handler(BaseHTTPRequestHandler):
         seen = len(game.rooms)
         try:
             with server.changed:
-                while True:
+                while not server.is_closed:
                     events = game.service.look(game.name).events
                     for version in range(told + 1, len(events) + 1):
                         data = json.dumps(encode(events[version - 1]))

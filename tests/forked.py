@@ -15,7 +15,6 @@ import gc
 import json
 import os
 import pkgutil
-import select
 import selectors
 import signal
 import socket
@@ -84,16 +83,18 @@ class Forked:
 
     def poll(self) -> int | None:
         """Return the exit code, or nothing while it runs."""
-        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
-            self.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float = DEADLINE) -> int:
         """Wait until it is over, and return the exit code."""
         if self.returncode is None:
-            if not select.select([self._line], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
-            self.returncode = int(self._line.recv(100))
+            self._line.settimeout(timeout)
+            try:
+                self.returncode = int(self._line.recv(100))
+            except (TimeoutError, BlockingIOError):  # which of them depends on whether it waits at all
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout) from None
             self._line.close()
         return self.returncode
 

@@ -14,11 +14,11 @@ import pytest
 
 from far_server import home
 from forked import noughts
-from pseudo_terminal import CTRL_D, Session, in_terminal
+from pseudo_terminal import CTRL_D, DEADLINE, Session, in_terminal
 from web.serving import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Self
 
@@ -231,48 +231,54 @@ class Cutter:
         self._rng = Random(seed)
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._lines: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
         self._breaks = False
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.cuts = 0
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._start(self._listen)
         return self
 
     def __exit__(self, *_: object) -> None:
         for line in (self._listening, *self._lines):
-            with suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+            _shut(line)
         self._listening.close()
+        for thread in self._threads:
+            thread.join(DEADLINE)
+            assert not thread.is_alive(), "a connection is still open"
 
     def begin_to_break(self) -> None:
         """Cut the lines that are open, and each new one at some point."""
         self._breaks = True
         self.cuts = len(self._lines)
         for line in tuple(self._lines):
-            with suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+            _shut(line)
+
+    def _start(self, work: Callable[..., None], *arguments: socket.socket) -> None:
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _listen(self) -> None:
         with suppress(OSError):
             while True:
                 line, _ = self._listening.accept()
-                threading.Thread(target=self._carry, args=[line], daemon=True).start()
+                self._start(self._carry, line)
 
     def _carry(self, line: socket.socket) -> None:
         """Carry what is said both ways, the answer perhaps not to its end."""
         room = self._rng.choice([self._rng.randint(0, 2000), 1 << 30]) if self._breaks else 1 << 30
-        with suppress(OSError), line, socket.create_connection(self._there) as server:
+        with line, socket.create_connection(self._there) as server:
             self._lines.append(line)
             forth = threading.Thread(target=self._forward, args=[line, server], daemon=True)
             forth.start()
-            while room and (said := server.recv(min(room, 4096))):
-                line.sendall(said)
-                room -= len(said)
+            with suppress(OSError):
+                while room and (said := server.recv(min(room, 4096))):
+                    line.sendall(said)
+                    room -= len(said)
             self.cuts += not room
-            for end in (line, server):
-                with suppress(OSError):
-                    end.shutdown(socket.SHUT_RDWR)
+            _shut(line)
             forth.join()
 
     @staticmethod
@@ -280,6 +286,12 @@ class Cutter:
         with suppress(OSError):
             while said := line.recv(4096):
                 to.sendall(said)
+        _shut(to)  # or the server would go on sending to a reader that has left
+
+
+def _shut(line: socket.socket) -> None:
+    with suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.mark.torture
