@@ -218,6 +218,7 @@ def _forker(what: str) -> socket.socket:
 def main(line: socket.socket, what: str) -> int:
     """Fork a child for each run; the end of the line is the end, and a child ends as the command."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
     for room in _LOADED:
         for module in pkgutil.iter_modules(import_module(room).__path__, f"{room}."):
             import_module(module.name)

@@ -204,7 +204,7 @@ def in_terminal(
     Without `echo`, all output is the command's own, and every key but Ctrl-C, Ctrl-D, Ctrl-Z and those
     that edit a line reaches it.
     """
-    _heed_ctrl_c()
+    _heed_signals()
     master, slave = os.openpty()
     try:
         _set_size(slave, *size)
@@ -231,7 +231,7 @@ def in_terminal(
 
 def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None) -> Session:
     """Run the command between two pipes; its errors come out where its words do."""
-    _heed_ctrl_c()
+    _heed_signals()
     with contextlib.ExitStack() as until_started:
         inside, writing = os.pipe()
         until_started.callback(os.close, inside)
@@ -244,10 +244,12 @@ def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None)
     return Session(process, reading, writing)
 
 
-def _heed_ctrl_c() -> None:
-    """Let Ctrl-C count for what is started here, even where a shell runs the tests in the background."""
+def _heed_signals() -> None:
+    """Let Ctrl-C and a hang-up count for what is started here, in the background and under nohup too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda _number, _frame: None)  # the tests themselves go on
 
 
 def _set_size(terminal: int, columns: int, rows: int) -> None:
