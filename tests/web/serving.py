@@ -290,7 +290,7 @@ class Client:
 
 
 class Message(NamedTuple):
-    """What came by a stream: an event of the game with its version, or the room with none."""
+    """What came by a stream: an event of the game with its version, or the room or a ping with none."""
 
     event: str
     id: str | None
@@ -324,8 +324,6 @@ class Stream:
         self.headers = response.headers
         self.messages: list[Message] = []
         """All that has come, in order."""
-        self.comments = 0
-        """How many lines came that say no more than that the line is open."""
         self.retry: int | None = None
         """After how many milliseconds the server wants a reader back whose line broke."""
         self.is_over = False
@@ -359,6 +357,11 @@ class Stream:
     def rooms(self) -> list[Any]:
         """The rooms that have come."""
         return [message.data for message in tuple(self.messages) if message.event == "room"]
+
+    @property
+    def pings(self) -> list[Message]:
+        """The pings that have come."""
+        return [message for message in tuple(self.messages) if message.event == "ping"]
 
     def wait(self, is_so: Callable[[Stream], object]) -> None:
         """Wait until something is so, which is looked at whenever something comes."""
@@ -406,8 +409,6 @@ class Stream:
                             Message(fields.get("event", ""), fields.get("id"), json.loads(fields["data"]))
                         )
                     fields = {}
-                elif not name:
-                    self.comments += 1
                 elif name == "retry":
                     self.retry = int(value)
                 else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import DEADLINE, Server
+from web.serving import DEADLINE, Message, Server
 from web.tables import friends, seated
 
 if TYPE_CHECKING:
@@ -181,13 +181,16 @@ def test_a_stream_stays_open_after_the_end(server: Server) -> None:
                 assert not stream.is_over
 
 
-def test_a_silent_stream_is_told_that_it_is_alive(server: Server) -> None:
-    """Every fifteen seconds each; of fifteen one every second."""
+def test_a_silent_stream_gets_pings(server: Server) -> None:
+    """Each gets one every 15 s, of 15 one every second: an event with data, and without an id."""
     news = Condition()
     with seated(server, "self") as both, ExitStack() as stack:
         streams = [stack.enter_context(both.client.follow(both.game, news=news)) for _ in range(15)]
 
-        streams[0].wait(lambda _: any(stream.comments for stream in streams))
+        streams[0].wait(lambda _: any(stream.pings for stream in streams))
+
+        pings = [ping for stream in streams for ping in stream.pings]
+        assert all(ping == Message("ping", None, {}) for ping in pings)
 
 
 def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:

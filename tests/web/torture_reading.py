@@ -216,7 +216,7 @@ class Reader:
             for message in messages:
                 if message.get("event") == "room":
                     self.room = json.loads(message["data"])
-                elif "data" in message:
+                elif "id" in message:
                     self._note(Told(int(message["id"]), json.loads(message["data"])))
             self._news.notify_all()
 

@@ -97,7 +97,7 @@ def _events() -> dict[str, Any]:
         ],
         "responses": {
             "200": {
-                "description": "The events from there on, as they happen.",
+                "description": "The events from there on; `room` when it changes, `ping` every 15 s.",
                 "content": {"text/event-stream": {"schema": {"type": "string"}}},
             },
             **_problems(["notFound", "staleVersion", *ALWAYS]),

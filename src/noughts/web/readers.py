@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from noughts.core.errors import NoughtsError
 from noughts.web.limits import network
 from noughts.web.problems import Refused, refusal
-from noughts.web.streaming import ALIVE, Stream
+from noughts.web.streaming import PING, Stream
 
 if TYPE_CHECKING:
     from noughts.web.asking import Asking
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("noughts.web")
 
-KEEP_ALIVE = 15
-"""How often a silent stream is told that it is alive, in seconds."""
+PING_INTERVAL_SECONDS = 15
 
 ROUTE = "/api/v1/games/{id}/events"
 
@@ -33,7 +32,7 @@ class Readers:
     def __init__(self, house: House) -> None:
         self._house = house
         self._streams: dict[Stream, int] = {}
-        """All readers, each with the second in which it is told that it is alive."""
+        """All readers, each with its second of the ping interval."""
         self._came = 0
         self._of_address: Counter[str] = Counter()
         self._arriving: set[asyncio.Task[None]] = set()
@@ -104,7 +103,7 @@ class Readers:
         self._check_room(address)
         stream = Stream(connection, live, marks, address)
         self._came += 1
-        self._streams[stream] = self._came % KEEP_ALIVE
+        self._streams[stream] = self._came % PING_INTERVAL_SECONDS
         self._of_address[address] += 1
         self._house.metrics.requests[ROUTE, 200] += 1
         stream.begin(after)
@@ -124,10 +123,10 @@ class Readers:
         self._house.presence.left(stream.live)
 
     def keep_awake(self, second: int) -> None:
-        """Write to a part of all streams, another one each second."""
-        now = second % KEEP_ALIVE
+        """Ping the streams whose second it is."""
+        now = second % PING_INTERVAL_SECONDS
         for stream in [one for one, turn in self._streams.items() if turn == now]:
-            stream.push(ALIVE)
+            stream.push(PING)
 
     async def close(self) -> None:
         """Tell all readers that there is no more for now."""

@@ -24,7 +24,6 @@ HEADERS = (
 )
 
 BEGINNING = b"retry: 1000\n\n"
-ALIVE = b"3\r\n:\n\n\r\n"
 LAST = b"0\r\n\r\n"
 
 
@@ -45,6 +44,10 @@ def room_frame(room: bytes) -> bytes:
 def chunk(frame: bytes) -> bytes:
     """Return a frame as a piece of an answer whose length nobody knows."""
     return b"%x\r\n%b\r\n" % (len(frame), frame)
+
+
+PING = chunk(b"event: ping\ndata: {}\n\n")
+"""An event and not a comment, which a browser hides from the page: its absence shows a dead stream."""
 
 
 class Stream:
