@@ -174,6 +174,7 @@ class FarServer(ThreadingHTTPServer):
         self.is_closed = False
         self.pause = threading.Event()
         self.lines: list[socket.socket] = []
+        self.muted: set[socket.socket] = set()
         service = Service(MemoryStore())
         self.games: dict[str, FarGame] = {}
         self.game = self.add(FarGame(service, "thegame", taken={"X": True, "O": False}))
@@ -241,6 +242,11 @@ class FarServer(ThreadingHTTPServer):
         for line in tuple(self.lines):
             with suppress(OSError):
                 line.sendall(raw)
+
+    def mute(self) -> None:
+        """Send nothing more on the streams that are open, and keep them open."""
+        with self.changed:
+            self.muted.update(self.lines)
 
     def cut(self) -> None:
         """Hang up on all who listen."""
@@ -426,6 +432,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             with server.changed:
                 while not server.is_closed:
+                    server.changed.wait_for(lambda: line not in server.muted or server.is_closed)
                     events = game.service.look(game.name).events
                     for version in range(told + 1, len(events) + 1):
                         data = json.dumps(encode(events[version - 1]))

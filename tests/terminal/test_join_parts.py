@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import struct
 from concurrent.futures import ThreadPoolExecutor
@@ -19,14 +20,16 @@ from noughts.terminal import answers
 from noughts.terminal.address import BadAddress, parse_address
 from noughts.terminal.following import Following
 from noughts.terminal.keyboard import UnreadableLine
-from noughts.terminal.line import MOST_NEWS, Broken, Errand, Inbox, Mended, Order
+from noughts.terminal.line import MOST_NEWS, Around, Broken, Errand, Inbox, Mended, Order, Stream, Told
 from noughts.terminal.remote import Garbled, Message, Server, Unreachable, messages
 from noughts.terminal.typed import MOST_LINES, Typed
+from pseudo_terminal import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from noughts import Command
+    from noughts.terminal.line import News
 
 
 # Addresses
@@ -126,6 +129,34 @@ def test_a_silent_stream_is_broken(server: FarServer) -> None:
 
     with pytest.raises(Unreachable):
         assert [message.id for message in stream] == ["1", "2", "3", None]
+
+
+def test_a_stream_that_goes_mute_is_reported_and_opened_again(server: FarServer) -> None:
+    """The break and its end are news, and what happened meanwhile comes after them."""
+    server.seat_frank()
+    version = server.game.service.look("thegame").version
+    inbox = Inbox()
+    stream = Stream(Server(parse_address(server.watching), silence=0.5), "thegame", version, None, inbox)
+    wait_for_news(inbox, Around)
+    server.mute()
+    server.place(5)
+
+    news = wait_for_news(inbox, Told)
+    stream.close()
+
+    moved = Told(version + 1, events.PlayerPlacedToken(1, 1, X))
+    assert news.index(Broken()) < news.index(Mended()) < news.index(moved)
+
+
+def wait_for_news(inbox: Inbox, kind: type[Around | Told]) -> list[News]:
+    """Wait until there is some news of a kind, and return all that came until then."""
+    bell = select.poll()
+    bell.register(inbox.bell, select.POLLIN)
+    news: list[News] = []
+    while not any(isinstance(one, kind) for one in news):
+        assert bell.poll(1000 * DEADLINE), f"it never came: {news}"
+        news += [one for _, one in inbox.take()]
+    return news
 
 
 def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:

@@ -18,7 +18,7 @@ from threading import Thread
 from noughts.core.errors import NoughtsError
 from noughts.core.value import Value
 from noughts.terminal.answers import Room, read_event, read_room
-from noughts.terminal.remote import Garbled, Unreachable
+from noughts.terminal.remote import Garbled, TimedOut, Unreachable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +172,9 @@ class Stream:
             if time.monotonic() - opened > STEADY:
                 self._tries = 0
             self._tries += 1
-            if self._tries >= 2 and not self._is_broken:  # the first is mended in silence, if it can be
+            # A first break is repaired without a word, unless the player has waited for it already.
+            is_long = self._tries >= 2 or isinstance(trouble, TimedOut)
+            if is_long and not self._is_broken:
                 self._is_broken = True
                 self._put(Broken())
             self._closed.wait(_pause(self._tries, trouble))

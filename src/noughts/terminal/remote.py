@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 API = "/api/v1"
 PATIENCE = 15.0
 """Seconds for a whole answer."""
-SILENCE = 45.0
-"""Seconds without a word after which a stream is broken: a server says three words in that time."""
+SILENCE_LIMIT_SECONDS = 25.0
+"""After so long without a byte a stream is dead: a server sends a ping every 15 s."""
 LONGEST_ANSWER = 1 << 20
 LONGEST_MESSAGE = 1 << 16
 _LONGEST_DETAIL = 300
@@ -47,6 +47,10 @@ class Unreachable(StoreUnavailable):
 
     rest = 0.0
     """How many seconds the server wants to be left alone for."""
+
+
+class TimedOut(Unreachable):
+    """Nothing came within the time limit."""
 
 
 class NotAServer(Unreachable):
@@ -105,7 +109,9 @@ class _Ending:
 class Server:
     """A server, and how long it is waited for."""
 
-    def __init__(self, address: Address, patience: float = PATIENCE, silence: float = SILENCE) -> None:
+    def __init__(
+        self, address: Address, patience: float = PATIENCE, silence: float = SILENCE_LIMIT_SECONDS
+    ) -> None:
         self.address = address
         self._patience = patience
         self._silence = silence
@@ -233,7 +239,7 @@ class Server:
                 f"there is no secure line to {host}: {printable(str(error.reason))}"
             ) from None
         except TimeoutError:
-            raise Unreachable(f"{server} does not answer") from None
+            raise TimedOut(f"{server} does not answer") from None
         except (http.client.RemoteDisconnected, http.client.IncompleteRead):
             raise Unreachable(f"the line to {server} broke") from None
         except OSError as error:
