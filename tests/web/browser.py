@@ -87,7 +87,7 @@ class People:
 
     def come(self, name: str = "Ann", **options: Any) -> Person:  # noqa: ANN401 - whatever Playwright takes
         """Have somebody come with a browser of their own."""
-        person = Person(name, self._browser.new_context(base_url=self.server.url, **options))
+        person = Person(name, self._browser.new_context(**{"base_url": self.server.url, **options}))
         person.foresees(*self._foreseen)
         self._there.append(person)
         return person
@@ -190,6 +190,12 @@ class Person:
 
         self.page.route(address, hold)
         return held
+
+    def waits(self, seconds: float) -> None:
+        """Let the time on the page pass at once, its clock being installed, and stand still then."""
+        now = self.page.evaluate("Date.now()")
+        self.page.clock.pause_at(now / 1000 + seconds)
+        self.page.clock.run_for(100)  # so that what has changed is shown
 
     def foresees(self, *patterns: str) -> None:
         """Know that something will go wrong, by what is told of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +11,12 @@ from playwright.sync_api import expect
 import web.browser
 from web.browser import people_at, stands
 from web.serving import Server
+from web.torture_proxy import CuttingProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from web.browser import People
+    from web.browser import People, Person
 
 people = web.browser.people
 
@@ -25,6 +27,23 @@ AWAY = (
     "ERR_INCOMPLETE_CHUNKED_ENCODING",
 )
 """What browsers say of a server that was killed."""
+
+PING = b"16\r\nevent: ping\ndata: {}\n\n\r\n"
+"""What docs/api.md says that a server sends every 15 s."""
+
+KEEPING_STREAMS = """
+  globalThis.streams = [];
+  globalThis.EventSource = class extends EventSource {
+    constructor(...given) {
+      super(...given);
+      streams.push(this);
+    }
+  };
+"""
+COUNTING_PINGS = """() => {
+  globalThis.pings = 0;
+  streams[0].addEventListener("ping", () => (pings += 1));
+}"""
 
 
 @pytest.fixture
@@ -64,6 +83,64 @@ def test_a_game_goes_on_when_the_server_was_killed(guests: People) -> None:
         bob.sees("Your move", "O_X/_XX/O__")
         assert stands(server, ann.game).moves == (4, 0, 2, 6, 5)
         assert "Connected again." in " ".join(bob.heard)
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[CuttingProxy]:
+    """Start a proxy before the server that most tests share; it cuts nothing."""
+    with CuttingProxy((server.host, server.port), 0, Random(0)) as proxy:
+        yield proxy
+
+
+def test_a_stream_that_goes_mute_is_noticed(proxy: CuttingProxy, people: People) -> None:
+    """After 25 s of silence the page says that it reconnects, and then shows what it has missed."""
+    ann, bob = at_proxy(proxy, people)
+    proxy.mute()
+    bob.plays(1)
+    bob.sees("Ann thinks", "O__/_X_/___")
+
+    ann.waits(27)
+    ann.sees("Reconnecting…", "___/_X_/___")
+    ann.shoots("silent")
+    ann.page.clock.resume()
+
+    ann.sees("Your move", "O__/_X_/___")
+    ann.plays(3)
+    bob.sees("Your move", "O_X/_X_/___")
+
+
+def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: CuttingProxy, people: People) -> None:
+    """Timers may have stood still meanwhile: the page looks at the clock when it is shown again."""
+    ann, bob = at_proxy(proxy, people)
+    proxy.mute()
+    bob.plays(1)
+    bob.sees("Ann thinks", "O__/_X_/___")
+
+    ann.waits(1)
+    ann.page.clock.set_system_time(ann.page.evaluate("Date.now()") / 1000 + 3600)
+    ann.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    ann.page.clock.run_for(100)
+    ann.sees("Reconnecting…", "___/_X_/___")
+    ann.page.clock.resume()
+
+    ann.sees("Your move", "O__/_X_/___")
+
+
+def test_a_ping_is_a_sign_of_life(proxy: CuttingProxy, people: People) -> None:
+    """A game in which nobody moves for minutes is shown as it is, on the same stream."""
+    ann, bob = at_proxy(proxy, people)
+    ann.page.evaluate(COUNTING_PINGS)
+
+    for count in range(1, 9):
+        ann.waits(20)
+        proxy.send(PING)
+        ann.page.wait_for_function("count => pings >= count", arg=count)
+    ann.page.clock.resume()
+
+    bob.plays(1)
+    ann.sees("Your move", "O__/_X_/___")
+    assert "Reconnecting…" not in " ".join(ann.heard)
+    assert ann.page.evaluate("streams.length") == 1
 
 
 def test_a_form_says_that_the_server_is_away(guests: People) -> None:
@@ -159,6 +236,21 @@ def test_a_question_outlives_an_answer_that_comes_late(people: People) -> None:
 
     ann.button("Allow").click()
     bob.sees("Your move", "___/_X_/___")
+
+
+def at_proxy(proxy: CuttingProxy, people: People) -> tuple[Person, Person]:
+    """Have two people come to a game, the first by the proxy and with a clock that a test can turn."""
+    ann, bob = people.come("Ann", base_url=proxy.url), people.come("Bob")
+    ann.page.clock.install()
+    ann.page.add_init_script(KEEPING_STREAMS)
+    seat = ann.creates("friend")
+    bob.joins(seat["id"], seat["invite"])
+    for person in (ann, bob):
+        person.opens(f"/game/{seat['id']}")
+    ann.plays(5)
+    ann.sees("Bob thinks", "___/_X_/___")
+    bob.sees("Your move", "___/_X_/___")
+    return ann, bob
 
 
 def restarted(server: Server) -> Server:

@@ -1,4 +1,4 @@
-"""Something between readers and a server that cuts their lines at any byte."""
+"""Something between readers and a server that cuts their lines at any byte, or lets streams go mute."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_ASKED, MOST_TOLD = 60, 3000
 """After how many bytes of a request, or of an answer, a line is cut at the latest."""
+
+STREAM = b"content-type: text/event-stream"
 
 RESET = struct.pack("ii", 1, 0)
 """A line that is closed with this is reset, and does not end in order."""
@@ -66,6 +68,22 @@ class CuttingProxy:
             self.cuts += 1
             return True
 
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return "http://{}:{}".format(*self.place)
+
+    def mute(self) -> None:
+        """Let nothing more through on the streams that are open, and keep them open."""
+        for line in self._lines:
+            line.is_mute = line.is_stream
+
+    def send(self, data: bytes) -> None:
+        """Send something to the readers of all streams that are open."""
+        for line in self._lines:
+            if line.is_stream:
+                line.reader.sendall(data)
+
     def _let_in(self) -> None:
         while True:
             try:
@@ -103,7 +121,9 @@ class _Line:
         self._how_cut = how
         self._lock = Lock()
         self._open = 2
+        self.is_stream = self.is_mute = False
         reader, server = ends
+        self.reader = reader
         ways = ((reader, server, most[0]), (server, reader, most[1]))
         self._threads = [Thread(target=self._pass_on, args=way, daemon=True) for way in ways]
         for thread in self._threads:
@@ -125,6 +145,9 @@ class _Line:
         """Pass on what one says to the other, up to where the line is cut."""
         try:
             while data := one.recv(65536):
+                self.is_stream |= STREAM in data
+                if self.is_mute:
+                    continue
                 if len(data) > most and self._proxy.cut():
                     other.sendall(data[:most])
                     self._how = self._how_cut

@@ -3,7 +3,8 @@
 import { at, BrokenLine, get, Refusal } from "./ask.js";
 
 const LONGEST_WAIT = 10_000;
-const LONG_AWAY = 20_000;
+const SILENCE_LIMIT_MS = 25_000; // the server sends a ping every 15 s
+const CHECK_INTERVAL_MS = 1000;
 
 /**
  * @typedef {object} Listener
@@ -20,7 +21,8 @@ export class Line {
   #source = null;
   #timer = 0;
   #attempt = 0;
-  #left = 0;
+  #heardAt = Infinity; // while there is no stream
+  #watch;
   #closing = new AbortController();
   #waiting = [];
 
@@ -31,7 +33,9 @@ export class Line {
     const { signal } = this.#closing;
     addEventListener("offline", () => this.#lost(), { signal });
     addEventListener("online", () => this.resync(), { signal });
-    document.addEventListener("visibilitychange", () => this.#looked(), { signal });
+    // Timers stand still while a device sleeps, so that the clock has to be looked at.
+    document.addEventListener("visibilitychange", () => this.#checkSilence(), { signal });
+    this.#watch = setInterval(() => this.#checkSilence(), CHECK_INTERVAL_MS);
   }
 
   /** Listen to what comes after a version. */
@@ -39,6 +43,9 @@ export class Line {
     this.#source?.close();
     const source = new EventSource(`/api/v1${at(this.#id, "events")}?after=${version}`);
     this.#source = source;
+    this.#heardAt = Date.now();
+    for (const sign of ["open", "message", "room", "ping"])
+      source.addEventListener(sign, () => (this.#heardAt = Date.now()));
     source.onopen = () => this.#found();
     source.onmessage = ({ lastEventId, data }) =>
       this.#listener.event(Number(lastEventId), JSON.parse(data));
@@ -77,6 +84,7 @@ export class Line {
   close() {
     this.#closing.abort();
     clearTimeout(this.#timer);
+    clearInterval(this.#watch);
     this.#source?.close();
     this.#release();
   }
@@ -89,20 +97,19 @@ export class Line {
 
   #lost() {
     this.#source?.close();
-    this.#listener.changed(false);
     this.#later();
   }
 
   #later() {
+    this.#heardAt = Infinity;
     this.#listener.changed(false);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.resync(), patience(this.#attempt++));
   }
 
-  /** A device that slept may hold a line that is dead and does not know it. */
-  #looked() {
-    if (document.hidden) this.#left = Date.now();
-    else if (Date.now() - this.#left > LONG_AWAY) this.resync();
+  /** A stream may be dead and the browser does not know it: no event comes then, and no error. */
+  #checkSilence() {
+    if (Date.now() - this.#heardAt > SILENCE_LIMIT_MS) this.#lost();
   }
 
   #release() {
