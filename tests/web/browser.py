@@ -55,13 +55,17 @@ ARGUMENTS = (
     "--renderer-process-limit=1",  # for each person: no spare ones that nobody needs
 )
 
-# All that the live region says is kept, in order: it says each thing for a moment only.
+# All that the live region says is kept, in order, with the sentence on the screen: it says each thing
+# for a moment only.
 LISTENING = """
   globalThis.heard = [];
+  globalThis.shown = [];
   new MutationObserver((changes) => {
     const live = document.querySelector("[aria-live]");
     const isSaid = changes.some(({ target }) => target === live || target.parentNode === live);
-    if (isSaid && live?.textContent) heard.push(live.textContent);
+    if (!isSaid || !live?.textContent) return;
+    heard.push(live.textContent);
+    shown.push(document.querySelector("h1").textContent);
   }).observe(document, { subtree: true, childList: true });
 """
 
@@ -237,6 +241,12 @@ class Person:
     def heard(self) -> list[str]:
         """All that the live region has said on this page."""
         found: list[str] = self.page.evaluate("heard")
+        return found
+
+    @property
+    def shown(self) -> list[str]:
+        """The sentence on the screen whenever the live region said something."""
+        found: list[str] = self.page.evaluate("shown")
         return found
 
     def cell(self, number: int) -> Locator:

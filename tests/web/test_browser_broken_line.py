@@ -82,7 +82,7 @@ def test_a_game_goes_on_when_the_server_was_killed(guests: People) -> None:
         ann.plays(6)
         bob.sees("Your move", "O_X/_XX/O__")
         assert stands(server, ann.game).moves == (4, 0, 2, 6, 5)
-        assert "Connected again." in " ".join(bob.heard)
+        assert bob.heard.count("Reconnecting…") == 1
 
 
 @pytest.fixture
@@ -105,8 +105,26 @@ def test_a_stream_that_goes_mute_is_noticed(proxy: CuttingProxy, people: People)
     ann.page.clock.resume()
 
     ann.sees("Your move", "O__/_X_/___")
+    ann.hears("Bob on 1. Your move")
+    assert ann.heard == ["You on 5. Bob thinks", "Reconnecting…", "Bob on 1. Your move"]
     ann.plays(3)
     bob.sees("Your move", "O_X/_X_/___")
+
+
+def test_a_game_that_is_gone_is_announced_once(people: People) -> None:
+    """A page whose game the server does not know any more says so, to eyes and ears."""
+    ann, _ = people.at_table()
+    ann.foresees("404")
+    ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, json={}))
+
+    ann.page.evaluate("dispatchEvent(new Event('online'))")
+
+    ann.sees("This game is gone")
+    ann.hears("This game is gone")
+    assert ann.heard == ["This game is gone"]
+    ann.page.reload()
+    ann.sees("There is no such game.")
+    ann.hears("There is no such game.")
 
 
 def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: CuttingProxy, people: People) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
 import web.browser
-from noughts import PlaceToken, decide, describe, fold
 from web.browser import stands
 
 if TYPE_CHECKING:
@@ -99,24 +99,77 @@ def test_digits_are_digits_where_one_types(people: People) -> None:
     ann.sees("Bob to move", "X__/___/___")
 
 
-def test_each_move_is_spoken_in_the_words_of_the_description(people: People) -> None:
-    """Player, opponent and spectator hear who went where, and then the position as Python tells it."""
+def test_each_move_is_announced_with_the_sentence_on_the_screen(people: People) -> None:
+    """Players are "You" to themselves and a name to everybody else, and nothing is announced twice."""
     ann, bob = people.at_table()
     cid = people.come("Cid")
     cid.opens(f"/game/{ann.game}")
     expect(cid.status).to_have_text("Ann thinks")
 
-    game = stands(people.server, ann.game)
-
     for person, number in zip((ann, bob) * 5, (5, 1, 9, 3, 2, 8, 4, 6, 7), strict=False):
-        mark = game.board.turn
-        game = fold(decide(game, PlaceToken(mark, number - 1)), game)
+        following = bob if person is ann else ann
         person.plays(number)
         for listener in (ann, bob, cid):
-            listener.hears(f"{person.name} ({mark}) on {number}. {describe(game)}")
+            who = "You" if listener is person else person.name
+            state = "Your move" if listener is following else f"{following.name} thinks"
+            listener.hears(f"{who} on {number}. {'Draw' if number == 7 else state}")
 
-    assert describe(game).endswith("the game is drawn.")
-    assert len([text for text in cid.heard if text.endswith(("to move.", "drawn."))]) == 9
+    for listener in (ann, bob, cid):
+        heard = listener.heard
+        assert len(heard) == 9
+        assert [text.partition(". ")[2] for text in heard] == listener.shown
+
+
+def test_a_win_is_seen_and_announced_alike(people: People) -> None:
+    """The winner has won; the other player and who watches get the winner's name."""
+    ann, bob = people.at_table()
+    cid = people.come("Cid")
+    cid.opens(f"/game/{ann.game}")
+
+    for person, number in zip((ann, bob) * 3, (1, 5, 2, 6, 3), strict=False):
+        person.plays(number)
+
+    ann.sees("You won", "XXX/_OO/___")
+    ann.hears("You on 3. You won")
+    ann.shoots("won")
+    for person in (bob, cid):
+        person.sees("Ann won", "XXX/_OO/___")
+        person.hears("Ann on 3. Ann won")
+    bob.shoots("lost")
+
+
+def test_a_bot_has_one_name_for_eyes_and_ears(people: People) -> None:
+    """Its moves are announced by the name on its seat, never by the one in the record."""
+    ann = people.come()
+    ann.opens(f"/game/{ann.creates('bot', bot='perfect', first='O')['id']}")
+    expect(ann.seat("O")).to_contain_text("Perfect")
+    ann.sees("Your move")
+
+    while not (game := stands(people.server, ann.game)).is_over:
+        ann.plays(game.board.free_cells[0] + 1)
+        left = len(game.board.free_cells) - 2
+        expect(ann.page.get_by_role("gridcell", name="free")).to_have_count(left)
+
+    ann.hears(f"Perfect on {game.moves[-1] + 1}. {'Perfect won' if game.winner else 'Draw'}")
+    wording = re.compile(r"((You|Perfect) on [1-9]\. )+(Your move|Perfect thinks|Perfect won|Draw)")
+    assert [text for text in ann.heard if not wording.fullmatch(text)] == []
+
+
+def test_two_at_one_screen_are_announced_by_name(people: People) -> None:
+    """Nobody is "You" where both players are."""
+    ann = people.come()
+    ann.opens(f"/game/{ann.creates('self', other='Bob')['id']}")
+
+    ann.plays(5)
+    ann.hears("Ann on 5. Bob to move")
+    ann.button("Take back").click()
+    ann.hears("Ann took back. Ann to move")
+    ann.button("Resign").click()
+    ann.button("Yes, resign").click()
+
+    ann.hears("Ann resigned. Bob won")
+    ann.sees("Bob won")
+    ann.reads("Ann resigned.")
 
 
 def test_what_cannot_be_played_is_said_and_not_done(people: People) -> None:

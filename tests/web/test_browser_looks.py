@@ -67,7 +67,7 @@ def test_everything_can_be_reached_on_a_small_screen(
     shows(bob, "resigning")
     bob.button("No, play on").click()
     touches(ann, 3)
-    ann.sees("Ann won", "XXX/_OO/___")
+    ann.sees("You won", "XXX/_OO/___")
     shows(ann, "over")
     ann.button("Review").click()
     expect(ann.page.get_by_role("region", name="Review")).to_contain_text("wins")

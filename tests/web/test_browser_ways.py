@@ -123,7 +123,7 @@ def test_a_rematch_keeps_all_who_were_there(people: People) -> None:
     before = ann.game
     for person, number in zip((ann, bob) * 3, (1, 5, 2, 6, 3), strict=False):
         person.plays(number)
-    ann.sees("Ann won")
+    ann.sees("You won")
 
     ann.button("Rematch").click()
     ann.reads("You have offered a rematch: Bob decides.")
@@ -187,10 +187,10 @@ def test_a_player_resigns(people: People) -> None:
     bob.button("Resign").click()
     bob.button("Yes, resign").click()
 
-    for person in (ann, bob):
-        person.sees("Ann won", "___/_X_/___")
-        person.reads("Bob resigned.")
-    ann.hears("Bob (O) resigned and Ann (X) won.")
+    for person, winner, loser in ((ann, "You", "Bob"), (bob, "Ann", "You")):
+        person.sees(f"{winner} won", "___/_X_/___")
+        person.reads(f"{loser} resigned.")
+        person.hears(f"{loser} resigned. {winner} won")
 
 
 def test_a_resignation_is_told_whatever_was_said_before(people: People) -> None:
@@ -204,5 +204,5 @@ def test_a_resignation_is_told_whatever_was_said_before(people: People) -> None:
     bob.button("Resign").click()
     bob.button("Yes, resign").click()
 
-    ann.sees("Ann won")
+    ann.sees("You won")
     ann.reads("Bob resigned.")

@@ -1,4 +1,4 @@
-"""The page's own rules and words, held against Python's: in Chromium, on everything there is."""
+"""The page's own rules, held against Python's: in Chromium, on everything there is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 
 import web.browser
-from noughts import CreateGame, Mark, PlaceToken, decide, describe, fold
+from noughts import CreateGame, Mark, PlaceToken, decide, fold
 from noughts.core.codec import encode
 from strategies import histories
 
@@ -23,8 +23,7 @@ people = web.browser.people
 # What the page makes of every position, each told by its events from one that was told before. Much is
 # handed over as one text: Playwright takes its time with values of many parts.
 POSITIONS = """async (tree) => {
-  const { active, boardText, fold, gameAt, placed, told } = await import("/static/game.js");
-  const { describe } = await import("/static/words.js");
+  const { active, boardText, fold, placed, told } = await import("/static/game.js");
   const games = [];
   return JSON.stringify(JSON.parse(tree).map(([from, events]) => {
     const before = from === null ? null : games[from];
@@ -34,8 +33,7 @@ POSITIONS = """async (tree) => {
     const own = before ? placed(before, cell) : told([], game.first);
     const { moves, winner, over } = game;
     return {
-      board: boardText(game), moves, winner, over, active: active(game), described: describe(game),
-      placed: describe(gameAt(boardText(game), game.first)),
+      board: boardText(game), moves, winner, over, active: active(game),
       agrees: JSON.stringify(own) === JSON.stringify(events),
     };
   }));
@@ -43,18 +41,17 @@ POSITIONS = """async (tree) => {
 
 HISTORY = """async (events) => {
   const { active, boardText, fold, tell } = await import("/static/game.js");
-  const { describe } = await import("/static/words.js");
   const game = fold(events);
   const { moves, players, ready, winner, resigned, over } = game;
   return {
     board: boardText(game), moves, players, ready, winner, resigned, over, active: active(game),
-    described: describe(game), told: events.map(tell),
+    told: events.map(tell),
   };
 }"""
 
 
-def test_every_position_is_told_in_the_same_words(people: People) -> None:
-    """On all 5,478, whoever starts: what the events add up to, which of them follow, the sentence."""
+def test_every_position_is_the_same_on_the_page(people: People) -> None:
+    """On all 5,478, for both starters: what the events add up to, and which of them follow."""
     ann = people.come()
     ann.opens("/")
 
@@ -70,15 +67,13 @@ def test_every_position_is_told_in_the_same_words(people: People) -> None:
                 "winner": written(game.winner),
                 "over": game.is_over,
                 "active": written(game.active),
-                "described": describe(game),
-                "placed": describe(game.board),
                 "agrees": True,
             }
             for game in games
         ]
 
 
-def test_every_kind_of_history_is_told_in_the_same_words(people: People) -> None:
+def test_every_kind_of_history_is_the_same_on_the_page(people: People) -> None:
     """With names, resignations, take-backs and all else that a game's record can hold."""
     ann = people.come()
     ann.opens("/")
@@ -99,7 +94,6 @@ def test_every_kind_of_history_is_told_in_the_same_words(people: People) -> None
             "resigned": written(game.resigned),
             "over": game.is_over,
             "active": written(game.active),
-            "described": describe(game),
             "told": [str(event) for event in history],
         }
 

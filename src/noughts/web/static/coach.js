@@ -1,7 +1,6 @@
 /** What the coach says of the moves of a position. */
 
 import { get } from "./ask.js";
-import { numbers } from "./words.js";
 
 const SIGNS = { win: "▲", draw: "=", loss: "▼" };
 const VERBS = { win: "wins", loss: "loses" };
@@ -55,6 +54,12 @@ function readable({ turn, prospect, moves }) {
   const said = Object.fromEntries(moves.map((advice) => [advice.cell, advice.sentence]));
   const best = moves.filter((advice) => advice.best).map((advice) => advice.cell);
   const worth = prospect.result === "draw" ? "draw" : `${prospect.result} in ${prospect.distance}`;
-  const whole = `${turn} to move: ${worth}. Best: ${numbers(best, "or")}. ${said[best[0]]}`;
+  const whole = `${turn} to move: ${worth}. Best: ${either(best)}. ${said[best[0]]}`;
   return { labels, say: (cell) => said[cell] ?? whole };
+}
+
+/** Cells counted as people count them: "1, 2 or 3". @param {number[]} cells */
+function either(cells) {
+  const said = cells.map((cell) => cell + 1);
+  return said.length > 1 ? `${said.slice(0, -1).join(", ")} or ${said.at(-1)}` : `${said[0]}`;
 }

@@ -46,13 +46,7 @@ export const active = (game) => (game.over ? null : turn(game));
 export const wonLines = ({ cells }) =>
   LINES.filter(([a, b, c]) => cells[a] && cells[a] === cells[b] && cells[a] === cells[c]);
 
-/** The cells of those lines, in order. @param {Game} game */
-export const winningCells = (game) => [...new Set(wonLines(game).flat())].sort((a, b) => a - b);
-
 const isFinal = (game) => wonLines(game).length > 0 || game.cells.every(Boolean);
-
-/** Who sits in that seat, if a name was given. @param {Game} game @param {Mark} mark */
-export const player = (game, mark) => game.players.find((one) => one.mark === mark) ?? null;
 
 /** The board as the library writes it. @param {Game} game */
 export const boardText = ({ cells }) =>
@@ -78,19 +72,6 @@ const empty = (first) => ({
   resigned: null,
   over: false,
 });
-
-/**
- * A game that has come to a board, nobody knows how.
- * @param {string} board such as X__/_O_/___
- * @param {Mark} first
- * @returns {Game}
- */
-export function gameAt(board, first = "X") {
-  const cells = [...board.replaceAll("/", "")].map((sign) => (sign === "_" ? null : sign));
-  const game = { ...empty(first), cells };
-  const [line] = wonLines(game);
-  return { ...game, winner: line ? cells[line[0]] : null, over: isFinal(game) };
-}
 
 /** The game after an event. @param {Game | null} game @param {Told} event @returns {Game} */
 export function evolve(game, event) {

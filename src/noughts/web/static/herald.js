@@ -1,29 +1,42 @@
-/** What a screen reader hears of a game: each move, and how the game stands then. */
+/** What a screen reader announces of a game: each move, and then the sentence that is on the screen. */
 
 import { announce } from "./dom.js";
-import { describe, who } from "./words.js";
+import { about, called, sentence } from "./sentence.js";
 
-const TOGETHER = 60; // ms: events that come within it are told in one breath
+const TOGETHER = 60; // ms: events that come within it are announced in one breath
 
-/** @param {import("./sentence.js").State} state @returns {{tell: (event: object | null) => void, stop: () => void}} */
-export function herald(state) {
+/**
+ * @param {import("./sentence.js").State} state
+ * @param {() => void} show brings the screen up to date
+ * @returns {{tell: (event: object | null) => void, stop: () => void}}
+ */
+export function herald(state, show) {
   let news = "";
+  let announced = "";
   let timer = 0;
 
   function tell(event) {
-    news += event ? said(state.game, event) : "";
+    news += event ? said(state, event) : "";
     clearTimeout(timer);
     timer = setTimeout(() => {
-      announce(news + describe(state.game));
+      show(); // nothing is announced before it can be seen
+      const now = sentence(state).join("");
+      // Moves that come while the page reconnects wait until it is connected, so that it says so once.
+      if (now === announced && (!news || !state.open)) return;
+      announce(news + now);
       news = "";
+      announced = now;
     }, TOGETHER);
   }
 
   return { tell, stop: () => clearTimeout(timer) };
 }
 
-function said(game, { event, row, column, mark, name }) {
-  if (event === "playerPlacedToken") return `${who(game, mark)} on ${3 * row + column + 1}. `;
-  if (event === "playerTookBack") return `${who(game, mark)} took back. `;
-  return event === "playerJoined" ? `${name} joined. ` : "";
+function said(state, { event, row, column, mark }) {
+  if (event === "playerPlacedToken") return line(state, mark, ` on ${3 * row + column + 1}. `);
+  if (event === "playerTookBack") return line(state, mark, " took back. ");
+  if (event === "playerResigned") return line(state, mark, " resigned. ");
+  return event === "playerJoined" && !state.you.includes(mark) ? `${called(state, mark)} joined. ` : "";
 }
+
+const line = (state, mark, rest) => about(state, mark, rest).join("");

@@ -7,9 +7,9 @@ import { Line } from "./line.js";
 /**
  * @typedef {object} Listener
  * @property {() => void} changed something is otherwise than before
- * @property {(event: object | null) => void} happened an event, or null for more than one at once
+ * @property {(event: object | null) => void} happened an event, or null if some have been undone
  * @property {(before: object, room: object) => void} entered the room has changed
- * @property {(isOpen: boolean) => void} connected the line has broken, or is back
+ * @property {() => void} connected the line has broken, or is back
  * @property {() => void} gone there is no such game
  */
 
@@ -101,11 +101,13 @@ export class Known {
   }
 
   #reset(game) {
-    const isNews = this.state.game && game.version !== this.state.version;
+    const { game: known, version } = this.state;
     this.set({ game: fold(game.events), events: game.events, version: game.version, you: game.you });
     this.#settle();
     this.#enter(game.room);
-    if (isNews) this.#listener.happened(null);
+    if (!known) return;
+    for (const event of game.events.slice(version)) this.#listener.happened(event);
+    if (game.version < version) this.#listener.happened(null);
   }
 
   #take(version, event) {
@@ -136,7 +138,7 @@ export class Known {
   #connect(isOpen) {
     if (isOpen === this.state.open) return;
     this.set({ open: isOpen });
-    this.#listener.connected(isOpen);
+    this.#listener.connected();
   }
 
   #vanish() {

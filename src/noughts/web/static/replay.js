@@ -3,9 +3,8 @@
 import "./board.js";
 import { h, setText } from "./dom.js";
 import { eventsDrawer } from "./drawer.js";
-import { fold, told, wonLines } from "./game.js";
+import { active, fold, told, wonLines } from "./game.js";
 import { reviewPanel } from "./review.js";
-import { standing } from "./words.js";
 
 const REFUSALS = {
   gameOver: "the game was over by then",
@@ -34,7 +33,7 @@ export function mount(place, context, digits) {
     const shown = fold(soFar);
     board.show({ cells: shown.cells, last: shown.moves.at(-1) ?? null, lines: wonLines(shown) });
     drawer.show(soFar);
-    setText(status, shown.over ? outcome(shown) : standing(shown));
+    setText(status, shown.over ? outcome(shown) : `${active(shown)} to move`);
   }
 
   const review = reviewPanel(game, (mark) => mark, show);

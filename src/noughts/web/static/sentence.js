@@ -22,6 +22,16 @@ export const called = ({ room }, mark) => {
   return bot ? botName(bot) : (name ?? mark);
 };
 
+/**
+ * A sentence about a player: to somebody with one seat it is about "You", to everybody else about a name.
+ * @param {State} state @param {"X" | "O"} mark @param {string} rest
+ * @returns {[string, string]} a name, if the sentence starts with one, and the rest
+ */
+export const about = (state, mark, rest) =>
+  state.you.length === 1 && state.you.includes(mark)
+    ? ["", `You${rest}`]
+    : [called(state, mark), rest];
+
 /** A policy as a name to be called by: newell-simon is Newell-Simon. */
 export const botName = (policy) => policy.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
@@ -55,7 +65,7 @@ export function sentence(state) {
   if (gone) return ["", "This game is gone"];
   if (!open) return ["", "Reconnecting…"];
   if (state.isInvited) return invited(state);
-  if (game.over) return game.winner ? [called(state, game.winner), " won"] : ["", "Draw"];
+  if (game.over) return game.winner ? about(state, game.winner, " won") : ["", "Draw"];
   if (!game.ready) return before(state);
   const mark = active(game);
   if (!you.includes(mark)) return [called(state, mark), " thinks"];

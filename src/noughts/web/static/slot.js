@@ -1,7 +1,7 @@
 /** What stands below the buttons of a table: a question, an offer, or what there is to say. */
 
 import { other } from "./game.js";
-import { called } from "./sentence.js";
+import { about, called } from "./sentence.js";
 
 /**
  * @typedef {object} Slot
@@ -44,7 +44,7 @@ export function slot(state, { isResigning, said }) {
   if (offer && you.includes(offer.mark)) return { words: ["", offered(state)], choices: [] };
   if (game.over && room.next)
     return { words: ["", "The rematch is on."], choices: [["Go there", "follow"]] };
-  if (game.resigned) return { words: [called(state, game.resigned), " resigned."], choices: [] };
+  if (game.resigned) return { words: about(state, game.resigned, " resigned."), choices: [] };
   if (!you.length) return { words: ["", "You are watching."], choices: [] };
   return NOTHING;
 }

@@ -52,11 +52,11 @@ class Table {
       changed: () => this.#showSoon(),
       happened: (event) => this.#happened(event),
       entered: (before, room) => this.#entered(before, room),
-      connected: (isOpen) => this.#view && announce(isOpen ? "Connected again." : "Reconnecting…"),
+      connected: () => this.#herald.tell(null),
       gone: () => this.#gone(),
     });
     this.#state = this.#known.state;
-    this.#herald = herald(this.#state);
+    this.#herald = herald(this.#state, () => this.#show());
   }
 
   begin() {
@@ -104,13 +104,18 @@ class Table {
   }
 
   #gone() {
-    if (this.#view) return;
+    if (this.#view) {
+      this.#herald.tell(null);
+      return;
+    }
+    const sentence = "There is no such game.";
+    announce(sentence);
     this.#context.title("No such game");
     this.#place.replaceChildren(
       h(
         "div",
         { class: "hero" },
-        h("h1", { tabindex: "-1" }, "There is no such game."),
+        h("h1", { tabindex: "-1" }, sentence),
         h("p", {}, "The link may be incomplete, or the game too old."),
         h("a", { class: "btn", href: "/" }, "To the start"),
       ),
