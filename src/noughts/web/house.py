@@ -164,6 +164,7 @@ class House:
                 now = asyncio.get_running_loop().time()
                 for connection in tuple(self.connections):
                     connection.check_patience(now)
+                await self.bots.check()
             except Exception:  # the next second is another one
                 log.exception("ticking")
             if parent and not parent.is_alive():  # who would replace us, and tell us to stop

@@ -1,0 +1,241 @@
+"""Bots at a server: none forgets that it is its turn, whatever happens around it or in its own code.
+
+The games and the bots are real. The store and the threads take no time here, only turns of the event
+loop, so that every order of events can be tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from concurrent.futures import Executor, Future
+from fractions import Fraction
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import Mark, open_store
+from noughts.core.errors import BadPolicy, StoreUnavailable
+from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
+from noughts.service import random_id
+from noughts.web.bots import Bots
+from noughts.web.house import House
+from noughts.web.logs import Lines
+from noughts.web.lounge import Lounge
+from noughts.web.metrics import Metrics
+from noughts.web.rooms import Chair, Room
+from noughts.web.roster import Roster
+from noughts.web.settings import Settings
+from web.fake_clock import run, skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeVar
+
+    from noughts import Board, Cell
+    from noughts.core.events import Event
+    from noughts.store.ledger import Append
+    from noughts.web.live import Live
+
+    Found = TypeVar("Found")
+
+LOOP_TURNS = 20
+"""More turns of the loop than a move takes."""
+
+DEADLINE_SECONDS = 60
+
+FAILURES: dict[str, Callable[[], Exception]] = {
+    "a policy fails": lambda: BadPolicy("a policy fails in '_________': no idea"),
+    "the server itself fails": lambda: RuntimeError("out of order"),
+    "the store is away": lambda: StoreUnavailable("the disk is gone"),
+}
+
+
+def first_free(board: Board) -> Mapping[Cell, Fraction]:
+    """Take the first free cell."""
+    return {board.free_cells[0]: Fraction(1)}
+
+
+class Desk:
+    """A lounge with bots, in which nothing takes time but turns of the loop."""
+
+    def __init__(self, failures: Iterable[Exception] = ()) -> None:
+        self.asked = 0
+        """How often a bot was asked for a move."""
+        self._failures = iter(failures)
+        self.store = open_store("memory:")
+        self.lounge = Lounge(self.store, self, _Prompt())  # type: ignore[arg-type]  # it only records
+        self.bots = Bots(self.lounge, Roster({"first": first_free}), self._think, Metrics())
+        self.lounge.on_change = self.bots.consider
+
+    def record(self, append: Append, settle: Callable[[Append, Exception | None], None]) -> None:
+        """Record as the writer does, and call back in the next turn of the loop."""
+        self.store.record([append])
+        asyncio.get_running_loop().call_soon(settle, append, None)
+
+    async def _think(self, work: Callable[[], Found]) -> Found:
+        self.asked += 1
+        for failure in self._failures:
+            raise failure
+        return work()
+
+    async def game(self, bot: str = "first") -> Live:
+        """Begin a game in which a bot has the first move."""
+        return await self.lounge.begin(random_id(), room(bot), beginning(bot))
+
+    async def settle(self) -> None:
+        """Let everything happen that is under way."""
+        for _ in range(LOOP_TURNS):
+            await asyncio.sleep(0)
+
+    async def check(self, seconds: int) -> None:
+        """Have so many seconds pass, with a check in each."""
+        for _ in range(seconds):
+            skip(1)
+            await self.bots.check()
+            await self.settle()
+
+
+class _Prompt(Executor):
+    def submit(self, work: Callable[[], Found], /) -> Future[Found]:  # type: ignore[override]  # no arguments are used
+        done: Future[Found] = Future()
+        done.set_result(work())
+        return done
+
+
+def room(bot: str) -> Room:
+    """Return a room with a person at X and a bot at O, which starts."""
+    return Room(X=Chair(), O=Chair(bot=bot), created=0, names=("Ann", f"bot:{bot}"), first="O")
+
+
+def beginning(bot: str) -> list[Event]:
+    """Return the events with which such a game begins."""
+    events = list(decide(None, CreateGame(Mark.O, open_seats=True)))
+    for mark, name in ((Mark.X, "Ann"), (Mark.O, f"bot:{bot}")):
+        events += decide(fold(events), JoinGame(mark, name))
+    return events
+
+
+@pytest.mark.parametrize("loop_turns", range(10))
+def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
+    """The person moves so many turns of the loop after the bot's own move was recorded."""
+
+    async def play() -> list[Cell]:
+        desk = Desk()
+        moved: list[asyncio.Task[object]] = []
+
+        async def move(live: Live) -> None:
+            for _ in range(loop_turns):
+                await asyncio.sleep(0)
+            command = PlaceToken(Mark.X, live.game.board.free_cells[0])
+            await desk.lounge.command(live, command, version=live.version, key="ann")
+
+        def on_change(live: Live) -> None:
+            desk.bots.consider(live)
+            if len(live.game.moves) == 1:
+                moved.append(asyncio.ensure_future(move(live)))
+
+        desk.lounge.on_change = on_change
+        live = await desk.game()
+        await desk.settle()
+        await asyncio.gather(*moved)
+        return list(live.game.moves)
+
+    assert run(play) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCaptureFixture) -> None:
+    """It moves when a second has passed, and what went wrong is in the log."""
+
+    async def play() -> tuple[list[Cell], list[Cell]]:
+        desk = Desk([FAILURES[failure]()])
+        live = await desk.game()
+        await desk.settle()
+        before = list(live.game.moves)
+        await desk.check(1)
+        return before, list(live.game.moves)
+
+    assert run(play) == ([], [0])
+    (logged,) = caplog.records
+    assert logged.__dict__["data"]["policy"] == "first"
+    assert str(FAILURES[failure]()) in Lines().format(logged)
+
+
+@pytest.mark.parametrize("failure", [*FAILURES, "the bot is not offered any more"])
+def test_a_bot_that_always_fails_is_asked_now_and_then(
+    failure: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A minute after the first failure, once in ten seconds; a bot that is gone is in the log once."""
+    make = FAILURES.get(failure)
+
+    async def play() -> tuple[int, int]:
+        desk = Desk(make() for _ in count()) if make else Desk()
+        await desk.game("first" if make else "nonesuch")
+        await desk.check(60)
+        before = desk.asked
+        await desk.check(100)
+        return before, desk.asked
+
+    before, after = run(play)
+    assert 4 <= before <= 12
+    assert after - before == 10
+    assert len(caplog.records) == (after if make else 1)
+
+
+@pytest.mark.parametrize("failures", [1, 50])
+def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> None:
+    """However often it has failed: who opens the game does not wait for the check."""
+
+    async def play() -> tuple[list[Cell], list[Cell]]:
+        desk = Desk(RuntimeError("out of order") for _ in range(failures))
+        live = await desk.game()
+        while desk.asked < failures:
+            await desk.check(1)
+        before = list(live.game.moves)
+        desk.bots.consider(live)
+        await desk.settle()
+        return before, list(live.game.moves)
+
+    assert run(play) == ([], [0])
+
+
+@pytest.mark.parametrize("games", [1, 600])
+def test_a_turn_that_nobody_started_is_found_by_the_check(
+    games: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each bot moves, and the log says that its turn was missed."""
+
+    async def play() -> list[list[Cell]]:
+        desk = Desk()
+        desk.lounge.on_change = lambda _live: None
+        held = [await desk.game() for _ in range(games)]
+        await desk.settle()
+        assert not any(live.game.moves for live in held)
+        await desk.check(1)
+        return [list(live.game.moves) for live in held]
+
+    assert run(play) == [[0]] * games
+    assert [record.__dict__["data"]["problem"] for record in caplog.records] == [
+        "its turn was missed"
+    ] * games
+
+
+def test_a_server_checks_by_itself() -> None:
+    """A turn that nobody started is found while the server runs, and nothing is asked of it."""
+
+    async def play() -> list[Cell]:
+        house, threshold = House(Settings(store="memory:"), is_shared=False), gc.get_threshold()
+        await house.open()
+        try:
+            moved = asyncio.Event()
+            house.lounge.on_change = lambda live: moved.set() if live.game.moves else None
+            live = await house.lounge.begin(random_id(), room("random"), beginning("random"))
+            await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
+            return list(live.game.moves)
+        finally:
+            await house.close()
+            gc.set_threshold(*threshold)
+
+    assert len(asyncio.run(play())) == 1

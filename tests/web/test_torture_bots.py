@@ -1,0 +1,44 @@
+"""Bots under load: whoever plays one gets an answer to every move."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tally import tally
+from web.serving import Server
+from web.torture_challengers import Challengers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOVES = 80_000 if os.environ.get("NOUGHTS_TORTURE") else 400
+PEOPLE = 64
+
+FIGURE = (
+    "{moves:,} moves of bots in {games:,} games, in {seconds:,} s: {forgotten} forgotten, "
+    "{missed} late because only the check found them"
+)
+
+
+@pytest.mark.torture
+def test_no_bot_forgets_its_turn_under_load(record_property: Callable[[str, object], None]) -> None:
+    """Each answers every move, and is started by the move itself and not by the check every second."""
+    with tally(record_property, FIGURE) as numbers, Server("memory:") as server:
+        challengers = Challengers((server.host, server.port), PEOPLE, MOVES, Random(1))
+        begin = time.monotonic()
+        try:
+            asyncio.run(challengers.play())
+        finally:
+            numbers.update(challengers.numbers, seconds=round(time.monotonic() - begin))
+            numbers["missed"] = server.heard().count(b"its turn was missed")
+
+        assert numbers["moves"] >= MOVES
+        assert numbers["forgotten"] == numbers["missed"] == 0
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
