@@ -156,14 +156,15 @@ def test_game_over_tells_the_winner(written: str, answer: tuple[bool, str]) -> N
     assert game_over(parse_board(written)) == answer
 
 
-def test_a_cell_is_asked_for_by_column_and_row() -> None:
-    """X counts columns and y counts rows, both from the top left."""
+def test_the_mark_at_a_column_and_a_row() -> None:
+    """`mark_at` takes the column and the row from the top left; a cell is a number, never a mark."""
     board = parse_board("X_O/__X/___")
 
-    assert board.cell(0, 0) is X
-    assert board.cell(x=2, y=0) is O
-    assert board.cell(x=2, y=1) is X
-    assert board.cell(x=0, y=2) is None
+    assert board.mark_at(0, 0) is X
+    assert board.mark_at(x=2, y=0) is O
+    assert board.mark_at(x=2, y=1) is X
+    assert board.mark_at(x=0, y=2) is None
+    assert not hasattr(board, "cell")
 
 
 @pytest.mark.parametrize("place", [(3, 0), (0, 3), (-1, 0), (0, -1)])
@@ -173,7 +174,7 @@ def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
     with pytest.raises(
         errors.NoSuchCell, match=f"^no cell has x {x} and y {y}: each is 0, 1 or 2, from the top left$"
     ):
-        Board().cell(x, y)
+        Board().mark_at(x, y)
 
 
 FINISHED = parse_board("XXX/OO_/___")

@@ -147,7 +147,7 @@ def refused_as_no_board(refusal: NoughtsError) -> None:
 
 @then(parsers.parse("row {row:d} and column {column:d} hold X"))
 def row_and_column_hold(board: Board, row: int, column: int) -> None:
-    assert board.cell(x=column, y=row) is X
+    assert board.mark_at(x=column, y=row) is X
     assert str(board).split("/")[row][column] == "X"
 
 

@@ -104,14 +104,14 @@ def grid(docstring: str) -> Board:
 
 @then(parsers.re(r"the cell at x (?P<x>\d) and y (?P<y>\d) (?:holds (?P<mark>[XO])|is blank)"))
 def cell_holds(board: Board, x: str, y: str, mark: str | None) -> None:
-    assert board.cell(int(x), int(y)) is (Mark(mark) if mark else None)
-    assert board.cell(x=int(x), y=int(y)) is (Mark(mark) if mark else None)
+    assert board.mark_at(int(x), int(y)) is (Mark(mark) if mark else None)
+    assert board.mark_at(x=int(x), y=int(y)) is (Mark(mark) if mark else None)
 
 
 @then(parsers.parse("there is no cell at x {x:d} and y {y:d}"))
 def no_cell(board: Board, x: int, y: int) -> None:
     with pytest.raises(errors.NoSuchCell):
-        board.cell(x, y)
+        board.mark_at(x, y)
 
 
 @then(parsers.parse('the game stands as "{words}"'))
@@ -178,7 +178,7 @@ def selected_moves(ran: Ran, selected: list[int]) -> None:
 
 @then(parsers.parse("the number {number} is the cell at x {x:d} and y {y:d}"))
 def number_is(number: str, x: int, y: int) -> None:
-    assert Board().place(parse_cell(number)).cell(x, y) is Mark.X
+    assert Board().place(parse_cell(number)).mark_at(x, y) is Mark.X
 
 
 @then(

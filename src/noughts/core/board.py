@@ -157,10 +157,10 @@ class Board:
                 won |= line
         return tuple(cell for cell in range(9) if won >> cell & 1)
 
-    def cell(self, x: int, y: int) -> Mark | None:
-        """Return what the cell in column `x` and row `y` holds, both counted 0 to 2 from the top left.
+    def mark_at(self, x: int, y: int) -> Mark | None:
+        """Return the mark in column `x` and row `y`, each 0 to 2 from the top left; None if it is free.
 
-        >>> Board().place(5).cell(x=2, y=1)
+        >>> Board().place(5).mark_at(x=2, y=1)
         X
         """
         column, row = _index(x, 3), _index(y, 3)
