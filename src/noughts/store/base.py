@@ -196,7 +196,7 @@ class EventStore(Notes):
             return Listed(listing.number, listing.game, fault=DAMAGED)
         except RecordError:
             return Listed(listing.number, listing.game, fault=LAWLESS)
-        if not rows:
+        if not rows or type(rows[0].at) is not int or rows[0].at != place(rows[0].at):
             return Listed(listing.number, listing.game, fault=DAMAGED)
         first, last = rows[0], rows[-1]
         return Listed(listing.number, listing.game, first.at, last.version, game, last.position)

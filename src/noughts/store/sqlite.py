@@ -371,7 +371,7 @@ def _stands(writer: sqlite3.Connection, append: Append) -> bool:
 
 
 def _conditions(wanted: Wanted, before: int | None) -> tuple[str, list[object]]:
-    conditions, values = ["TRUE"], list[object]()
+    conditions, values = ["number > 0"], list[object]()  # `before` is never less, so that pages end
     if wanted.player is not None:
         conditions.append("(x = ? OR o = ?)")
         values += [wanted.player, wanted.player]

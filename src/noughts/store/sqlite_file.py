@@ -77,6 +77,12 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _add_ca
 
 SCHEMA = len(MIGRATIONS)
 
+_NOT_PLAIN = (
+    "SELECT lower(tbl_name) FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)"
+    " AND lower(tbl_name) IN ('games', 'events', 'notes') LIMIT 1"
+)
+"""What has no page of its own in the file: a view or a virtual table by that name, or a trigger on it."""
+
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
@@ -215,6 +221,8 @@ def _version(path: Path, store: sqlite3.Connection) -> int:
     if (application, version, tables) == (0, 0, 0):
         return 0
     _check_ours(path, application, version)
+    for (name,) in store.execute(_NOT_PLAIN):  # to read a view, or to set off a trigger, may never end
+        raise NotAStore(f"{path} is not a store of games: {name} is not a plain table")
     return int(version)
 
 

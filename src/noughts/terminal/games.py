@@ -11,6 +11,7 @@ from noughts.core.errors import NoSuchGame
 from noughts.core.notation import format_moves
 from noughts.service import Service
 from noughts.store.base import ALL, Wanted
+from noughts.terminal.screen import shown
 from noughts.words.describe import standing
 
 TYPE_CHECKING = False
@@ -29,7 +30,10 @@ def list_games(store: EventStore, wanted: Wanted, limit: int, out: TextIO) -> No
     """List saved games, the newest first, a line each."""
     found = games(store, wanted)
     service = Service(store)
-    lines = [_line(service.short(listed.id), listed) for listed in islice(found, min(limit, sys.maxsize))]
+    lines = [
+        shown(_line(service.short(str(listed.id)), listed))  # in a damaged store it may be anything
+        for listed in islice(found, min(limit, sys.maxsize))
+    ]
     out.writelines(f"{line}\n" for line in lines or [NONE if wanted == ALL else "No such game is saved."])
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} shows them.\n")
