@@ -6,7 +6,6 @@ Nothing here is shared with the bots or with the coach; a line is found by placi
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -91,32 +90,10 @@ def liking(an_end: End) -> tuple[int, int]:
     return result, -distance if result > 0 else distance
 
 
-def keeping(signs: str, mark: str) -> list[int]:
-    """Return the moves after which it ends as well and as late or soon as it can."""
-    return [cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark)]
-
-
 @cache
 def best(signs: str, mark: str) -> frozenset[int]:
-    """Return those that keep what there is and expect most of an opponent who moves by chance."""
-    hopes = {cell: hope(put(signs, mark, cell), mark) for cell in keeping(signs, mark)}
-    return frozenset(cell for cell, hoped in hopes.items() if hoped == max(hopes.values()))
-
-
-@cache
-def hope(signs: str, mark: str) -> Fraction:
-    """Return what `mark`, who has just moved, expects: 1 a win, -1 a loss, every answer as likely."""
-    if is_over(signs):
-        return Fraction(bool(winner(signs)))
-    answered = [put(signs, OTHER[mark], cell) for cell in free(signs)]
-    total = sum((_hope_after(answer, mark) for answer in answered), Fraction(0))
-    return total / len(answered)
-
-
-def _hope_after(signs: str, mark: str) -> Fraction:
-    if is_over(signs):
-        return -Fraction(bool(winner(signs)))
-    return max(hope(put(signs, mark, cell), mark) for cell in keeping(signs, mark))
+    """Return the moves that end as well as possible, a win as soon and a loss as late as can be."""
+    return frozenset(cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark))
 
 
 @cache

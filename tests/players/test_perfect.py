@@ -1,4 +1,4 @@
-"""The moves that never lose, against a plain second opinion."""
+"""The moves of the policy that never loses, against a plain second opinion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
-from noughts.players.perfect import best_cells
+from noughts.players.perfect import perfect_cells
 from plain_tactics import hope, in_play, minimax, most_hopeful, moves, preference, put, seen
 
 IN_PLAY = in_play(X, O)
@@ -22,7 +22,7 @@ def worst_end(board: Board, seat: Mark, known: dict[Board, tuple[int, int]]) -> 
         if board.is_over:
             known[board] = 0 if board.winner is None else 1 if board.winner is seat else -1, 0
         else:
-            cells = best_cells(board) if board.turn is seat else board.free_cells
+            cells = perfect_cells(board) if board.turn is seat else board.free_cells
             ends = (worst_end(board.place(cell), seat, known) for cell in cells)
             result, distance = min(ends, key=preference)
             known[board] = result, distance + 1
@@ -57,7 +57,7 @@ def test_it_takes_the_fastest_win() -> None:
         signs, mark = seen(board)
         result, distance = minimax(signs, mark)
         if result == 1:
-            for cell in best_cells(board):
+            for cell in perfect_cells(board):
                 assert moves(signs, mark)[cell] == (1, distance)
                 assert (board.place(cell).winner is board.turn) == (distance == 1)
 
@@ -72,7 +72,7 @@ def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> Non
         hopes = {cell: hope(put(signs, cell, mark), mark) for cell in equal}
         highest = max(hopes.values())
         best = [cell for cell, expected in hopes.items() if expected == highest]
-        assert best_cells(board) == tuple(best), board
+        assert perfect_cells(board) == tuple(best), board
         assert set(best) == most_hopeful(signs, mark)[0]
         choices += len(best) < len(equal)
     assert choices > 100
@@ -80,30 +80,30 @@ def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> Non
 
 def test_it_opens_in_a_corner() -> None:
     """All openings draw; but after a corner, 191 of 192 answers by chance go wrong."""
-    assert best_cells(Board()) == best_cells(Board(first=O)) == (0, 2, 6, 8)
+    assert perfect_cells(Board()) == perfect_cells(Board(first=O)) == (0, 2, 6, 8)
     assert most_hopeful("_" * 9, "X")[1] == Fraction(191, 192)
 
 
-def test_images_have_the_images_of_the_best_cells() -> None:
+def test_images_have_the_images_of_the_perfect_cells() -> None:
     """It has no favourite corner."""
     for board in IN_PLAY:
-        own = best_cells(board)
+        own = perfect_cells(board)
         for symmetry in SYMMETRIES:
             image = tuple(sorted(symmetry[cell] for cell in own))
-            assert best_cells(board.image(symmetry)) == image
+            assert perfect_cells(board.image(symmetry)) == image
 
 
 def test_it_plays_o_as_it_plays_x() -> None:
     """With the marks exchanged, the best cells stay where they are."""
     for board in in_play(X):
-        assert best_cells(Board(board.o, board.x, O)) == best_cells(board)
+        assert perfect_cells(Board(board.o, board.x, O)) == perfect_cells(board)
 
 
-def test_a_finished_board_has_no_best_cells() -> None:
+def test_a_finished_board_has_no_perfect_cells() -> None:
     """Neither a won one nor a full one."""
-    assert all(best_cells(board) == () for board in reachable() if board.is_over)
+    assert all(perfect_cells(board) == () for board in reachable() if board.is_over)
 
 
 def test_a_lost_game_is_played_on_as_long_as_it_lasts() -> None:
     """X threatens 2 and 4: O blocks one of them rather than let X win at once anywhere."""
-    assert set(best_cells(parse_board("X_X/_O_/X_O"))) <= {1, 3}
+    assert set(perfect_cells(parse_board("X_X/_O_/X_O"))) <= {1, 3}

@@ -79,7 +79,7 @@ def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
 def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
     """Say whether each of these moves keeps what there is, and the last one ends the game."""
     for cell in play:
-        if plain.is_over(signs) or cell not in plain.keeping(signs, mark):
+        if plain.is_over(signs) or cell not in plain.best(signs, mark):
             return False
         signs, mark = plain.put(signs, mark, cell), OTHER[mark]
     return plain.is_over(signs)

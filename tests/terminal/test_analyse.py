@@ -92,12 +92,12 @@ def test_moves_are_told_from_the_best_to_the_worst() -> None:
 
 
 def test_every_move_of_the_empty_board_is_listed() -> None:
-    """All nine are draws, and the corners are the best of them."""
+    """All nine are draws, and so all of them are best."""
     lines = analysed("         ").splitlines()
 
     assert lines[0] == "  1 =draw  |  2 =draw  |  3 =draw"
-    assert lines[5] == "X to move: draw. Best: 1, 3, 7, 9."
-    assert [line[0] for line in lines[6:]] == [*"137924568"]
+    assert lines[5] == "X to move: draw. Best: 1, 2, 3, 4, 5, 6, 7, 8, 9."
+    assert [line[0] for line in lines[6:]] == [*"123456789"]
 
 
 def test_o_may_have_started() -> None:

@@ -52,8 +52,11 @@ class Coached:
 
 
 ANSWERS = {
-    "hint": "1: draw. It takes a corner, on 3 open lines. As good: 3, 7, 9.",
-    " HINT ": "1: draw. It takes a corner, on 3 open lines. As good: 3, 7, 9.",
+    "hint": "1: draw. It takes a corner, on 3 open lines. As good: 2, 3, 4, 5, 6, 7, 8, 9.",
+    " HINT ": "1: draw. It takes a corner, on 3 open lines. As good: 2, 3, 4, 5, 6, 7, 8, 9.",
+    "5 1 hint": (
+        "2: draw. It threatens 2-5-8. It takes an edge, on 1 open line. As good: 3, 4, 6, 7, 8, 9."
+    ),
     "1 hint": "5: draw. It is the only move that does not lose. It takes the centre, on 3 open lines.",
     "1 2 hint": ("4: win in 5. It threatens 1-4-7. It takes an edge, on 2 open lines. As good: 5, 7."),
     "1 4 2 5 hint": "3: win in 1. It completes 1-2-3. It takes a corner, on 2 open lines.",

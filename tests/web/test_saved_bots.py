@@ -73,6 +73,14 @@ def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
         assert all(bot["description"] for bot in listed)
 
 
+def test_perfect_is_listed_with_its_tie_break(server: Server) -> None:
+    """Its description names the opponent that it assumes: one who moves at random."""
+    with server.client() as client:
+        described = {bot["policy"]: bot["description"] for bot in client.get("/bots").json["bots"]}
+
+    assert described["perfect"].endswith("takes the one that does best against random play.")
+
+
 def test_a_person_plays_a_saved_bot(server: Server) -> None:
     """Which moves as its file says, and is called by its name."""
     with server.client() as client:

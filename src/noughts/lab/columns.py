@@ -53,7 +53,7 @@ def rows() -> Iterator[Row]:
 
     >>> first = next(rows())
     >>> first["board"], first["value"], first["distance"], first["move_best"][:2]
-    ('___/___/___', 'draw', 9, [True, False])
+    ('___/___/___', 'draw', 9, [True, True])
     """
     classes: dict[Board, int] = {}
     known: dict[Board, _Known] = {}

@@ -33,7 +33,7 @@ class Advice(Value):
     reasons: tuple[Reason, ...]
     """What it does, the weightiest first."""
     is_best: bool
-    """Whether there is none better, with regard also to what the opponent may get wrong."""
+    """Whether no other move ends better, wins sooner or loses later."""
 
     @property
     def mistake(self) -> Reason | None:

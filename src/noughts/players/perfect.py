@@ -1,9 +1,8 @@
-"""The moves that never lose, never dawdle, and still hope.
+"""The best moves of a position, and those of them that `perfect` plays.
 
-Of the moves that keep what the position is worth, the best are those that win soonest or lose latest;
-and of those, the ones that leave most ways to go wrong. How many that are is measured against an
-opponent who leaves every answer to chance, while this side plays on like this: the greater its expected
-result, the more ways there are.
+A move is best if no other ends better, wins sooner or loses later; nothing else counts. The policy
+`perfect` has to choose among these, and breaks the tie by the expected result against an opponent who
+moves at random, while it plays on like this itself.
 """
 
 from __future__ import annotations
@@ -22,24 +21,36 @@ _WAYS = (1, 1, 2, 3, 8, 15, 48, 105, 384)
 
 
 def best_cells(board: Board) -> tuple[Cell, ...]:
-    """Return the best moves of a position; none when the game is over.
+    """Return the moves that end best and, of those, win soonest or lose latest; none after the end.
 
     >>> from noughts.core.board import Board
+    >>> best_cells(Board())
+    (0, 1, 2, 3, 4, 5, 6, 7, 8)
     >>> best_cells(Board().place(0))
     (4,)
+    """
+    return () if board.is_over else _best(*sides(board))
+
+
+def perfect_cells(board: Board) -> tuple[Cell, ...]:
+    """Return the best moves with the highest expected result against an opponent who moves at random.
+
+    >>> from noughts.core.board import Board
+    >>> perfect_cells(Board())
+    (0, 2, 6, 8)
     """
     return () if board.is_over else _plan(*sides(board))[0]
 
 
+def _best(mine: int, theirs: int) -> tuple[Cell, ...]:
+    worth = score(mine, theirs)
+    return tuple(cell for cell, found in move_scores(mine, theirs).items() if found == worth)
+
+
 @cache
 def _plan(mine: int, theirs: int) -> tuple[tuple[Cell, ...], int]:
-    """Return the best moves, and the result to expect of them, times the ways to answer by chance."""
-    worth = score(mine, theirs)
-    hopes = {
-        cell: _hope(mine, theirs, 1 << cell)
-        for cell, found in move_scores(mine, theirs).items()
-        if found == worth
-    }
+    """Return the moves of `perfect`, and the result to expect of them, times the ways to answer."""
+    hopes = {cell: _hope(mine, theirs, 1 << cell) for cell in _best(mine, theirs)}
     highest = max(hopes.values())
     return tuple(cell for cell, hope in hopes.items() if hope == highest), highest
 

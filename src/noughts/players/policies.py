@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from noughts.core.board import Board, Cell
 from noughts.core.errors import BadPolicy, NoughtsError, UnknownPolicy, complaint, quoted
-from noughts.players.perfect import best_cells
+from noughts.players.perfect import perfect_cells
 from noughts.players.rules import LADDER, evenly, newell_simon, person
 
 TYPE_CHECKING = False
@@ -42,8 +42,8 @@ def random(board: Board) -> Mapping[Cell, Fraction]:
 
 
 def perfect(board: Board) -> Mapping[Cell, Fraction]:
-    """Never lose, win soonest, and leave most ways to go wrong."""
-    return evenly(best_cells(board))
+    """Play a best move; break ties by the expected result against an opponent who moves at random."""
+    return evenly(perfect_cells(board))
 
 
 def find_policy(asked: str) -> Policy:

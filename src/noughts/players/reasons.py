@@ -7,7 +7,7 @@ from operator import index
 
 from noughts.core.board import LINES
 from noughts.core.value import Value
-from noughts.players.perfect import best_cells
+from noughts.players.perfect import best_cells, perfect_cells
 from noughts.players.solver import Result, prospect, prospects, sides
 from noughts.players.tactics import (
     CENTRE,
@@ -90,10 +90,10 @@ def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
 
 
 def best_play(board: Board) -> tuple[Cell, ...]:
-    """Return the moves of a game from here to its end in which both sides play their best."""
+    """Return the moves from here to the end if both sides play best; `perfect` chooses among equals."""
     moves = []
     while not board.is_over:
-        moves.append(best_cells(board)[0])
+        moves.append(perfect_cells(board)[0])
         board = board.place(moves[-1])
     return tuple(moves)
 

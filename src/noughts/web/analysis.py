@@ -72,7 +72,7 @@ _DESCRIPTIONS = {
     "club": "Wins and blocks, and forgets about forks.",
     "expert": "Overlooks next to nothing.",
     "newell-simon": "Goes down the list of rules of 1972, and never loses.",
-    "perfect": "Never loses, and sets traps.",
+    "perfect": "Never loses. Among equal moves, takes the one that does best against random play.",
     "menace": "Three hundred matchboxes that have learned nothing yet.",
 }
 _OTHERWISE = "A policy of this server's own."
