@@ -1,7 +1,7 @@
 """The public names of noughts, but for the players'. Import them from `noughts` itself."""
 
 from noughts.core import errors, events
-from noughts.core.board import SYMMETRIES, Board, Cell, Mark, O, X, game_over, reachable
+from noughts.core.board import SYMMETRIES, Board, Cell, Mark, O, X, reachable
 from noughts.core.codec import decode, encode, format_record, parse_record
 from noughts.core.errors import IllegalMove, NoughtsError
 from noughts.core.events import Event, facts
@@ -23,6 +23,7 @@ from noughts.core.notation import (
     format_moves,
     format_pair,
     format_square,
+    game_over,
     parse_board,
     parse_cell,
     parse_moves,

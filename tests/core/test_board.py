@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, game_over, parse_board
+from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board
 from noughts.core.board import LINES
 
 
@@ -140,20 +140,6 @@ def test_a_full_board_without_a_line_is_a_draw() -> None:
     assert board.winner is None
     assert board.is_over
     assert board.is_draw
-
-
-@pytest.mark.parametrize(
-    ("written", "answer"),
-    [
-        ("X_X/OOO/X__", (True, "O")),
-        ("XXX/OO_/___", (True, "X")),
-        ("XOX/OOX/XXO", (True, "")),
-        ("X__/___/___", (False, "")),
-    ],
-)
-def test_game_over_tells_the_winner(written: str, answer: tuple[bool, str]) -> None:
-    """Whether the game is over, and who won, in the document's own form."""
-    assert game_over(parse_board(written)) == answer
 
 
 def test_the_mark_at_a_column_and_a_row() -> None:

@@ -20,6 +20,7 @@ from noughts import (
     format_moves,
     format_pair,
     format_square,
+    game_over,
     parse_board,
     parse_cell,
     parse_moves,
@@ -83,6 +84,23 @@ def test_every_way_to_write_a_board_reads_back(board: Board, data: st.DataObject
     )
 
     assert parse_board(shape(), board.first) is board  # type: ignore[arg-type]  # each of them is a board
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_game_over_takes_a_board_in_every_form(first: Mark) -> None:
+    """A flat list, a nested one, an iterator and text give the answer that the board itself gives."""
+    for board in reachable(first):
+        signs = [str(mark or "") for mark in board.cells]
+        rows = [signs[:3], signs[3:6], signs[6:]]
+        answer = (board.is_over, str(board.winner or ""))
+        forms = (board, signs, rows, iter(signs), str(board))
+        assert [game_over(form) for form in forms] == [answer] * 5
+
+
+def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
+    """The sentence is the one for a game that X started."""
+    with pytest.raises(errors.WrongCounts, match="X has 3 and O has 0: X starts"):
+        game_over(["X", "X", "X", "", "", "", "", "", ""])
 
 
 @pytest.mark.parametrize(

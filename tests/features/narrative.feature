@@ -385,6 +385,12 @@ Feature: 000 The narrative
       | X_X/OOO/X__ |
       | XOX/OOX/XXO |
 
+  @N7
+  Scenario: A board and a mark are all that a next move needs (US6)
+    Given the document's list "X,_,_,_,O,_,_,_,_"
+    When X makes a move from it, and no source of randomness is given
+    Then the new board has one more X, and the list is as it was
+
   # The result
 
   @N9
@@ -396,6 +402,16 @@ Feature: 000 The narrative
       | X      | PLAYER X WON!              |
       | O      | PLAYER O WON!              |
       |        | THE GAME ENDS WITH A DRAW! |
+
+  @N9
+  Scenario Outline: Only a mark or nothing has a result
+    Then the narrative refuses the result of "<winner>"
+
+    Examples:
+      | winner |
+      | bogus  |
+      | x      |
+      | 0      |
 
   @N9
   Scenario: The win of X is told after the final board
@@ -453,3 +469,26 @@ Feature: 000 The narrative
       | XOX/OOX/XXO | (True, "")  |
       | XX_/XOO/OXO | (False, "") |
       | ___/___/___ | (False, "") |
+
+  @N10
+  Scenario Outline: A board in any form may be asked about (US8)
+    Given the document's list "X,_,X,O,O,O,X,_,_"
+    Then asked about it as <form>, the library answers (True, "O")
+
+    Examples:
+      | form          |
+      | a flat list   |
+      | a nested list |
+      | text          |
+      | a board       |
+
+  @N9 @N10
+  Scenario Outline: What US8 answers is what US7 takes
+    Given the board <board>
+    Then its answer to whether the game is over leads to "<line>"
+
+    Examples:
+      | board       | line                       |
+      | X_X/OOO/X__ | PLAYER O WON!              |
+      | X__/XO_/X_O | PLAYER X WON!              |
+      | XOX/OOX/XXO | THE GAME ENDS WITH A DRAW! |

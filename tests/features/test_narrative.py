@@ -338,6 +338,26 @@ def draws(positions: tuple[Board, ...], count: int) -> None:
 # The next move
 
 
+@given(parsers.parse('the document\'s list "{written}"'), target_fixture="signs")
+def document_list(written: str) -> list[str]:
+    return written.split(",")
+
+
+@when(
+    parsers.parse("{mark} makes a move from it, and no source of randomness is given"),
+    target_fixture="moved",
+)
+def move_from_list(signs: list[str], mark: str) -> Board:
+    return next_move(signs, Mark(mark))
+
+
+@then(parsers.parse("the new board has one more {mark}, and the list is as it was"))
+def one_more(signs: list[str], moved: Board, mark: str) -> None:
+    after = str(moved).replace("/", "")
+    assert [(old, new) for old, new in zip(signs, after, strict=True) if old != new] == [("_", mark)]
+    assert signs == list("X___O____")
+
+
 @then(parsers.parse("every one of them adds a single {mark} to a free cell"))
 def adds_single(board: Board, after: list[Board], mark: str) -> None:
     for moved in after:
@@ -374,7 +394,22 @@ def no_random_move(board: Board) -> None:
 
 @then(parsers.re(r'the narrative tells the result of "(?P<winner>[XO]?)" as "(?P<line>[^"]+)"'))
 def result_told(winner: str, line: str) -> None:
+    assert NARRATIVE.result(winner) == line
     assert NARRATIVE.result(Mark(winner) if winner else None) == line
+
+
+@then(parsers.parse('the narrative refuses the result of "{winner}"'))
+def result_refused(winner: str) -> None:
+    with pytest.raises(NoughtsError) as refused:
+        NARRATIVE.result(winner)
+    assert repr(winner) in str(refused.value)
+
+
+@then(parsers.parse('its answer to whether the game is over leads to "{line}"'))
+def answer_leads_to(board: Board, line: str) -> None:
+    is_over, winner = game_over(board)
+    assert is_over
+    assert NARRATIVE.result(winner) == line
 
 
 @then(parsers.parse("asked whether the game is over, the library answers {answer}"))
@@ -382,6 +417,19 @@ def over_and_winner(board: Board, answer: str) -> None:
     told = game_over(board)
     assert told == ast.literal_eval(answer)
     assert [type(part) for part in told] == [bool, str]
+
+
+@then(parsers.re(r"asked about it as (?P<form>.+), the library answers (?P<answer>\(.+\))"))
+def over_in_any_form(signs: list[str], form: str, answer: str) -> None:
+    rows = [signs[:3], signs[3:6], signs[6:]]
+    text = "/".join("".join(row) for row in rows)
+    forms: dict[str, Board | str | list[str] | list[list[str]]] = {
+        "a flat list": signs,
+        "a nested list": rows,
+        "text": text,
+        "a board": parse_board(text),
+    }
+    assert game_over(forms[form]) == ast.literal_eval(answer)
 
 
 def _moves(ran: Ran) -> list[tuple[str, str]]:

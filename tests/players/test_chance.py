@@ -37,6 +37,20 @@ def test_the_same_seed_moves_alike() -> None:
     assert next_move(Board(), X, Random("a")) is next_move(Board(), X, Random("a"))
 
 
+def test_a_board_and_a_mark_are_enough() -> None:
+    """Without a generator the move is random too: 200 moves reach all nine cells."""
+    assert len({next_move(Board(), X) for _ in range(200)}) == 9
+
+
+def test_a_written_board_is_as_good_as_a_board() -> None:
+    """The document's flat list, rows and text lead to the same next board."""
+    flat = ["X", "", "", "", "O", "", "", "", ""]
+    forms = (flat, [flat[:3], flat[3:6], flat[6:]], "X__/_O_/___", parse_board("X__/_O_/___"))
+
+    assert len({next_move(form, X, Random(7)) for form in forms}) == 1
+    assert flat == ["X", "", "", "", "O", "", "", "", ""]
+
+
 @pytest.mark.parametrize("mark", Mark)
 def test_a_finished_board_is_refused(mark: Mark) -> None:
     """There is nothing to move for, not even on a full board."""

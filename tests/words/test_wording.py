@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from noughts import GEM, KATA, NARRATIVE, WORDINGS, Board, Mark, O, Wording, X, parse_board
+from noughts import (
+    GEM,
+    KATA,
+    NARRATIVE,
+    WORDINGS,
+    Board,
+    Mark,
+    NoughtsError,
+    O,
+    Wording,
+    X,
+    game_over,
+    parse_board,
+    reachable,
+)
 
 BOARD = parse_board("X_O/_X_/___")
 
@@ -44,6 +58,24 @@ def test_each_telling_ends_a_game_in_its_own_words(
 ) -> None:
     """With the winner's name where there is one."""
     assert wording.result(mark, name) == line
+
+
+@pytest.mark.parametrize("wording", WORDINGS.values(), ids=lambda wording: wording.title)
+def test_the_answer_about_the_end_is_what_the_result_takes(wording: Wording) -> None:
+    """For every finished board, `game_over` gives the winner that `result` turns into its line."""
+    finished = [board for board in reachable() if board.is_over]
+
+    assert len(finished) == 958
+    for board in finished:
+        assert wording.result(game_over(board)[1]) == wording.result(board.winner)
+    assert wording.result("") == wording.drawn
+
+
+@pytest.mark.parametrize("winner", ["bogus", "x", "0", " ", "XO", 0, 1, True, False, [], Mark, Board()])
+def test_a_result_needs_a_mark_or_nothing(winner: object) -> None:
+    """Anything else is refused in a sentence that quotes it."""
+    with pytest.raises(NoughtsError, match="a winner is X or O, or empty after a draw, not "):
+        NARRATIVE.result(winner)  # type: ignore[arg-type]  # that is the point
 
 
 def test_only_the_gem_tells_the_end_before_the_board() -> None:

@@ -278,17 +278,6 @@ def reachable(first: Mark = X) -> tuple[Board, ...]:
     return tuple(found)
 
 
-def game_over(board: Board) -> tuple[bool, str]:
-    """Return whether the game is over, and the winner's mark or an empty string.
-
-    >>> game_over(Board())
-    (False, '')
-    >>> game_over(Board(x=0o007, o=0o030))
-    (True, 'X')
-    """
-    return board.is_over, str(board.winner or "")
-
-
 def no_such_cell(cell: object) -> NoSuchCell:
     """Return the refusal of what is no cell."""
     return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")

@@ -10,6 +10,7 @@ from itertools import islice
 from noughts.core.board import Board, Mark, no_such_cell
 from noughts.core.errors import (
     IllegalMove,
+    ImpossibleBoard,
     UnreadableBoard,
     UnreadableCell,
     UnreadableMoves,
@@ -50,9 +51,35 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
     Traceback (most recent call last):
     noughts.core.errors.MoveAfterEnd: X has a line, so O could not move any more, yet did
     """
-    marks = [_mark(sign) for sign in _signs(written)]
-    x, o = (sum(1 << cell for cell in range(9) if marks[cell] is mark) for mark in Mark)
-    return Board(x, o, first)
+    return Board(*_held(written), first)
+
+
+def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
+    """Return whether the game is over, and the winner's mark or an empty string.
+
+    The board may also be written in any form that `parse_board` reads, whichever mark started.
+
+    >>> game_over(["X", "_", "X", "O", "O", "O", "X", "_", "_"])
+    (True, 'O')
+    >>> game_over(Board())
+    (False, '')
+    """
+    board = as_board(board)
+    return board.is_over, str(board.winner or "")
+
+
+def as_board(board: Board | str | Iterable[object]) -> Board:
+    """Return a board as it is, or read a written one; X started it if that is possible."""
+    if isinstance(board, Board):
+        return board
+    held = _held(board)
+    try:
+        return Board(*held)
+    except ImpossibleBoard as error:
+        try:
+            return Board(*held, Mark.O)
+        except ImpossibleBoard:
+            raise error from None
 
 
 def parse_cell(text: str) -> Cell:
@@ -117,6 +144,13 @@ def format_moves(moves: Iterable[Cell]) -> str:
     '51937'
     """
     return "".join(map(format_cell, moves))
+
+
+def _held(written: str | Iterable[object]) -> tuple[int, int]:
+    """Return the cells that X and O hold, one bit a cell."""
+    marks = [_mark(sign) for sign in _signs(written)]
+    x, o = (sum(1 << cell for cell in range(9) if marks[cell] is mark) for mark in Mark)
+    return x, o
 
 
 def _checked(cell: Cell) -> Cell:

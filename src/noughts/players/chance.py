@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from noughts.core.notation import as_board
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from random import Random
 
     from noughts.core.board import Board, Cell, Mark
@@ -14,12 +17,19 @@ def random_cell(board: Board, rng: Random) -> Cell:
     return board.free_cells[rng.randrange(len(board.free_cells))]
 
 
-def next_move(board: Board, mark: Mark, rng: Random) -> Board:
+def next_move(board: Board | str | Iterable[object], mark: Mark, rng: Random | None = None) -> Board:
     """Return the board with one more `mark` on a random free cell; a finished board is refused.
 
-    >>> from random import Random
+    The board may also be written in any form that `parse_board` reads. With a generator of your own,
+    the moves can be repeated.
+
     >>> from noughts.core.board import Board, X
-    >>> next_move(Board(), X, Random(1)).count
+    >>> next_move(Board(), X).count
     1
     """
-    return board.place(0 if board.is_over else random_cell(board, rng), mark)
+    before = as_board(board)
+    if rng is None:
+        from random import Random  # noqa: PLC0415 - it takes long to load, and the command brings its own
+
+        rng = Random()  # noqa: S311 - a game, not a secret
+    return before.place(0 if before.is_over else random_cell(before, rng), mark)

@@ -5,13 +5,15 @@ A telling in another language is one more value.
 
 from __future__ import annotations
 
+from noughts.core.board import Mark
+from noughts.core.errors import NotationError, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from noughts.core.board import Board, Cell, Mark
+    from noughts.core.board import Board, Cell
 
 
 class Wording(Value):
@@ -64,18 +66,21 @@ class Wording(Value):
         rows = [self.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
         return f"\n{self.between}\n".join(rows) if self.between else "\n".join(rows)
 
-    def result(self, winner: Mark | None, name: str | None = None) -> str:
-        """Tell the end of a game.
+    def result(self, winner: Mark | str | None, name: str | None = None) -> str:
+        """Return the line for the end of a game: a mark or its letter won, None or "" is a draw.
 
-        >>> from noughts.core.board import X
-        >>> NARRATIVE.result(X)
+        >>> NARRATIVE.result("X")
         'PLAYER X WON!'
-        >>> NARRATIVE.result(None)
+        >>> NARRATIVE.result("")
         'THE GAME ENDS WITH A DRAW!'
         """
-        if winner is None:
-            return self.drawn
-        return self.won.format(player=name or self.winner.format(mark=winner))
+        match winner:
+            case None | str(""):
+                return self.drawn
+            case Mark() | str("X" | "O"):
+                return self.won.format(player=name or self.winner.format(mark=winner))
+            case _:
+                raise NotationError(f"a winner is X or O, or empty after a draw, not {quoted(winner)}")
 
 
 NARRATIVE = Wording(
