@@ -112,22 +112,27 @@ Feature: 003 The package
       _ _ _
       _ _ _
       _ _ _
+
       bob: Enter a number between 1 and 9 to make your move
       X _ _
       _ _ _
       _ _ _
+
       frank: Enter a number between 1 and 9 to make your move
       X _ _
       O _ _
       _ _ _
+
       bob: Enter a number between 1 and 9 to make your move
       X X _
       O _ _
       _ _ _
+
       frank: Enter a number between 1 and 9 to make your move
       X X _
       O O _
       _ _ _
+
       bob: Enter a number between 1 and 9 to make your move
       bob won!
       X X X
@@ -145,6 +150,7 @@ Feature: 003 The package
       _ _ _
       _ <mark> _
       _ _ _
+
       <other>: Enter a number between 1 and 9 to make your move
       """
 
@@ -175,6 +181,7 @@ Feature: 003 The package
       <top>
       <middle>
       <bottom>
+
       frank: Enter a number between 1 and 9 to make your move
       """
 

@@ -63,6 +63,7 @@ class Telling(NamedTuple):
     won: str
     drawn: str
     result_first: bool = False
+    line_before_question: bool = False
 
 
 TELLINGS = [
@@ -88,6 +89,7 @@ TELLINGS = [
         "{} won!",
         "The game ended in a tie",
         result_first=True,
+        line_before_question=True,
     ),
     Telling(
         "kata",
@@ -140,7 +142,7 @@ class Model:
         """Return the board, what is known of its result, and the question that follows."""
         winner = self.winner()
         if not winner:
-            return [*self.board(), self.question()]
+            return [*self.board(), *self.question()]
         self.score[winner] += 1
         result = [
             self.telling.drawn if winner == "nobody" else self.telling.won.format(self.hail(winner))
@@ -156,9 +158,10 @@ class Model:
         rows = [self.telling.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
         return [rows[0], *self.telling.between, rows[1], *self.telling.between, rows[2]]
 
-    def question(self) -> str:
-        """Ask whoever is to move."""
-        return self.telling.ask.format(self.name(self.turn()))
+    def question(self) -> list[str]:
+        """Return the question to the player who is to move, with an empty line where there is one."""
+        gap = [""] if self.telling.line_before_question else []
+        return [*gap, self.telling.ask.format(self.name(self.turn()))]
 
     def score_line(self) -> str:
         """Tell the running score."""
@@ -252,14 +255,14 @@ class Keyboard(RuleBasedStateMachine):
         assert self.answer(notation[cell - 1]) == [
             self.model.telling.invalid,
             f"That cell is taken: the free cells are {free}.",
-            self.model.question(),
+            *self.model.question(),
         ]
 
     @precondition(lambda self: self.phase == "move")
     @rule(line=st.sampled_from(NONSENSE))
     def type_nonsense(self, line: str) -> None:
         """Type what is no move: a sentence says why, and the same player is asked again."""
-        invalid, sentence, question = self.answer(line)
+        invalid, sentence, *question = self.answer(line)
         assert (invalid, question) == (self.model.telling.invalid, self.model.question())
         assert sentence.endswith(".")
         assert sentence.isprintable()
@@ -274,15 +277,16 @@ class Keyboard(RuleBasedStateMachine):
             self.told(answer)
         else:
             assert "take back" in answer[0]
-            assert answer[1:] == [self.model.question()]
+            assert answer[1:] == self.model.question()
 
     @precondition(lambda self: self.phase == "move")
     @rule()
     def ask_for_help(self) -> None:
         """Ask for help: every word is told, and the same player is asked again."""
-        *told, question = self.answer("help")
+        told = self.answer("help")
         assert all(word in "\n".join(told) for word in ("1 to 9", "undo", "resign", "help", "quit"))
-        assert question == self.model.question()
+        question = self.model.question()
+        assert told[-len(question) :] == question
 
     @precondition(lambda self: self.phase == "move")
     @rule()

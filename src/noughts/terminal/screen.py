@@ -54,8 +54,9 @@ class Screen(Value):
         self.out.flush()
 
     def ask_below_board(self, question: str) -> None:
-        """Ask, and leave a line free above the question where a person looks at it and there is room."""
-        if self.interactive and not self.compact and not self.spoken:
+        """Ask below an empty line: for a person if there is room, or as the wording has it."""
+        is_spaced = self.interactive or self.wording.line_before_question
+        if is_spaced and not self.compact and not self.spoken:
             self.say("")
         self.ask(question)
 

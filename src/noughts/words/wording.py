@@ -46,6 +46,8 @@ class Wording(Value):
     """What a winner without a name is called in `won`."""
     result_before_board: bool = False
     """Whether the end is told before the final board, and not after it."""
+    line_before_question: bool = False
+    """Whether an empty line precedes a question also where no person looks at it."""
     player: str = "Player {mark}"
     """What a player without a name is called everywhere else."""
     moves: str = "{player}:"
@@ -105,6 +107,7 @@ GEM = Wording(
     won="{player} won!",
     drawn="The game ended in a tie",
     result_before_board=True,
+    line_before_question=True,
 )
 
 KATA = Wording(
