@@ -23,6 +23,7 @@ _ROWS = re.compile(r"[XO_] [XO_] [XO_]|[XO\d ]\|[XO\d ]\|[XO\d]?")
 _QUESTIONS = re.compile(
     r"\w+: Enter a number between 1 and 9 to make your move"
     r"|.+, enter a position from 1 to 9:"
+    r"|.+, choose a free cell, 1 to 9:"
     r"|Play again\? \(y/n\)"
 )
 

@@ -58,7 +58,7 @@ Feature: 002 The algorithm
 
   @A3
   Scenario Outline: When a game ends the players are asked whether to play again
-    When I run "noughts play --wording <wording>" and play <moves> and type "n"
+    When I run "noughts play --wording <wording> --first X" and play <moves> and type "n"
     Then it says "<result>"
     And it asks "Play again? (y/n)" after "<result>"
     And the last thing it says is "Goodbye!"

@@ -19,6 +19,17 @@ Feature: 004 The kata
       | Play again? (y/n)                       |
 
   @K1
+  Scenario Outline: X goes first in every game
+    When I run "noughts play" and play <moves> and type "y" "quit"
+    Then it asks "Player X, enter a position from 1 to 9:" first after "Play again? (y/n)"
+
+    Examples:
+      | moves     | before           |
+      | 14253     | X has won        |
+      | 142596    | O has won        |
+      | 123465897 | nobody has won   |
+
+  @K1
   Scenario: Neither O first nor a player twice in a row
     Given every position there is
     Then X is to move where both have as many marks, and O where X has one more

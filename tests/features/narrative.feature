@@ -115,6 +115,7 @@ Feature: 000 The narrative
   Scenario: Many games in a row are told the same way
     When I run "noughts watch --interval 0 --seed narrative --games 50"
     Then 50 games are told
+    And X starts the first game, and the loser every other, or the one who did not start a draw
     And every board stands under the name of the player that moved
     And every board has one token more than the one before, and it is that player's
     And the result stands under the final board
@@ -172,7 +173,7 @@ Feature: 000 The narrative
 
   @N3
   Scenario: Bots that leave it to chance win as often as chance has it
-    When I run "noughts watch --interval 0 --seed 2026 --games 1000"
+    When I run "noughts watch --interval 0 --seed 2026 --games 1000 --first X"
     Then X won about 58.5, O about 28.8 and nobody about 12.7 games of 100
 
   # The drawing

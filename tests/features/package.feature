@@ -106,7 +106,7 @@ Feature: 003 The package
 
   @G2 @G4 @G5
   Scenario: Bob and frank play a whole game
-    When I run "noughts play --wording gem --x bob --o frank" and play 14253 and type "n"
+    When I run "noughts play --wording gem --x bob --o frank --first X" and play 14253 and type "n"
     Then it says
       """
       _ _ _
@@ -142,7 +142,7 @@ Feature: 003 The package
     And it leaves with exit code 0
 
   @G2
-  Scenario Outline: X starts unless told otherwise, and the mark stays with the player
+  Scenario Outline: The starter can be chosen, and the mark stays with the player
     When I run "noughts play --wording gem --x bob --o frank <option>" and play 5
     Then the first question is "<starter>: Enter a number between 1 and 9 to make your move"
     And it says
@@ -155,26 +155,72 @@ Feature: 003 The package
       """
 
     Examples:
-      | option    | starter | mark | other |
-      |           | bob     | X    | frank |
-      | --first X | bob     | X    | frank |
-      | --first O | frank   | O    | bob   |
+      | option        | starter | mark | other |
+      | --first X     | bob     | X    | frank |
+      | --first O     | frank   | O    | bob   |
+      | --first loser | bob     | X    | frank |
 
   @G2
-  Scenario: The starter may be drawn at random
-    When I run "noughts play --wording gem --x bob --o frank --first random" and play 5
+  Scenario Outline: The starter is picked at random
+    When I run "noughts play --wording gem --x bob --o frank <option>" and play 5
     Then the first thing it says is that bob or frank has randomly been selected as the first player
     And whoever was selected is asked first, and places their own mark
 
+    Examples:
+      | option         |
+      |                |
+      | --first random |
+
   @G2
-  Scenario: The lot falls on both, and is obeyed
-    When I run "noughts watch --wording gem --x bob --o frank --first random --games 40 --interval 0 --seed lot"
+  Scenario Outline: Both are picked in some games, and move first in them
+    When I run "noughts watch --wording <wording> --x bob --o frank --games 40 --interval 0 --seed 7 <option>"
     Then bob has randomly been selected as the first player in some games, and frank in the others
     And whoever was selected moves first, and places their own mark
 
+    Examples:
+      | wording   | option         |
+      | gem       |                |
+      | gem       | --first random |
+      | narrative | --first random |
+      | kata      | --first random |
+
+  @G2
+  Scenario: The starter is picked again for every game
+    When I run "noughts play --wording gem --x bob --o frank" and resign 40 games in a row
+    Then bob has randomly been selected as the first player in some games, and frank in the others
+    And whoever was selected is asked first in each of them
+
+  @G2
+  Scenario Outline: A chosen starter starts every game
+    When I run "noughts play --wording <wording> --x bob --o frank --first <first>" and resign 3 games in a row
+    Then these players are asked first: <players>
+
+    Examples:
+      | wording   | first | players              |
+      | gem       | X     | bob, bob, bob        |
+      | gem       | O     | frank, frank, frank  |
+      | kata      | O     | frank, frank, frank  |
+      | narrative | X     | bob, bob, bob        |
+      | gem       | loser | bob, bob, bob        |
+      | kata      | loser | bob, bob, bob        |
+
+  @G2
+  Scenario Outline: Each wording has its own rule for who starts the next game
+    When I run "noughts play --wording <wording> --x bob --o frank" and play <moves> and type "y" "quit"
+    Then these players are asked first: <players>
+
+    Examples:
+      | wording   | moves     | players    |
+      | narrative | 14253     | bob, frank |
+      | narrative | 142596    | bob, bob   |
+      | narrative | 123465897 | bob, frank |
+      | kata      | 14253     | bob, bob   |
+      | kata      | 142596    | bob, bob   |
+      | kata      | 123465897 | bob, bob   |
+
   @G4
   Scenario Outline: The numbers 1 to 9 are the cells row by row
-    When I run "noughts play --wording gem --x bob --o frank" and play <number>
+    When I run "noughts play --wording gem --x bob --o frank --first X" and play <number>
     Then it says
       """
       bob: Enter a number between 1 and 9 to make your move
@@ -215,7 +261,7 @@ Feature: 003 The package
 
   @G5
   Scenario: The winner is told by name, and then the final board is shown
-    When I run "noughts play --wording gem --x bob --o frank" and play 142596 and type "n"
+    When I run "noughts play --wording gem --x bob --o frank --first X" and play 142596 and type "n"
     Then it says
       """
       frank: Enter a number between 1 and 9 to make your move
@@ -227,7 +273,7 @@ Feature: 003 The package
 
   @G5
   Scenario: A tie is told, and then the final board is shown
-    When I run "noughts play --wording gem --x bob --o frank" and play 123465897 and type "n"
+    When I run "noughts play --wording gem --x bob --o frank --first X" and play 123465897 and type "n"
     Then it says
       """
       bob: Enter a number between 1 and 9 to make your move
@@ -297,7 +343,7 @@ Feature: 003 The package
 
   @G7
   Scenario Outline: What is no move is refused, the player is asked again, and nothing is overwritten
-    When I run "noughts play --wording gem --x bob --o frank" and type "5" "<typed>" "1"
+    When I run "noughts play --wording gem --x bob --o frank --first X" and type "5" "<typed>" "1"
     Then it says "That is not a move you can make."
     And it asks in this order
       | bob: Enter a number between 1 and 9 to make your move   |
@@ -329,7 +375,7 @@ Feature: 003 The package
 
   @G7
   Scenario Outline: The end of input leaves cleanly, wherever it comes
-    When I run "noughts play --wording gem --x bob --o frank" and type <lines>
+    When I run "noughts play --wording gem --x bob --o frank --first X" and type <lines>
     Then the last thing it says is "Goodbye!"
     And it leaves with exit code 0
 
@@ -348,6 +394,6 @@ Feature: 003 The package
 
     Examples:
       | command                                      | line                                                  |
-      | noughts play --wording gem --x bob --o frank | bob: Enter a number between 1 and 9 to make your move |
+      | noughts play --wording gem --x bob --o frank --first X | bob: Enter a number between 1 and 9 to make your move |
       | noughts play                                 | Player X, enter a position from 1 to 9:               |
       | noughts watch --interval 5                   | Player X:                                             |

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bdd import parsers, scenarios, then, when
 
+from documents import questions
 from noughts import KATA, Board, IllegalMove, Mark, O, X, parse_board, parse_cell
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ def not_on_another(positions: tuple[Board, ...]) -> None:
     for board in positions:
         for cell in set(range(9)).difference(board.free_cells):
             assert all(_is_refused(board, cell, mark) for mark in Mark)
+
+
+@then(parsers.parse('it asks "{question}" first after "{line}"'))
+def asks_first_after(ran: Ran, question: str, line: str) -> None:
+    asked = questions(ran.stdout.splitlines())
+    assert asked[asked.index(line) + 1] == question
 
 
 # The board

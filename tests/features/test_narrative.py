@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections import Counter
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -216,7 +216,7 @@ def boards_under_names(ran: Ran) -> None:
 @then("every board has one token more than the one before, and it is that player's")
 def one_token_more(ran: Ran) -> None:
     for game in _games(ran):
-        before, expected = "___/___/___", "X"
+        before, expected = "___/___/___", game[0][0]
         for player, board in game:
             changed = [(old, new) for old, new in zip(before, board, strict=True) if old != new]
             assert player == expected
@@ -229,7 +229,7 @@ def result_under_board(ran: Ran) -> None:
     results = [line for line in ran.stdout.splitlines() if line in RESULTS.values()]
     assert len(results) == len(_games(ran))
     for game, result in zip(_games(ran), results, strict=True):
-        boards = [parse_board(board) for _, board in game]
+        boards = [parse_board(board, Mark(game[0][0])) for _, board in game]
         assert [board.is_over for board in boards] == [False] * (len(boards) - 1) + [True]
         picture = NARRATIVE.draw(boards[-1])
         assert RESULTS[game_over(boards[-1])[1]] == result
@@ -239,6 +239,15 @@ def result_under_board(ran: Ran) -> None:
 @then(parsers.parse("{count:d} games are told"))
 def games_told(ran: Ran, count: int) -> None:
     assert len(_games(ran)) == count
+
+
+@then("X starts the first game, and the loser every other, or the one who did not start a draw")
+def loser_starts(ran: Ran) -> None:
+    games = _games(ran)
+    assert games[0][0][0] == "X"
+    for game, following in pairwise(games):
+        (first, _), *_, (_, board) = game
+        assert following[0][0] != (game_over(board)[1] or first)
 
 
 @when(parsers.parse("{mark} makes {count:d} random moves, each from that board"), target_fixture="after")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from command import COMMAND
 from documents import board_texts, created, keys, questions
+from forked import noughts
 from noughts import GEM, WORDINGS, Board, Mark, Player, errors, parse_board, parse_cell, standing
 
 if TYPE_CHECKING:
@@ -172,8 +174,28 @@ def selected_moves(ran: Ran, selected: list[int]) -> None:
     for at in selected:
         starter = lines[at].split()[0]
         assert lines[at + 1] == f"{starter}:"
-        (board,) = board_texts(lines[at + 2 : at + 5])
+        board = board_texts(lines[at + 2 : at + (5 if " " in lines[at + 2][1::2] else 7)])[0]
         assert re.sub("[_/]", "", board) == MARKS[starter]
+
+
+@when(
+    parsers.re(r'I run "noughts (?P<arguments>[^"]+)" and resign (?P<games>\d+) games in a row'),
+    target_fixture="ran",
+)
+def resign_games(arguments: str, games: str, surroundings: dict[str, str]) -> Ran:
+    typed = "y\n".join(["resign\n"] * int(games)) + "n\n"
+    return noughts(*shlex.split(arguments), typed=typed, env=surroundings)
+
+
+@then("whoever was selected is asked first in each of them")
+def selected_asked(ran: Ran, selected: list[int]) -> None:
+    lines = ran.stdout.splitlines()
+    assert _asked_first(ran) == [lines[at].split()[0] for at in selected]
+
+
+@then(parsers.parse("these players are asked first: {players}"))
+def asked_first(ran: Ran, players: str) -> None:
+    assert _asked_first(ran) == players.split(", ")
 
 
 @then(parsers.parse("the number {number} is the cell at x {x:d} and y {y:d}"))
@@ -315,3 +337,10 @@ def _heeding_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _asked_first(ran: Ran) -> list[str]:
+    """Return whom the first question of each game goes to."""
+    asked = questions(ran.stdout.splitlines())
+    starts = [0, *(at + 1 for at, question in enumerate(asked) if question == "Play again? (y/n)")]
+    return [re.split("[:,]", asked[at])[0] for at in starts if at < len(asked)]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from io import BytesIO, StringIO
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from forked import noughts
 from hostile_bots import POLITE, command
-from noughts import GEM, KATA, NARRATIVE, Mark, O, Wording, X
+from noughts import GEM, KATA, NARRATIVE, Wording
 from noughts.core.board import reachable
 from noughts.core.notation import format_cell
 from noughts.players.perfect import best_cells
@@ -18,11 +19,13 @@ from noughts.store.memory import MemoryStore
 from noughts.terminal.coaching import hint
 from noughts.terminal.saving import Notebook
 from noughts.terminal.screen import Screen
-from noughts.terminal.table import HELP, SHORT_HELP, Table
+from noughts.terminal.table import HELP, SHORT_HELP, Starters, Table
 from saved_games import asked, digits, saving
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from noughts.words.wording import Starter
 
 NO_CELL = "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
 COMPACT_BOARD = ["1 2 3", "4 X 6", "7 8 9", "O 1-9:"]
@@ -34,7 +37,7 @@ class Coached:
     def __init__(
         self,
         *typed: str,
-        first: Mark = X,
+        first: Starter = "X",
         wording: Wording = KATA,
         compact: bool = False,
         spoken: bool = False,
@@ -44,7 +47,8 @@ class Coached:
         store = MemoryStore()
         screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken, interactive=interactive)
         keyboard = BytesIO("".join(f"{line}\n" for line in typed).encode())
-        Table(screen, keyboard, Notebook(Service(store), lasts=False)).play(first)
+        notebook = Notebook(Service(store), lasts=False)
+        Table(screen, keyboard, notebook, Starters(first, Random())).play()
         self.lines = out.getvalue().splitlines()
         self.events = [
             str(recorded.event) for listed in store.games(limit=9) for recorded in store.read(listed.id)
@@ -188,7 +192,7 @@ def test_a_listener_is_told_the_answer_alone() -> None:
 
 def test_it_knows_who_began() -> None:
     """When O starts, the first token is O's."""
-    lines = Coached("5", "why", "hint", first=O).lines
+    lines = Coached("5", "why", "hint", first="O").lines
 
     assert "O on 5: draw. It takes the centre, on 4 open lines." in lines
     assert "1: draw. It takes a corner, on 2 open lines. As good: 3, 7, 9." in lines

@@ -145,7 +145,7 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
     "x": (GOOD_SEATS, BAD_SEATS),
     "o": (GOOD_SEATS, BAD_SEATS),
     "patience": ([b"30", b"86400"], [b"", b"-1", b"nan", b"1e400", b"soon", b"\x1b[31m", b"\xff"]),
-    "first": ([b"X", b"O", b"random"], [b"", b"x", b"\x1b[31m", b"\xff"]),
+    "first": ([b"X", b"O", b"random", b"loser"], [b"", b"x", b"\x1b[31m", b"\xff"]),
     "wording": ([b"narrative", b"gem", b"kata"], [b"", b"haiku", b"\x1b[31m", b"\xff"]),
     "color": ([b"auto", b"always", b"never"], [b"", b"red", b"\x1b[31m", b"\xff"]),
     "interval": (
@@ -258,7 +258,7 @@ OPTIONS = {
         ["x", "o", "patience", "first", "wording", "color", "describe", "seed", "games"],
     ),
     "show": (["interval", "position"], ["wording", "color", "describe"]),
-    "resume": (["game"], ["wording", "color", "describe"]),
+    "resume": (["game"], ["first", "wording", "color", "describe"]),
     "replay": (["saved"], ["interval", "wording", "color", "describe"]),
     "games": ([], ["player", "limit", "unfinished"]),
     "export": (["saved"], []),

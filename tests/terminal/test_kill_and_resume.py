@@ -168,7 +168,8 @@ def test_names_undo_and_who_starts_outlive_a_kill(tmp_path: Path) -> None:
 
 def test_the_second_game_of_a_sitting_outlives_a_kill(tmp_path: Path) -> None:
     """And so does the first."""
-    with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
+    options = ("--color=never", "--first=loser")
+    with in_terminal("play", *options, env=saving(tmp_path)) as session:
         play(session, DRAW)
         session.type("y\n5\n")
         session.expect("O starts.")

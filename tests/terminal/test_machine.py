@@ -64,6 +64,7 @@ class Telling(NamedTuple):
     drawn: str
     result_first: bool = False
     line_before_question: bool = False
+    starter: str = "loser"
 
 
 TELLINGS = [
@@ -90,6 +91,7 @@ TELLINGS = [
         "The game ended in a tie",
         result_first=True,
         line_before_question=True,
+        starter="random",
     ),
     Telling(
         "kata",
@@ -101,6 +103,7 @@ TELLINGS = [
         "Player {}",
         "{} Won!",
         "Game is Draw!",
+        starter="X",
     ),
 ]
 
@@ -108,10 +111,11 @@ TELLINGS = [
 class Model:
     """Who has placed what, and what the screen must say of it; cells are 1 to 9."""
 
-    def __init__(self, telling: Telling, names: dict[str, str], first: str) -> None:
+    def __init__(self, telling: Telling, names: dict[str, str], rule: str = "") -> None:
         self.telling = telling
         self.names = names
-        self.first = first
+        self.rule = rule or telling.starter
+        self.first = self.rule if self.rule in ("X", "O") else "X"
         self.placed: list[int] = []
         self.resigned = False
         self.score = {"X": 0, "O": 0, "nobody": 0}
@@ -133,9 +137,10 @@ class Model:
         return "" if self.free() else "nobody"
 
     def next_game(self) -> None:
-        """Set the board up again: the loser starts, or after a draw who did not start before."""
+        """Set the board up again, for the same mark or the loser (after a draw, the other one)."""
         winner = self.winner()
-        self.first = {"X": "O", "O": "X"}[self.first if winner == "nobody" else winner]
+        if self.rule == "loser":
+            self.first = {"X": "O", "O": "X"}[self.first if winner == "nobody" else winner]
         self.placed, self.resigned = [], False
 
     def position(self) -> list[str]:
@@ -187,7 +192,7 @@ class Keyboard(RuleBasedStateMachine):
         super().__init__()
         self.opened = ExitStack()
         self.session: Session | None = None
-        self.model = Model(TELLINGS[0], {}, "X")
+        self.model = Model(TELLINGS[0], {})
         self.phase = "away"
         self.typed = 0
 
@@ -217,18 +222,28 @@ class Keyboard(RuleBasedStateMachine):
         telling=st.sampled_from(TELLINGS),
         x=st.sampled_from(["", "Ann", "Zo\u00eb"]),
         o=st.sampled_from(["", "Bob"]),
-        first=st.sampled_from("XO"),
+        first=st.sampled_from(["", "X", "O", "random", "loser"]),
     )
     def start(self, telling: Telling, x: str, o: str, first: str) -> None:
         """Sit down to the first game."""
         names = {mark: name for mark, name in (("X", x), ("O", o)) if name}
         options = [f"--{mark.lower()}={name}" for mark, name in names.items()]
+        if first:
+            options.append(f"--first={first}")
         self.session = self.opened.enter_context(
-            between_pipes("play", f"--wording={telling.option}", f"--first={first}", *options)
+            between_pipes("play", f"--wording={telling.option}", *options)
         )
         self.model = Model(telling, names, first)
         self.typed = 0
-        self.told(self.session.hear(QUESTION).splitlines())
+        lines = self.session.hear(QUESTION).splitlines()
+        self.told(self.selected(lines) if self.model.rule == "random" else lines)
+
+    def selected(self, lines: list[str]) -> list[str]:
+        """Note who was picked at random to start, and return the lines after that."""
+        announced = "{} has randomly been selected as the first player"
+        lots = {announced.format(self.model.name(mark)): mark for mark in "XO"}
+        self.model.first = lots[lines[0]]
+        return lines[1:]
 
     @precondition(lambda self: self.phase == "move")
     @rule(which=st.integers(0, 8), notation=st.sampled_from(NOTATIONS))
@@ -301,10 +316,13 @@ class Keyboard(RuleBasedStateMachine):
     @rule(word=st.sampled_from(["y", "yes", "Y", " YES "]))
     def play_again(self, word: str) -> None:
         """Play another game, which the right player starts."""
-        starts, *answer = self.answer(word)
+        answer = self.answer(word)
         self.model.next_game()
-        assert starts == f"{self.model.name(self.model.first)} starts."
-        self.told(answer)
+        if self.model.rule == "random":
+            self.told(self.selected(answer))
+        else:
+            assert answer[0] == f"{self.model.name(self.model.first)} starts."
+            self.told(answer[1:])
 
     @precondition(lambda self: self.phase == "again")
     @rule(

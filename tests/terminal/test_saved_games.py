@@ -247,7 +247,7 @@ def test_every_game_of_a_sitting_is_saved_by_itself(tmp_path: Path) -> None:
     newest, _ = ids(tmp_path)
     assert f"The game is saved: noughts resume {newest[:8]}\n" in ran.stdout
     assert listed(saving(tmp_path)) == [
-        "98         Ann against Bob: Bob (O) to move",
+        "98         Ann against Bob: Ann (X) to move",
         "14253      Ann against Bob: Ann (X) won with 1, 2 and 3",
     ]
 
@@ -548,11 +548,35 @@ def test_what_was_placed_before_can_be_taken_back(tmp_path: Path) -> None:
     assert digits(tmp_path) == ["9"]
 
 
-def test_a_resumed_game_is_played_to_its_end_and_another_after_it(tmp_path: Path) -> None:
-    """With the same names, the loser first, and a record of its own."""
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ([], "Ann starts."),
+        (["--first", "O"], "Bob starts."),
+        (["--wording", "narrative"], "Bob starts."),
+        (["--wording", "narrative", "--first", "X"], "Ann starts."),
+        (["--wording", "gem"], " has randomly been selected as the first player"),
+        (["--first", "random"], " has randomly been selected as the first player"),
+    ],
+)
+def test_the_games_after_a_resumed_one_start_by_the_rule(
+    options: list[str], line: str, tmp_path: Path
+) -> None:
+    """By that of the wording, or of --first; the resumed game itself has started already."""
     save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
 
-    ran = noughts("resume", typed="3\ny\n5\n", env=saving(tmp_path))
+    lines = noughts("resume", *options, typed="3\ny\n5\n", env=saving(tmp_path)).stdout.splitlines()
+
+    again = lines.index("Play again? (y/n)")
+    assert lines[again + 1].endswith(line)
+    assert not any(line in said for said in lines[:again])
+
+
+def test_a_resumed_game_is_played_to_its_end_and_another_after_it(tmp_path: Path) -> None:
+    """With the same names, the loser first if that is the rule, and a record of its own."""
+    save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
+
+    ran = noughts("resume", "--first", "loser", typed="3\ny\n5\n", env=saving(tmp_path))
 
     assert "Ann Won!\nScore: Ann 1, Bob 0, draws 0\n" in ran.stdout
     assert "Bob starts.\n" in ran.stdout

@@ -341,7 +341,7 @@ def test_a_program_that_had_to_be_ended_starts_anew_with_the_next_game() -> None
     """It lost, so it starts, and loses again."""
     seat = program(plays("sys.exit(3)"))
 
-    ran = noughts("play", "--x", "ann", "--o", seat, typed="5\ny\n")
+    ran = noughts("play", "--x", "ann", "--o", seat, "--first", "loser", typed="5\ny\n")
 
     assert ran.stdout.count("program:hostile forfeits: hostile ended with exit code 3.\n") == 2
     assert "program:hostile starts.\n" in ran.stdout
@@ -473,11 +473,12 @@ def test_what_a_bot_began_with_is_not_taken_back(tmp_path: Path) -> None:
 
 def test_who_resigns_starts_the_next_game() -> None:
     """Be it a program, or a person who plays a bot."""
-    ran = noughts("play", "--x", program(RESIGNS), "--o", "ann", typed="y\nn\n")
+    loser = ("--first", "loser")
+    ran = noughts("play", "--x", program(RESIGNS), "--o", "ann", *loser, typed="y\nn\n")
     assert "ann Won!" in ran.stdout
     assert "program:meek starts.\n" in ran.stdout
 
-    ran = noughts("play", "--x", "bot:perfect", "--o", "ann", typed="resign\ny\nresign\n")
+    ran = noughts("play", "--x", "bot:perfect", "--o", "ann", *loser, typed="resign\ny\nresign\n")
     assert ran.stdout.count("ann resigned.\n") == 2
     assert "ann starts.\n1|2|3\n" in ran.stdout
     assert "Score: bot:perfect 2, ann 0, draws 0\n" in ran.stdout
@@ -485,7 +486,8 @@ def test_who_resigns_starts_the_next_game() -> None:
 
 def test_after_a_draw_the_other_one_starts() -> None:
     """Two perfect bots always come to a draw."""
-    ran = noughts("play", "--x", "bot:perfect", "--o", "bot:perfect", typed="y\ny\n")
+    seats = ("--x", "bot:perfect", "--o", "bot:perfect")
+    ran = noughts("play", *seats, "--first", "loser", typed="y\ny\n")
 
     starts = [line for line in ran.stdout.splitlines() if line.endswith("starts.")]
     assert starts == ["bot:perfect (O) starts.", "bot:perfect (X) starts."]

@@ -159,8 +159,8 @@ def test_colours_change_nothing_but_colours(wording: str, moves: list[int]) -> N
     """Without its colour sequences, a game in colour is exactly the plain one."""
     typed = "".join(f"{cell}\n" for cell in moves) + "y\nbad\n5\nundo\nresign\nn\n"
 
-    plain = in_plain("--wording", wording, typed=typed)
-    coloured = in_plain("--wording", wording, "--color", "always", typed=typed)
+    plain = in_plain("--wording", wording, "--first", "X", typed=typed)
+    coloured = in_plain("--wording", wording, "--first", "X", "--color", "always", typed=typed)
 
     assert coloured != plain
     assert SGR.sub("", coloured) == plain
@@ -173,7 +173,7 @@ def test_colours_change_nothing_but_colours(wording: str, moves: list[int]) -> N
 @pytest.mark.parametrize("moves", [WON_BY_X, DRAWN], ids=["won", "drawn"])
 def test_board_and_question_stand_on_five_rows(wording: str, moves: list[int]) -> None:
     """On 20 columns and 5 rows, whoever is asked for a move sees the whole board and the question."""
-    with in_terminal("play", "--wording", wording, size=SMALL, echo=True) as session:
+    with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
         for number, cell in enumerate(moves):
             assert session.wait_for(ASKED_SMALL)
             glass = seen(session)
@@ -188,7 +188,7 @@ def test_board_and_question_stand_on_five_rows(wording: str, moves: list[int]) -
 def test_board_and_question_stand_on_five_rows_after_a_refusal(wording: str, typed: str) -> None:
     """On 20 columns and 5 rows the board is seen, too, by whoever is asked once more."""
     moves = [] if typed == "undo" else [5]
-    with in_terminal("play", "--wording", wording, size=SMALL, echo=True) as session:
+    with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
         for cell in moves:
             assert session.wait_for(ASKED_SMALL)
             session.type(f"{cell}\n")
@@ -205,7 +205,7 @@ def test_board_and_question_stand_on_five_rows_after_a_refusal(wording: str, typ
 @pytest.mark.parametrize("moves", [WON_BY_X, DRAWN], ids=["won", "drawn"])
 def test_the_final_board_stands_on_five_rows(wording: str, moves: list[int]) -> None:
     """On 20 columns and 5 rows the final board is seen when another game is offered."""
-    with in_terminal("play", "--wording", wording, size=SMALL, echo=True) as session:
+    with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
         for cell in moves:
             assert session.wait_for(ASKED_SMALL)
             session.type(f"{cell}\n")

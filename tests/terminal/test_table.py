@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from io import BytesIO, StringIO
+from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import GEM, KATA, NARRATIVE, Mark, O, Player, Wording, X
+from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.terminal.saving import Notebook
 from noughts.terminal.screen import Screen
-from noughts.terminal.table import HELP, SHORT_HELP, Table
+from noughts.terminal.table import HELP, SHORT_HELP, Starters, Table
+
+if TYPE_CHECKING:
+    from noughts.words.wording import Starter
 
 
 def played(
     *typed: str,
-    first: Mark = X,
+    first: Starter = "X",
     players: tuple[Player, ...] = (),
     wording: Wording = KATA,
     compact: bool = False,
@@ -27,7 +32,7 @@ def played(
     screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken)
     notebook = Notebook(Service(MemoryStore()), lasts=False)
     keyboard = BytesIO("".join(line + "\n" for line in typed).encode())
-    Table(screen, keyboard, notebook, players).play(first)
+    Table(screen, keyboard, notebook, Starters(first, Random(1)), players).play()
     return out.getvalue().splitlines()
 
 
@@ -76,7 +81,7 @@ def test_a_whole_game_to_the_letter() -> None:
 
 def test_the_loser_starts_the_next_game() -> None:
     """And keeps the mark."""
-    lines = played(*X_WINS, "y", "9", players=BOB_AND_FRANK)
+    lines = played(*X_WINS, "y", "9", players=BOB_AND_FRANK, first="loser")
 
     start = lines.index("frank starts.")
     assert lines[start + 6] == "frank, enter a position from 1 to 9:"
@@ -84,9 +89,40 @@ def test_the_loser_starts_the_next_game() -> None:
 
 
 def test_after_a_draw_the_other_player_starts() -> None:
-    """Whoever did not start the drawn game."""
-    assert "frank starts." in played(*DRAW, "y", players=BOB_AND_FRANK)
-    assert "bob starts." in played(*DRAW, "y", players=BOB_AND_FRANK, first=O)
+    """The one who did not start the drawn game, in the third game as in the second."""
+    lines = played(*DRAW, "y", *DRAW, "y", players=BOB_AND_FRANK, first="loser")
+
+    assert [line for line in lines if line.endswith("starts.")] == ["frank starts.", "bob starts."]
+
+
+@pytest.mark.parametrize("first", ["X", "O"])
+def test_the_same_mark_starts_every_game_if_the_rule_says_so(first: Starter) -> None:
+    """Whether it won, lost or drew the game before."""
+    starter = "bob" if first == "X" else "frank"
+    games = (*X_WINS, "y", *DRAW, "y", "resign", "y", "9")
+
+    lines = played(*games, players=BOB_AND_FRANK, first=first)
+
+    starts = [at for at, line in enumerate(lines) if line == f"{starter} starts."]
+    assert len(starts) == 3
+    question = f"{starter}, enter a position from 1 to 9:"
+    assert [lines[at + 6] for at in (-1, *starts)] == [question] * 4
+
+
+def test_a_random_starter_is_named_before_every_game() -> None:
+    """Both get their turn in 20 games, and the one who is named is asked first."""
+    lines = played(*["resign", "y"] * 20, players=BOB_AND_FRANK, wording=GEM, first="random")
+
+    announced = [at for at, line in enumerate(lines) if "has randomly been selected as" in line]
+    assert len(announced) == 21
+    assert announced[0] == 0
+    names = [
+        lines[at].removesuffix(" has randomly been selected as the first player") for at in announced
+    ]
+    assert {*names} == {"bob", "frank"}
+    for at, name in zip(announced, names, strict=True):
+        assert lines[at + 5] == f"{name}: Enter a number between 1 and 9 to make your move"
+    assert not any(line.endswith("starts.") for line in lines)
 
 
 def test_the_score_runs_on() -> None:
@@ -189,6 +225,7 @@ def test_no_keyboard_is_the_end_of_input() -> None:
     """The first board, the question, and goodbye."""
     out = StringIO()
 
-    Table(Screen(out, KATA), None, Notebook(Service(MemoryStore()), lasts=False)).play(X)
+    notebook = Notebook(Service(MemoryStore()), lasts=False)
+    Table(Screen(out, KATA), None, notebook, Starters("X", Random())).play()
 
     assert out.getvalue().splitlines()[-2:] == ["Player X, enter a position from 1 to 9:", "Goodbye!"]

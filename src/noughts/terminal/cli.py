@@ -37,18 +37,19 @@ def _obey(arguments: Sequence[str]) -> None:
 
 def _play(options: Namespace) -> None:
     from noughts.terminal.saved import open_to_save  # noqa: PLC0415 - what a command does not need
-    from noughts.terminal.table import Table  # noqa: PLC0415 - is not loaded
+    from noughts.terminal.table import Starters, Table  # noqa: PLC0415 - is not loaded
 
     screen, waiting, rng = _screen(options), Waiting(), _rng()
     with _seating(options, rng, waiting) as seating:
         players, sitters = _seats(options, seating)
         store, notebook = open_to_save(options)
         with store:
-            first = _first(options, screen, players, rng)
-            Table(screen, _keyboard(waiting), notebook, players, sitters).play(first)
+            starters = Starters(options.first or screen.wording.starter, rng)
+            Table(screen, _keyboard(waiting), notebook, starters, players, sitters).play()
 
 
 def _watch(options: Namespace) -> None:
+    from noughts.terminal.table import Starters  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Chance, Pause, watch  # noqa: PLC0415 - the same
 
     screen, waiting = _screen(options), Waiting()
@@ -56,9 +57,8 @@ def _watch(options: Namespace) -> None:
     with _seating(options, rng, waiting) as seating:
         players, called = _seats(options, seating)
         sitters = {mark: called.get(mark) or Chance(rng) for mark in Mark}
-        starters = (_first(options, screen, players, rng) for _ in range(options.games or 1))
-        pause = Pause(options.interval, waiting.sleep)
-        watch(screen, players, starters, sitters, pause, with_tally=options.games is not None)
+        starters = Starters(options.first or screen.wording.starter, rng)
+        watch(screen, players, starters, sitters, Pause(options.interval, waiting.sleep), options.games)
 
 
 def _show(options: Namespace) -> None:
@@ -71,10 +71,12 @@ def _show(options: Namespace) -> None:
 
 def _resume(options: Namespace) -> None:
     from noughts.terminal.saved import resume  # noqa: PLC0415 - the same
+    from noughts.terminal.table import Starters  # noqa: PLC0415 - the same
 
-    waiting = Waiting()
-    with _seating(options, _rng(), waiting) as seating:
-        resume(options, _screen(options), _keyboard(waiting), seating)
+    screen, waiting, rng = _screen(options), Waiting(), _rng()
+    with _seating(options, rng, waiting) as seating:
+        starters = Starters(options.first or screen.wording.starter, rng)
+        resume(options, screen, _keyboard(waiting), seating, starters)
 
 
 def _join(options: Namespace) -> None:
@@ -296,14 +298,3 @@ def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], di
                 f"the players need different names, and {quoted(player.name)} means {other}"
             )
     return game.players, sitters
-
-
-def _first(options: Namespace, screen: Screen, players: tuple[Player, ...], rng: Random) -> Mark:
-    """Return who starts; if that is left to chance, tell whom it fell on."""
-    if options.first != "random":
-        return Mark(options.first)
-    first = rng.choice(list(Mark))
-    name = next((player.name for player in players if player.mark is first), None)
-    player = name or screen.wording.player.format(mark=first)
-    screen.say(screen.wording.drawn_by_lot.format(player=player))
-    return first

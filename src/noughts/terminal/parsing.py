@@ -204,6 +204,7 @@ def _add_games(games: Parser) -> None:
 def _add_resume(resume: Parser) -> None:
     _add_game(resume, nargs="?", words="the game, if it is not the one left last")
     _add_seats(resume)
+    _add_first(resume)
     _add_telling(resume, "kata")
     _add_place(resume)
 
@@ -293,7 +294,11 @@ def _add_seats(parser: Parser) -> None:
 
 
 def _add_first(parser: Parser) -> None:
-    parser.add_argument("--first", choices=["X", "O", "random"], default="X", help="who starts (X)")
+    parser.add_argument(
+        "--first",
+        choices=["X", "O", "random", "loser"],
+        help="who starts every game (narrative: the loser, X at first; gem: random; kata: X)",
+    )
 
 
 def _add_starter(parser: Parser) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.terminal.screen import Screen
     from noughts.terminal.seats import Seating
+    from noughts.terminal.table import Starters
     from noughts.terminal.waiting import Waiting
 
 
@@ -39,7 +40,13 @@ def open_to_save(options: Namespace) -> tuple[EventStore, Notebook]:
     return store, Notebook(Service(store), lasts=url != MEMORY)
 
 
-def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None, seating: Seating) -> None:
+def resume(
+    options: Namespace,
+    screen: Screen,
+    keyboard: BinaryIO | None,
+    seating: Seating,
+    starters: Starters,
+) -> None:
     """Play on where a game was left; bots are called back."""
     from noughts.terminal.seats import called_back  # noqa: PLC0415 - only what is asked for is loaded
     from noughts.terminal.table import Table  # noqa: PLC0415 - the same
@@ -54,7 +61,8 @@ def resume(options: Namespace, screen: Screen, keyboard: BinaryIO | None, seatin
             )
         seats = called_back(standing_now, {Mark.X: options.x, Mark.O: options.o})
         sitters = {mark: sitter for mark, seat in seats.items() if (sitter := seating.call(seat))}
-        Table(screen, keyboard, Notebook(service, lasts=True), sitters=sitters).resume(game)
+        notebook = Notebook(service, lasts=True)
+        Table(screen, keyboard, notebook, starters, sitters=sitters).resume(game)
 
 
 def look_up(options: Namespace, beginning: str) -> Game:

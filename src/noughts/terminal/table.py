@@ -16,11 +16,13 @@ from noughts.core.errors import (
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
+from noughts.core.value import Value
 from noughts.terminal.keyboard import UnreadableLine, read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from random import Random
     from typing import BinaryIO
 
     from noughts.core.game import Command, Game
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from noughts.terminal.saving import Notebook
     from noughts.terminal.screen import Screen
     from noughts.terminal.seats import Sitter
+    from noughts.words.wording import Starter
 
 HELP = """\
 Type the number of a free cell, 1 to 9, row by row from the top left;
@@ -46,6 +49,29 @@ class _Left(Exception):
     """The players left the table, by a word of theirs or at the end of input."""
 
 
+class Starters(Value):
+    """Picks who starts each game by a rule: X, O, random, or the loser of the game before."""
+
+    rule: Starter
+    rng: Random
+
+    def pick(self, before: Game | None) -> Mark:
+        """Return the mark that starts; the loser's rule takes X first, and the other after a draw."""
+        if self.rule == "random":
+            return self.rng.choice(list(Mark))
+        if self.rule != "loser":
+            return Mark(self.rule)
+        if before is None:
+            return Mark.X
+        return before.winner.other if before.winner else before.board.first.other
+
+    def announcement(self, screen: Screen, game: Game) -> str | None:
+        """Return the line that names a starter who was picked at random."""
+        if self.rule != "random":
+            return None
+        return screen.wording.drawn_by_lot.format(player=screen.name(game, game.board.first))
+
+
 class Table:
     """One screen, one keyboard, and the score between those who sit there."""
 
@@ -54,19 +80,21 @@ class Table:
         screen: Screen,
         keyboard: BinaryIO | None,
         notebook: Notebook,
+        starters: Starters,
         players: Iterable[Player] = (),
         sitters: Mapping[Mark, Sitter] | None = None,
     ) -> None:
         self._screen = screen
         self._keyboard = keyboard
         self._notebook = notebook
+        self._starters = starters
         self._players = tuple(players)
         self._sitters = sitters or {}
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
-    def play(self, first: Mark) -> None:
-        """Play until the players have had enough; the loser starts the next, after a draw the other."""
-        self._play_from(self._notebook.begin(first, self._players))
+    def play(self) -> None:
+        """Play until the players have had enough."""
+        self._play_from(self._begin(None))
 
     def resume(self, game: str) -> None:
         """Play on where a game was left, and then as many more as the players like."""
@@ -81,14 +109,21 @@ class Table:
                 self._tell_score(game)
                 if not self._play_again():
                     break
-                first = game.winner.other if game.winner else game.board.first.other
-                self._screen.say(
-                    self._screen.wording.starts.format(player=self._screen.name(game, first))
-                )
-                game = self._notebook.begin(first, self._players)
+                game = self._begin(game)
         except _Left:
             pass
         self._screen.say("Goodbye!")
+
+    def _begin(self, before: Game | None) -> Game:
+        """Start a game, and say who moves first unless it is the first game and no surprise."""
+        game = self._notebook.begin(self._starters.pick(before), self._players)
+        line = self._starters.announcement(self._screen, game)
+        if before is not None and line is None:
+            player = self._screen.name(game, game.board.first)
+            line = self._screen.wording.starts.format(player=player)
+        if line is not None:
+            self._screen.say(line)
+        return game
 
     def _play_one(self, game: Game) -> Game:
         for sitter in self._sitters.values():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from noughts.core.player import Player
     from noughts.terminal.screen import Screen
     from noughts.terminal.seats import Sitter
+    from noughts.terminal.table import Starters
 
 
 class Chance:
@@ -52,26 +53,28 @@ class Pause:
 def watch(
     screen: Screen,
     players: Iterable[Player],
-    starters: Iterable[Mark],
+    starters: Starters,
     sitters: Mapping[Mark, Sitter | Chance],
     pause: Pause,
-    *,
-    with_tally: bool = False,
+    games: int | None = None,
 ) -> None:
-    """Let two bots play a game for each starter, telling every move."""
+    """Let two bots play a game, or so many and their tally, telling every move."""
     seated = tuple(players)
     ends = dict.fromkeys((Mark.X, Mark.O, None), 0)
-    game = new_game(Mark.X, seated)
-    for first in starters:
-        game = new_game(first, seated)
+    before = None
+    for _ in range(games or 1):
+        game = new_game(starters.pick(before), seated)
+        if line := starters.announcement(screen, game):
+            screen.say(line)
         for sitter in sitters.values():
             sitter.begin()
         while mark := game.active:
             pause()
             game = _let_move(screen, game, sitters[mark])
         ends[game.winner] += 1
-    if with_tally:
-        screen.say(f"Tally: {screen.points(game, ends)}")
+        before = game
+    if games is not None and before is not None:
+        screen.say(f"Tally: {screen.points(before, ends)}")
 
 
 def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:

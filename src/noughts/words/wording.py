@@ -12,12 +12,15 @@ from noughts.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Literal, TypeAlias
 
     from noughts.core.board import Board, Cell
 
+    Starter: TypeAlias = Literal["X", "O", "random", "loser"]
+
 
 class Wording(Value):
-    """The lines of a telling, and the way it draws a board.
+    """The lines of a telling, the way it draws a board, and its rule for who starts.
 
     >>> from noughts.core.board import Board
     >>> print(KATA.draw(Board().place(4)))
@@ -48,6 +51,8 @@ class Wording(Value):
     """Whether the end is told before the final board, and not after it."""
     line_before_question: bool = False
     """Whether an empty line precedes a question also where no person looks at it."""
+    starter: Starter = "loser"
+    """Who starts a game; for "loser", X starts the first one."""
     player: str = "Player {mark}"
     """What a player without a name is called everywhere else."""
     moves: str = "{player}:"
@@ -108,6 +113,7 @@ GEM = Wording(
     drawn="The game ended in a tie",
     result_before_board=True,
     line_before_question=True,
+    starter="random",
 )
 
 KATA = Wording(
@@ -119,6 +125,7 @@ KATA = Wording(
     invalid="Position is Invalid!",
     won="{player} Won!",
     drawn="Game is Draw!",
+    starter="X",
 )
 
 WORDINGS = {wording.title: wording for wording in (NARRATIVE, GEM, KATA)}
