@@ -161,6 +161,34 @@ def threatens(signs: str, mark: str, cell: int) -> bool:
     return _newly_threatens(signs, mark, cell) and len(completing(put(signs, mark, cell), mark)) == 1
 
 
+def forces_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether a line or a fork follows whatever the answer, and after one of them no line does."""
+    after = put(signs, mark, cell)
+    if winner(after) or completing(after, OTHER[mark]):
+        return False
+    answered = [put(after, OTHER[mark], answer) for answer in free(after)]
+    unfinished = [signs for signs in answered if not completing(signs, mark)]
+    return bool(unfinished) and all(fork_answers(signs, mark) for signs in unfinished)
+
+
+def allows_forced_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the opponent can force a fork after it, but has neither a line nor a fork at once."""
+    if any(said(signs, mark, cell) for said in (wins, allows_win, allows_fork)):
+        return False
+    return bool(_forcing(put(signs, mark, cell), OTHER[mark]))
+
+
+def _forcing(signs: str, mark: str) -> frozenset[int]:
+    return frozenset(cell for cell in free(signs) if forces_fork(signs, mark, cell))
+
+
+def stops_forced_fork(signs: str, mark: str, cell: int) -> bool:
+    """Say whether the move keeps a draw, and another one allows a forced fork."""
+    if end(signs, mark)[0] or ends(signs, mark)[cell][0]:
+        return False
+    return any(allows_forced_fork(signs, mark, other) for other in free(signs))
+
+
 def _newly_threatens(signs: str, mark: str, cell: int) -> bool:
     if wins(signs, mark, cell) or allows_win(signs, mark, cell):
         return False
@@ -208,11 +236,14 @@ KINDS: dict[str, Said] = {
     "givesUpDraw": gives_up_draw,
     "allowsWin": allows_win,
     "allowsFork": allows_fork,
+    "allowsForcedFork": allows_forced_fork,
     "winsLater": wins_later,
     "losesSooner": loses_sooner,
     "blocks": blocks,
     "makesFork": makes_fork,
+    "forcesFork": forces_fork,
     "blocksFork": blocks_fork,
+    "stopsForcedFork": stops_forced_fork,
     "onlyWin": only_win,
     "onlyMove": only_move,
     "threatens": threatens,
@@ -232,7 +263,7 @@ def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
     """Return the cells that a reason of that kind is to name."""
     after, other = put(signs, mark, cell), OTHER[mark]
     match kind:
-        case "wins" | "blocks" | "onlyMove" | "onlyWin":
+        case "wins" | "blocks" | "forcesFork" | "onlyMove" | "onlyWin":
             return frozenset({cell})
         case "givesUpWin" | "givesUpDraw" | "winsLater" | "losesSooner":
             return best(signs, mark)
@@ -244,6 +275,10 @@ def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
             return completing(after, mark)
         case "blocksFork":
             return forks(signs, other)
+        case "allowsForcedFork":
+            return _forcing(after, other)
+        case "stopsForcedFork":
+            return frozenset(one for one in free(signs) if allows_forced_fork(signs, mark, one))
     return frozenset()
 
 

@@ -47,7 +47,7 @@ def test_a_move_to_the_letter() -> None:
             "kind": "threatens",
             "cells": [6],
             "lines": [[2, 4, 6]],
-            "play": [2, 6],
+            "play": [2, 6, 3, 7],
             "sentence": "It threatens 3-5-7.",
         },
     ]

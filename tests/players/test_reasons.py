@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PLACES = {"centre", "corner", "edge"}
-MISSED = {"givesUpWin", "winsLater", "losesSooner"}
+MISSED = {"givesUpWin", "losesSooner"}
 """The kinds that show what would have been better instead of what comes of the move."""
+FORCED = {"forcesFork": 0, "allowsForcedFork": 1, "stopsForcedFork": 1}
+"""The kinds that show how a fork is forced, and the place in their lines where that begins."""
 
 
 class Move(NamedTuple):
@@ -165,97 +167,72 @@ def test_a_fork_that_is_allowed_shows_two_lines_at_least_for_each_cell() -> None
             assert held == sorted([OTHER[move.mark], "_", "_"])
 
 
-def test_the_moves_that_show_a_reason_are_legal_and_start_as_they_should() -> None:
-    """With the move itself; or, where better was missed, with a best move that is not this one."""
+def test_every_claim_of_a_win_or_a_loss_carries_the_line_that_proves_it() -> None:
+    """Some reason of the move shows it: played out from there, the side that is said to win has won.
+
+    In as many tokens as are claimed; and no side can do better anywhere on the way.
+    """
+    for move in every_move():
+        result, distance = move.end
+        if result:
+            claimed = move.mark if result > 0 else OTHER[move.mark]
+            lines = [reason.play for reason in move.reasons if reason.play[:1] == (move.cell,)]
+            assert any(
+                len(line) == distance
+                and is_perfect(plain.put(move.signs, move.mark, move.cell), OTHER[move.mark], line[1:])
+                and plain.winner(after(move.signs, move.mark, line)) == claimed
+                for line in lines
+            ), move
+
+
+def test_the_moves_that_show_a_reason_go_to_the_end_of_the_game() -> None:
+    """After the first, both sides play their best, and it ends as that first move is said to."""
     shown = {kind for _, kind, reason in given(*plain.KINDS) if reason.play}
 
     assert shown == set(plain.KINDS) - PLACES - {"blocks", "blocksFork"}
-    for move, kind, reason in given(*plain.KINDS):
-        if reason.play:
-            after(move.signs, move.mark, reason.play)
-            if kind in MISSED:
-                assert reason.play[0] in reason.cells
-                assert reason.play[0] != move.cell
-            else:
-                assert reason.play[0] == move.cell
-
-
-def test_a_win_is_shown_by_the_move_alone() -> None:
-    """It is played, and the game is won."""
-    for move, _, reason in given("wins"):
-        assert reason.play == (move.cell,)
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
-
-
-def test_a_win_that_was_missed_is_shown_to_its_end() -> None:
-    """Both sides play their best from the position on, and the side that missed it has won."""
-    for move, _, reason in given("givesUpWin", "winsLater"):
-        assert is_perfect(move.signs, move.mark, reason.play)
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
-        assert plain.end(move.signs, move.mark) == (1, len(reason.play))
-
-
-def test_a_longer_defence_that_was_missed_is_shown_to_its_end() -> None:
-    """Both sides play their best from the position on, and the opponent wins, but later."""
-    for move, _, reason in given("losesSooner"):
-        assert is_perfect(move.signs, move.mark, reason.play)
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
-        assert len(reason.play) > move.end[1]
-
-
-def test_a_draw_that_is_given_up_is_shown_to_the_loss() -> None:
-    """The move, and then both play their best; the opponent has won."""
-    for move, _, reason in given("givesUpDraw"):
-        start = plain.put(move.signs, move.mark, move.cell)
-        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
-        assert move.end == (-1, len(reason.play))
-
-
-def test_the_only_move_is_shown_to_the_draw() -> None:
-    """The move, and then both play their best until the board is full."""
-    for move, _, reason in given("onlyMove"):
-        start = plain.put(move.signs, move.mark, move.cell)
+    for move, _, reason in given(*shown):
+        first, *rest = reason.play
+        result, distance = plain.ends(move.signs, move.mark)[first]
         end = after(move.signs, move.mark, reason.play)
-        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
-        assert not plain.winner(end)
-        assert not plain.free(end)
+        assert is_perfect(plain.put(move.signs, move.mark, first), OTHER[move.mark], (*rest,)), move
+        assert len(reason.play) == distance
+        assert plain.winner(end) == {1: move.mark, 0: "", -1: OTHER[move.mark]}[result]
 
 
-def test_a_win_that_is_allowed_is_shown_by_the_answer() -> None:
-    """The move, a cell that is named, and the opponent has won."""
-    for move, _, reason in given("allowsWin"):
-        _, answer = reason.play
-        assert answer in reason.cells
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+def test_the_moves_that_show_a_reason_start_as_they_should() -> None:
+    """With the move itself; or with the best that it missed, or the forced fork that it stops."""
+    for move, kind, reason in given(*plain.KINDS):
+        if kind in MISSED:
+            assert reason.play[0] in reason.cells
+            assert reason.play[0] != move.cell
+        elif kind == "stopsForcedFork":
+            assert plain.allows_forced_fork(move.signs, move.mark, reason.play[0])
+        elif reason.play:
+            assert reason.play[0] == move.cell
 
 
-def test_a_fork_that_is_allowed_is_shown_to_win() -> None:
-    """The move, a fork that is named, a block in vain, and a line that the fork made possible."""
+def test_what_a_reason_names_comes_up_in_the_moves_that_show_it() -> None:
+    """The line or the fork that is allowed is the answer, and a threat is answered where it lies."""
+    for _, _, reason in given("allowsWin", "allowsFork", "allowsForcedFork", "threatens"):
+        assert reason.play[1] in reason.cells
+    for _, _, reason in given("makesFork"):
+        assert set(reason.play[1:]) <= set(reason.cells)
     for move, _, reason in given("allowsFork"):
         _, fork, block, last = reason.play
-        assert fork in reason.cells
-        assert block in plain.completing(
-            after(move.signs, move.mark, (move.cell, fork)), OTHER[move.mark]
-        )
-        assert any(fork in line and last in line for line in reason.lines)
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == OTHER[move.mark]
+        forked = after(move.signs, move.mark, (move.cell, fork))
+        assert block in plain.completing(forked, OTHER[move.mark])
+        assert any({fork, last} <= set(line) for line in reason.lines)
 
 
-def test_a_fork_is_shown_to_win() -> None:
-    """The move, a block and the other line."""
-    for move, _, reason in given("makesFork"):
-        _, block, line = reason.play
-        assert {block, line} <= set(reason.cells)
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
-
-
-def test_the_only_win_is_shown_to_its_end() -> None:
-    """The move, and then both play their best; it is won."""
-    for move, _, reason in given("onlyWin"):
-        start = plain.put(move.signs, move.mark, move.cell)
-        assert is_perfect(start, OTHER[move.mark], reason.play[1:])
-        assert plain.winner(after(move.signs, move.mark, reason.play)) == move.mark
+def test_a_fork_that_is_forced_is_made_two_moves_later() -> None:
+    """No line can be completed before it; then there are two, and none for the other side."""
+    for move, kind, reason in given(*FORCED):
+        start = FORCED[kind]
+        owner = OTHER[move.mark] if start else move.mark
+        answered, fork = (after(move.signs, move.mark, reason.play[: start + count]) for count in (2, 3))
+        assert not plain.completing(answered, owner)
+        assert len(plain.completing(fork, owner)) >= 2
+        assert not plain.completing(fork, OTHER[owner])
 
 
 def test_a_fork_that_is_kept_off_shows_two_lines_at_least_for_each_cell() -> None:
@@ -267,16 +244,8 @@ def test_a_fork_that_is_kept_off_shows_two_lines_at_least_for_each_cell() -> Non
             assert sorted(move.signs[cell] for cell in line) == sorted([OTHER[move.mark], "_", "_"])
 
 
-def test_a_threat_is_shown_with_the_answer_that_stops_it() -> None:
-    """After it, there is no line to complete any more."""
-    for move, _, reason in given("threatens"):
-        assert reason.play == (move.cell, *reason.cells)
-        signs = after(move.signs, move.mark, reason.play)
-        assert not plain.completing(signs, move.mark)
-
-
 def test_what_is_seen_agrees_with_how_it_ends() -> None:
-    """A fork wins in 3; a fork that is allowed loses in 4; one that is kept off does not lose."""
+    """A fork wins in 3, a forced one in 5; to allow them loses in 4 or 6, to stop them does not lose."""
     for move in every_move():
         kinds, end = set(move.kinds), move.end
         assert ("wins" in kinds) == (end == (1, 1)), move
@@ -284,6 +253,8 @@ def test_what_is_seen_agrees_with_how_it_ends() -> None:
         assert "makesFork" not in kinds or end == (1, 3), move
         assert "blocksFork" not in kinds or end[0] >= 0, move
         assert ("allowsFork" in kinds) == (end == (-1, 4)), move
+        assert ("forcesFork" in kinds) == (end == (1, 5)), move
+        assert ("allowsForcedFork" in kinds) == (end == (-1, 6)), move
 
 
 def test_what_cannot_be_true_together_is_never_said_together() -> None:
@@ -291,7 +262,8 @@ def test_what_cannot_be_true_together_is_never_said_together() -> None:
     apart = [
         {"givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
         {"wins", "makesFork", "threatens", "allowsWin"},
-        {"wins", "allowsWin", "allowsFork", "blocksFork"},
+        {"wins", "allowsWin", "allowsFork", "allowsForcedFork", "blocksFork"},
+        {"wins", "allowsWin", "makesFork", "forcesFork", "allowsForcedFork", "stopsForcedFork"},
         {"wins", "givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
     ]
     for move in every_move():
@@ -397,7 +369,25 @@ EXAMPLES = {
         1,
         [
             Reason(Kind.GIVES_UP_DRAW, (4,), (), (1, 3, 6, 4, 8, 5)),
+            Reason(Kind.ALLOWS_FORCED_FORK, (3, 4, 6), (), (1, 3, 6, 4, 8, 5)),
             Reason(Kind.EDGE, (), ((1, 4, 7),)),
+        ],
+    ),
+    "it answers the centre in a corner": (
+        "___/_X_/___",
+        0,
+        [
+            Reason(Kind.STOPS_FORCED_FORK, (1, 3, 5, 7), (), (1, 0, 8, 3, 5, 6)),
+            Reason(Kind.CORNER, (), ((0, 1, 2), (0, 3, 6))),
+        ],
+    ),
+    "it threatens, and a fork follows": (
+        "XO_/___/___",
+        4,
+        [
+            Reason(Kind.FORCES_FORK, (4,), (), (4, 8, 3, 5, 6)),
+            Reason(Kind.THREATENS, (8,), ((0, 4, 8),), (4, 8, 3, 5, 6)),
+            Reason(Kind.CENTRE, (), ((3, 4, 5), (0, 4, 8), (2, 4, 6))),
         ],
     ),
     "it stops what it can": (

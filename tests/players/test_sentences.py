@@ -23,7 +23,14 @@ SHOWN_LINES = {
     Kind.MAKES_FORK,
     Kind.THREATENS,
 }
-SHOWN_PLAY = BETTER | {Kind.ALLOWS_FORK, Kind.MAKES_FORK, Kind.ONLY_WIN}
+FORCED = {Kind.ALLOWS_FORCED_FORK, Kind.FORCES_FORK, Kind.STOPS_FORCED_FORK}
+SHOWN_PLAY = {
+    Kind.GIVES_UP_WIN,
+    Kind.ALLOWS_FORK,
+    Kind.LOSES_SOONER,
+    Kind.MAKES_FORK,
+    *FORCED,
+}
 EMPTY_LIST = re.compile(
     r"\b(or|and|on|after|complete|completes|threatens)\b(?! \w)"  # nothing comes after
     r"|(?<!\d) (or|and) \d"  # nothing comes before
@@ -73,7 +80,15 @@ def test_only_the_opponent_is_named() -> None:
         assert str(one.mark) not in said, said
         if str(one.mark.other) in said:
             named.add(reason.kind)
-    assert named == {Kind.GIVES_UP_DRAW, Kind.ALLOWS_WIN, Kind.ALLOWS_FORK, Kind.BLOCKS, Kind.BLOCKS_FORK}
+    assert named == {
+        Kind.GIVES_UP_DRAW,
+        Kind.ALLOWS_WIN,
+        Kind.ALLOWS_FORK,
+        Kind.ALLOWS_FORCED_FORK,
+        Kind.BLOCKS,
+        Kind.BLOCKS_FORK,
+        Kind.STOPS_FORCED_FORK,
+    }
 
 
 def test_what_was_better_is_named() -> None:
@@ -81,6 +96,13 @@ def test_what_was_better_is_named() -> None:
     for _, reason, said in all_said():
         if reason.kind in BETTER:
             assert f": {one_of(counted(reason.cells))} is better" in said.replace("; ", ": "), said
+
+
+def test_the_moves_that_force_or_allow_a_fork_are_named() -> None:
+    """All the cells, parted by commas and an or."""
+    for _, reason, said in all_said():
+        if reason.kind in FORCED - {Kind.FORCES_FORK}:
+            assert re.search(rf"fork,? (with|unlike) {one_of(counted(reason.cells))} \(", said), said
 
 
 def test_where_a_fork_is_to_be_made_is_named() -> None:
@@ -110,6 +132,8 @@ def test_the_moves_that_show_it_are_written_out() -> None:
         play = ", ".join(counted(reason.play))
         if reason.kind is Kind.GIVES_UP_DRAW:
             assert f" after {play};" in said
+        elif reason.kind is Kind.WINS_LATER:
+            assert f" ({play}):" in said
         elif reason.kind in SHOWN_PLAY:
             assert said.endswith(f" ({play}).")
         else:
@@ -134,17 +158,32 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
     Kind.ALLOWS_FORK: [
         ("X__/_O_/__X", 3, "It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8)."),
     ],
+    Kind.ALLOWS_FORCED_FORK: [
+        ("___/_X_/___", 2, "It lets X force a fork with 1, 3, 4, 6, 7 or 9 (2, 1, 9, 4, 6, 7)."),
+        ("X__/___/___", 2, "It lets X force a fork with 4, 5 or 7 (2, 4, 7, 5, 9, 6)."),
+    ],
     Kind.WINS_LATER: [
-        ("XOO/X__/___", 6, "It wins later than it could: 7 is better (7)."),
-        ("XOX/OXO/___", 8, "It wins later than it could: 7 or 9 is better (7)."),
+        ("XOO/X__/___", 6, "It wins later than it could (6, 5, 7): 7 is better."),
+        ("XOX/OXO/___", 8, "It wins later than it could (8, 7, 9): 7 or 9 is better."),
     ],
     Kind.LOSES_SOONER: [
         ("XO_/X__/___", 3, "It loses sooner than it must: 7 is better (7, 5, 9, 6)."),
     ],
     Kind.BLOCKS: [("XO_/X__/___", 7, "It stops X on 1-4-7.")],
     Kind.MAKES_FORK: [("XO_/_X_/__O", 4, "It makes a fork: 4-5-6 and 1-4-7 (4, 6, 7).")],
+    Kind.FORCES_FORK: [
+        ("XO_/___/___", 5, "It forces a fork (5, 9, 4, 6, 7)."),
+        ("_X_/___/O__", 1, "It forces a fork (1, 3, 5, 8, 9)."),
+    ],
     Kind.BLOCKS_FORK: [("XOX/___/___", 5, "It keeps X from making a fork on 5, 7 or 9.")],
-    Kind.ONLY_WIN: [("_X_/___/O__", 1, "It is the only move that wins (1, 3, 5, 8, 9).")],
+    Kind.STOPS_FORCED_FORK: [
+        (
+            "___/_X_/___",
+            1,
+            "It stops X from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7).",
+        ),
+    ],
+    Kind.ONLY_WIN: [("_X_/___/O__", 1, "It is the only move that wins.")],
     Kind.ONLY_MOVE: [("X__/___/___", 5, "It is the only move that does not lose.")],
     Kind.THREATENS: [("XO_/___/___", 5, "It threatens 1-5-9.")],
     Kind.CENTRE: [("___/___/___", 5, "It takes the centre, on 4 open lines.")],
@@ -212,6 +251,17 @@ def test_advice_is_the_cell_the_prospect_and_every_reason_in_one_line() -> None:
     for one in all_advice():
         said = " ".join(say_reason(reason, one.mark) for reason in one.reasons)
         assert say_advice(one) == f"{counted((one.cell,))[0]}: {say_prospect(one.prospect)}. {said}"
+
+
+def test_a_win_or_a_loss_that_takes_longer_is_said_with_its_moves() -> None:
+    """Shorter ones are shown by the line that is completed; the others move by move, to the end."""
+    for one in all_advice():
+        if one.prospect.result is not Result.DRAW and one.prospect.distance > 2:
+            shown = re.findall(r"[(\s]((?:\d, )+\d)[);]", say_advice(one))
+            assert any(
+                len(moves) == one.prospect.distance and moves[0] == counted((one.cell,))[0]
+                for moves in (line.split(", ") for line in shown)
+            ), say_advice(one)
 
 
 def test_advice_reads_like_this() -> None:

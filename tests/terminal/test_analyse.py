@@ -48,8 +48,8 @@ It takes an edge, on 1 open line.
 GONE_THROUGH = """\
 1. {first} 1: draw. It takes a corner, on 3 open lines.
 2. {other} 4: loss in 6. It gives up the draw: {first} wins after 4, 2, 3, 5, 9, 8; 5 is better. \
-A mistake.
-3. {first} 2: win in 5. It threatens 1-2-3.
+It lets {first} force a fork with 2, 3 or 5 (4, 2, 3, 5, 9, 8). A mistake.
+3. {first} 2: win in 5. It forces a fork (2, 3, 5, 9, 8). It threatens 1-2-3.
 4. {other} 5: loss in 2. It lets {first} complete 1-2-3. It loses sooner than it must: 3 is better \
 (3, 5, 9, 8).
 5. {first} 3: win in 1. It completes 1-2-3.

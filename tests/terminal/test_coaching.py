@@ -10,7 +10,7 @@ import pytest
 
 from forked import noughts
 from hostile_bots import POLITE, command
-from noughts import GEM, KATA, NARRATIVE, Wording
+from noughts import GEM, KATA, NARRATIVE, O, Wording, X
 from noughts.core.board import reachable
 from noughts.core.notation import format_cell
 from noughts.players.perfect import best_cells
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from noughts.words.wording import Starter
 
 NO_CELL = "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
+CORNER_AFTER_CENTRE = (
+    "1: draw. It stops {other} from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7). "
+    "It takes a corner, on 2 open lines."
+)
 COMPACT_BOARD = ["1 2 3", "4 X 6", "7 8 9", "O 1-9:"]
 
 
@@ -61,8 +65,14 @@ ANSWERS = {
     "5 1 hint": (
         "2: draw. It threatens 2-5-8. It takes an edge, on 1 open line. As good: 3, 4, 6, 7, 8, 9."
     ),
-    "1 hint": "5: draw. It is the only move that does not lose. It takes the centre, on 3 open lines.",
-    "1 2 hint": ("4: win in 5. It threatens 1-4-7. It takes an edge, on 2 open lines. As good: 5, 7."),
+    "1 hint": (
+        "5: draw. It stops X from forcing a fork, unlike 2, 3, 4, 6, 7, 8 or 9 (2, 4, 7, 5, 9, 6). "
+        "It is the only move that does not lose. It takes the centre, on 3 open lines."
+    ),
+    "1 2 hint": (
+        "4: win in 5. It forces a fork (4, 7, 5, 9, 6). It threatens 1-4-7. "
+        "It takes an edge, on 2 open lines. As good: 5, 7."
+    ),
     "1 4 2 5 hint": "3: win in 1. It completes 1-2-3. It takes a corner, on 2 open lines.",
     "why": "There is no token yet; why 5 tells what one on 5 would do.",
     "5 undo why": "There is no token yet; why 5 tells what one on 5 would do.",
@@ -70,14 +80,14 @@ ANSWERS = {
     "5 1 undo why": "X on 5: draw. It takes the centre, on 4 open lines.",
     "1 2 why": (
         "O on 2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 is better. "
-        "It takes an edge, on 1 open line."
+        "It lets X force a fork with 4, 5 or 7 (2, 4, 7, 5, 9, 6). It takes an edge, on 1 open line."
     ),
     "why-5": "5: draw. It takes the centre, on 4 open lines.",
     " Why-\tB2": "5: draw. It takes the centre, on 4 open lines.",
     "why-1,1": "5: draw. It takes the centre, on 4 open lines.",
     "1 why-2": (
         "2: loss in 6. It gives up the draw: X wins after 2, 4, 7, 5, 9, 6; 5 is better. "
-        "It takes an edge, on 1 open line."
+        "It lets X force a fork with 4, 5 or 7 (2, 4, 7, 5, 9, 6). It takes an edge, on 1 open line."
     ),
 }
 """What is typed, a hyphen standing for a space within a line, and what is said to the last of it."""
@@ -182,7 +192,7 @@ def test_a_listener_is_told_the_answer_alone() -> None:
     assert lines[2:] == [
         "X on 5; O to move.",
         asked("5"),
-        "1: draw. It takes a corner, on 2 open lines. As good: 3, 7, 9.",
+        f"{CORNER_AFTER_CENTRE.format(other=X)} As good: 3, 7, 9.",
         asked("5"),
         "X on 5: draw. It takes the centre, on 4 open lines.",
         asked("5"),
@@ -195,7 +205,7 @@ def test_it_knows_who_began() -> None:
     lines = Coached("5", "why", "hint", first="O").lines
 
     assert "O on 5: draw. It takes the centre, on 4 open lines." in lines
-    assert "1: draw. It takes a corner, on 2 open lines. As good: 3, 7, 9." in lines
+    assert f"{CORNER_AFTER_CENTRE.format(other=O)} As good: 3, 7, 9." in lines
 
 
 def test_a_hint_names_all_best_moves_of_every_position() -> None:
@@ -222,6 +232,6 @@ def test_the_answer_of_a_program_is_explained(tmp_path: Path) -> None:
     ran = noughts(*line, typed="5\nwhy\nhint\n2\nwhy 8\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "\nO on 1: draw. It takes a corner, on 2 open lines.\n" in ran.stdout
+    assert f"\nO on {CORNER_AFTER_CENTRE.format(other=X)}\n" in ran.stdout
     assert "\n8: win in 1. It completes 2-5-8. It takes an edge, on 2 open lines.\n" in ran.stdout
     assert digits(tmp_path) == ["5123"]

@@ -100,9 +100,15 @@ def test_a_move_is_sent_with_what_was_seen_and_a_key(server: FarServer, tmp_path
         ("0", "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
         ("\x07", "That is no plain text: it has characters that cannot be shown."),
         ("undo", "There is no token of O's to take back."),
-        ("hint", "1: draw. It takes a corner, on 2 open lines. As good: 3, 7, 9."),
+        (
+            "hint",
+            (
+                "1: draw. It stops X from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7). "
+                "It takes a corner, on 2 open lines. As good: 3, 7, 9."
+            ),
+        ),
         ("why", "X on 5: draw. It takes the centre"),
-        ("why 1", "1: draw. It takes a corner"),
+        ("why 1", "1: draw. It stops X from forcing a fork"),
         ("help", "a person is asked first"),
     ],
     ids=repr,

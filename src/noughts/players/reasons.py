@@ -8,7 +8,7 @@ from operator import index
 from noughts.core.board import LINES
 from noughts.core.value import Value
 from noughts.players.perfect import best_cells, perfect_cells
-from noughts.players.solver import Result, prospect, prospects, sides
+from noughts.players.solver import Prospect, Result, prospect, prospects, sides
 from noughts.players.tactics import (
     CENTRE,
     CORNERS,
@@ -35,11 +35,14 @@ class Kind(Enum):
     GIVES_UP_DRAW = "givesUpDraw"
     ALLOWS_WIN = "allowsWin"
     ALLOWS_FORK = "allowsFork"
+    ALLOWS_FORCED_FORK = "allowsForcedFork"
     WINS_LATER = "winsLater"
     LOSES_SOONER = "losesSooner"
     BLOCKS = "blocks"
     MAKES_FORK = "makesFork"
+    FORCES_FORK = "forcesFork"
     BLOCKS_FORK = "blocksFork"
+    STOPS_FORCED_FORK = "stopsForcedFork"
     ONLY_WIN = "onlyWin"
     ONLY_MOVE = "onlyMove"
     THREATENS = "threatens"
@@ -56,6 +59,8 @@ class Kind(Enum):
 
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
 
+_WIN_IN_5, _LOSS_IN_6 = Prospect(Result.WIN, 5), Prospect(Result.LOSS, 6)
+
 PLACES = Kind.CENTRE, Kind.CORNER, Kind.EDGE
 """What is true of every move, and seldom why it is made."""
 
@@ -69,23 +74,36 @@ class Reason(Value):
     lines: tuple[tuple[Cell, ...], ...] = ()
     """The lines of three that show it."""
     play: tuple[Cell, ...] = ()
-    """The moves that show it; they start with the move itself or, where better was missed, with that."""
+    """The moves that prove it, to the end of the game.
+
+    They start with the move itself, except for the better move that was missed (`GIVES_UP_WIN`,
+    `LOSES_SOONER`) and the worse one that was avoided (`STOPS_FORCED_FORK`).
+    """
 
 
 def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
     """Return all that a move does; a move that is not legal is refused.
+
+    Among the reasons of a move that wins or loses, at least one proves it by its `play`: a line that
+    starts with the move and ends with the win, in which both sides play best.
 
     >>> from noughts.core.notation import parse_board
     >>> for reason in reasons(parse_board("X__/_O_/__X"), 2):
     ...     print(reason.kind, reason.cells, reason.play)
     givesUpDraw (1, 3, 5, 7) (2, 6, 3, 7)
     allowsFork (6,) (2, 6, 3, 7)
-    threatens (6,) (2, 6)
+    threatens (6,) (2, 6, 3, 7)
     corner () ()
     """
     board.place(cell)
     cell = index(cell)
-    found = [*_tactical(board, cell), *_exact(board, cell), _positional(board, cell)]
+    play = _line(board, cell)
+    found = [
+        *_tactical(board, cell, play),
+        *_exact(board, cell, play),
+        *_forced(board, cell, play),
+        _positional(board, cell),
+    ]
     return tuple(sorted(found, key=lambda reason: _ORDER[reason.kind]))
 
 
@@ -98,7 +116,12 @@ def best_play(board: Board) -> tuple[Cell, ...]:
     return tuple(moves)
 
 
-def _tactical(board: Board, cell: Cell) -> Iterator[Reason]:
+def _line(board: Board, cell: Cell) -> tuple[Cell, ...]:
+    """Return a move, and how the game then goes on to its end."""
+    return (cell, *best_play(board.place(cell)))
+
+
+def _tactical(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
     """Tell what can be seen: lines completed, stopped and threatened, by this move and by the answer."""
     mine, theirs = sides(board)
     token = 1 << cell
@@ -111,7 +134,7 @@ def _tactical(board: Board, cell: Cell) -> Iterator[Reason]:
     elif feared := wins(theirs, moved):
         yield Reason(Kind.ALLOWS_WIN, cells(feared), _completed(theirs, feared), (cell, cells(feared)[0]))
     else:
-        yield from _threats(mine, theirs, cell)
+        yield from _threats(mine, theirs, cell, play)
         if allowed := fork_answers(moved, theirs):
             yield Reason(
                 Kind.ALLOWS_FORK,
@@ -124,7 +147,7 @@ def _tactical(board: Board, cell: Cell) -> Iterator[Reason]:
             yield Reason(Kind.BLOCKS_FORK, cells(forked), _forked(theirs, mine, forked))
 
 
-def _threats(mine: int, theirs: int, cell: Cell) -> Iterator[Reason]:
+def _threats(mine: int, theirs: int, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
     """Tell what the move threatens that was not threatened before."""
     moved = mine | 1 << cell
     threatened = wins(moved, theirs)
@@ -134,7 +157,7 @@ def _threats(mine: int, theirs: int, cell: Cell) -> Iterator[Reason]:
     if forks(mine, theirs) >> cell & 1:
         yield Reason(Kind.MAKES_FORK, cells(threatened), lines, _fork_wins(mine, theirs, cell))
     else:
-        yield Reason(Kind.THREATENS, cells(threatened), lines, (cell, *cells(threatened)))
+        yield Reason(Kind.THREATENS, cells(threatened), lines, play)
 
 
 def _fork_wins(mine: int, theirs: int, cell: Cell) -> tuple[Cell, ...]:
@@ -147,7 +170,7 @@ def _holds(board: Board, cell: Cell) -> bool:
     return prospects(board)[cell].result is not Result.LOSS
 
 
-def _exact(board: Board, cell: Cell) -> Iterator[Reason]:
+def _exact(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
     """Tell what the solver knows: what the position was worth, and what it is worth after the move."""
     before, found = prospect(board), prospects(board)
     after = found[cell]
@@ -155,17 +178,32 @@ def _exact(board: Board, cell: Cell) -> Iterator[Reason]:
     if before.result is Result.WIN and after.result is not Result.WIN:
         yield Reason(Kind.GIVES_UP_WIN, best, (), best_play(board))
     elif before.result is Result.DRAW and after.result is Result.LOSS:
-        yield Reason(Kind.GIVES_UP_DRAW, best, (), (cell, *best_play(board.place(cell))))
+        yield Reason(Kind.GIVES_UP_DRAW, best, (), play)
+    elif after.distance != before.distance and after.result is Result.WIN:
+        yield Reason(Kind.WINS_LATER, best, (), play)
     elif after.distance != before.distance:
-        kind = Kind.WINS_LATER if after.result is Result.WIN else Kind.LOSES_SOONER
-        yield Reason(kind, best, (), best_play(board))
+        yield Reason(Kind.LOSES_SOONER, best, (), best_play(board))
     elif after.distance > 1 and len(found) > 1:
         others = {one.result for other, one in found.items() if other != cell}
-        play = (cell, *best_play(board.place(cell)))
         if after.result is Result.WIN and Result.WIN not in others:
             yield Reason(Kind.ONLY_WIN, (cell,), (), play)
         elif after.result is Result.DRAW and others == {Result.LOSS}:
             yield Reason(Kind.ONLY_MOVE, (cell,), (), play)
+
+
+def _forced(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
+    """Find forks that are forced: whatever the answer, the fork follows, or a line at once.
+
+    There is no other way to win with the fifth token from now, so the solver finds them all.
+    """
+    found = prospects(board)
+    allowing = tuple(other for other, one in found.items() if one == _LOSS_IN_6)
+    if found[cell] == _WIN_IN_5:
+        yield Reason(Kind.FORCES_FORK, (cell,), (), play)
+    elif cell in allowing:
+        yield Reason(Kind.ALLOWS_FORCED_FORK, best_cells(board.place(cell)), (), play)
+    elif allowing and found[cell].result is prospect(board).result is Result.DRAW:
+        yield Reason(Kind.STOPS_FORCED_FORK, allowing, (), _line(board, allowing[0]))
 
 
 def _positional(board: Board, cell: Cell) -> Reason:

@@ -21,12 +21,15 @@ _SENTENCES = {
     Kind.GIVES_UP_DRAW: "It gives up the draw: {other} wins after {play}; {cells} is better.",
     Kind.ALLOWS_WIN: "It lets {other} complete {lines}.",
     Kind.ALLOWS_FORK: "It lets {other} make a fork on {cells}: {lines} ({play}).",
-    Kind.WINS_LATER: "It wins later than it could: {cells} is better ({play}).",
+    Kind.ALLOWS_FORCED_FORK: "It lets {other} force a fork with {cells} ({play}).",
+    Kind.WINS_LATER: "It wins later than it could ({play}): {cells} is better.",
     Kind.LOSES_SOONER: "It loses sooner than it must: {cells} is better ({play}).",
     Kind.BLOCKS: "It stops {other} on {lines}.",
     Kind.MAKES_FORK: "It makes a fork: {lines} ({play}).",
+    Kind.FORCES_FORK: "It forces a fork ({play}).",
     Kind.BLOCKS_FORK: "It keeps {other} from making a fork on {cells}.",
-    Kind.ONLY_WIN: "It is the only move that wins ({play}).",
+    Kind.STOPS_FORCED_FORK: "It stops {other} from forcing a fork, unlike {cells} ({play}).",
+    Kind.ONLY_WIN: "It is the only move that wins.",
     Kind.ONLY_MOVE: "It is the only move that does not lose.",
     Kind.THREATENS: "It threatens {lines}.",
     Kind.CENTRE: "It takes the centre, {open}.",
@@ -74,8 +77,8 @@ def say_advice(advice: Advice) -> str:
 
     >>> from noughts.core.board import Board
     >>> from noughts.players.coach import judge
-    >>> say_advice(judge(Board().place(0), 4))
-    '5: draw. It is the only move that does not lose. It takes the centre, on 3 open lines.'
+    >>> say_advice(judge(Board(), 4))
+    '5: draw. It takes the centre, on 4 open lines.'
     """
     said = [f"{format_cell(advice.cell)}: {say_prospect(advice.prospect)}."]
     return " ".join((*said, *(say_reason(reason, advice.mark) for reason in advice.reasons)))
