@@ -7,7 +7,6 @@ loop, so that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
-import gc
 from concurrent.futures import Executor, Future
 from fractions import Fraction
 from itertools import count
@@ -20,14 +19,13 @@ from noughts.core.errors import BadPolicy, StoreUnavailable
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
 from noughts.service import random_id
 from noughts.web.bots import Bots
-from noughts.web.house import House
 from noughts.web.logs import Lines
 from noughts.web.lounge import Lounge
 from noughts.web.metrics import Metrics
 from noughts.web.rooms import Chair, Room
 from noughts.web.roster import Roster
-from noughts.web.settings import Settings
 from web.fake_clock import run, skip
+from web.houses import open_house
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -226,16 +224,11 @@ def test_a_server_checks_by_itself() -> None:
     """A turn that nobody started is found while the server runs, and nothing is asked of it."""
 
     async def play() -> list[Cell]:
-        house, threshold = House(Settings(store="memory:"), is_shared=False), gc.get_threshold()
-        await house.open()
-        try:
+        async with open_house() as house:
             moved = asyncio.Event()
             house.lounge.on_change = lambda live: moved.set() if live.game.moves else None
             live = await house.lounge.begin(random_id(), room("random"), beginning("random"))
             await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
             return list(live.game.moves)
-        finally:
-            await house.close()
-            gc.set_threshold(*threshold)
 
     assert len(asyncio.run(play())) == 1

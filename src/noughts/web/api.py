@@ -45,14 +45,8 @@ log = logging.getLogger("noughts.web")
 
 BASE = "/api/v1"
 LISTED = 50
-FRESH = 3_600_000
-"""How long a table is listed that nobody sits at any more, in milliseconds."""
-
 READY = 2.0
 """How long the store may take to say that it is there, in seconds."""
-
-DAY = 86_400_000
-"""How long a game is listed that is not over, in milliseconds."""
 
 YEAR = 365 * 24 * 3600
 BOT, MACHINES = "bot:", ("bot:", "program:")
@@ -293,15 +287,32 @@ class Api:
         return Reply(200, _encode(live.snapshot(version, you)))
 
     async def lobby(self, asking: Asking) -> Reply:
-        """List the games of the lobby."""
+        """List the games of the lobby: those whose players are there first, and of these the newest."""
         asking.query()
-        lounge = self._house.lounge
+        house, lounge = self._house, self._house.lounge
         store = lounge.store
-        tables, playing = await lounge.in_thread(
-            lambda: (store.notes(OPEN, LISTED), store.notes(PLAYING, LISTED))
+        attended = await house.presence.attended()
+        known = {game: live.room for game in attended if (live := lounge.known(game))}
+        others = [game for game in attended if game not in known][-2 * LISTED :]
+
+        def read() -> dict[str, Room]:
+            notes = (
+                *store.notes(OPEN, LISTED),
+                *store.notes(PLAYING, LISTED),
+                *filter(None, map(store.note, others)),
+            )
+            return {note.name: read_room(note.text) for note in notes}
+
+        rooms = {**known, **await lounge.in_thread(read)}
+        newest = wall_clock() - 1000 * house.settings.lobby_grace_seconds
+        listed = sorted(
+            [
+                (game, room)
+                for game, room in rooms.items()
+                if game in attended or room.created > newest  # nobody may have had the time to connect
+            ],
+            key=lambda found: (not attended.get(found[0]), -found[1].created),
         )
-        opened = [(note.name, read_room(note.text)) for note in tables]
-        played = [(note.name, read_room(note.text)) for note in playing]
         found = schemas.Lobby(
             open=[
                 schemas.OpenTable(
@@ -311,23 +322,16 @@ class Api:
                     first=room.first,
                     created=room.created,
                 )
-                for game, room in opened
-                if self._is_waiting(game, room)
-            ],
+                for game, room in listed
+                if room.shelf == OPEN
+            ][:LISTED],
             playing=[
                 schemas.Playing(id=game, X=room.names[0] or "", O=room.names[1] or "")
-                for game, room in played
-                if wall_clock() - room.created < DAY
-            ],
+                for game, room in listed
+                if room.shelf == PLAYING
+            ][:LISTED],
         )
         return Reply(200, _encode(found))
-
-    def _is_waiting(self, game: str, room: Room) -> bool:
-        """Tell whether somebody is there still, or was a short while ago."""
-        live = self._house.lounge.known(game)
-        if live and any(seat.present for seat in (live.view().seats.X, live.view().seats.O)):
-            return True
-        return wall_clock() - room.created < FRESH
 
     async def analyse(self, asking: Asking) -> Reply:
         """Say what each move of a position is worth, and why; or what to say of a game."""

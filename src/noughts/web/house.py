@@ -70,7 +70,9 @@ class House:
         self.store = await loop.run_in_executor(self._threads, open_store, self.settings.store)
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
-        self.presence = Presence(self.lounge, is_shared=self.is_shared)
+        self.presence = Presence(
+            self.lounge, is_shared=self.is_shared, grace_seconds=self.settings.lobby_grace_seconds
+        )
         self.bots = Bots(self.lounge, self.roster, self.think, self.metrics)
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(

@@ -17,6 +17,7 @@ import msgspec
 from noughts.core.errors import NoughtsError
 from noughts.service import wall_clock
 from noughts.web.live import NOBODY, Present
+from noughts.web.rooms import OPEN, PLAYING
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -39,25 +40,47 @@ GONE = 35.0
 
 _PROCESS, GOODBYE = "process-", "0"
 
+LOBBY_GAMES_SEARCHED = 1000
+"""How many open games, and how many that are played, a process that starts looks up in the store."""
+
+
+class Written(Present, frozen=True):
+    """What a process writes down about a game."""
+
+    lobby: bool = False
+
+    def present(self) -> Present:
+        """Return who is there."""
+        return Present(self.X, self.O, self.watching)
+
 
 class Presence:
     """Tells who is there, to those who follow a game."""
 
-    def __init__(self, lounge: Lounge, *, is_shared: bool) -> None:
+    def __init__(self, lounge: Lounge, *, is_shared: bool, grace_seconds: int) -> None:
         self._lounge = lounge
         self._is_shared = is_shared
         self._process = token_hex(6)
         self._told: dict[str, Present] = {}
         self._telling: set[str] = set()
         self._heard: dict[str, float] = {}
+        self._grace_seconds = grace_seconds
+        self._attended: dict[str, set[str]] = {}
+        """Games of the lobby with a player connected, and the processes that they are connected to."""
+        self._left: dict[str, float] = {}
+        """Games of the lobby that the last player left, the longest ago first, by the loop's time."""
+        self._has_searched = not is_shared
+        """Whether what other processes had written before this one started is known here."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
         self._loop = asyncio.get_running_loop()
         if is_shared:
             self._start(self._beat())
 
-    def came(self, live: Live) -> None:
+    def came(self, live: Live, *, is_player: bool = False) -> None:
         """Tell soon that somebody has come."""
+        if is_player and live.room.lobby:
+            self._attend(live.id, self._process, is_there=True)
         if self._is_closed:
             return
         if live.timer:
@@ -66,8 +89,10 @@ class Presence:
             live.timer.cancel()
         live.timer = self._loop.call_later(SOON, self._settle, live)
 
-    def left(self, live: Live) -> None:
+    def left(self, live: Live, *, is_player: bool = False) -> None:
         """Tell that somebody has left, unless they are back in a moment or nobody is there to hear."""
+        if is_player and live.room.lobby and not any(stream.marks for stream in live.streams):
+            self._attend(live.id, self._process, is_there=False)
         if live.timer is None and (live.streams or self._is_shared) and not self._is_closed:
             live.timer = self._loop.call_later(PATIENCE, self._settle, live)
 
@@ -83,7 +108,8 @@ class Presence:
         name = f"{live.id}-{self._process}"
         try:
             while (here := live.here) != self._told.get(live.id, NOBODY):
-                await self._write(name, msgspec.json.encode(here).decode(), live.id)
+                written = Written(here.X, here.O, here.watching, live.room.lobby)
+                await self._write(name, msgspec.json.encode(written).decode(), live.id)
                 self._told[live.id] = here
                 if here == NOBODY:
                     del self._told[live.id]
@@ -103,10 +129,14 @@ class Presence:
 
     async def find(self, live: Live) -> None:
         """Look who of a game is at other processes."""
-        if not self._is_shared:
-            return
+        if self._is_shared:
+            await self._find(live.id)
+
+    async def _find(self, *games: str) -> None:
         store = self._lounge.store
-        notes = await self._lounge.in_thread(lambda: store.notes(live.id))
+        notes = await self._lounge.in_thread(
+            lambda: [note for game in games for note in store.notes(game)]
+        )
         for note in notes:
             process = note.name.rpartition("-")[2]
             if process not in self._heard:
@@ -125,17 +155,53 @@ class Presence:
             self._gone({process})
             return
         self._heard[process] = self._loop.time()
-        live = self._lounge.known(note.shelf) if note.shelf else None
+        if not note.shelf:
+            return
+        try:
+            written = msgspec.json.decode(note.text, type=Written)
+        except msgspec.MsgspecError:
+            return
+        present = written.present()
+        if written.lobby:
+            self._attend(note.shelf, process, is_there=bool(present.X or present.O))
+        live = self._lounge.known(note.shelf)
         if live:
-            try:
-                present = msgspec.json.decode(note.text, type=Present)
-            except msgspec.MsgspecError:
-                return
             if present == NOBODY:
                 live.elsewhere.pop(process, None)
             else:
                 live.elsewhere[process] = present
             live.tell_room()
+
+    async def attended(self) -> dict[str, bool]:
+        """Return the games of the lobby that a player is connected to (True), or was a moment ago."""
+        if not self._has_searched:
+            store = self._lounge.store
+            notes = await self._lounge.in_thread(
+                lambda: [
+                    note for shelf in (OPEN, PLAYING) for note in store.notes(shelf, LOBBY_GAMES_SEARCHED)
+                ]
+            )
+            await self._find(*(note.name for note in notes))
+            self._has_searched = True
+        self._forget_left()
+        return {**dict.fromkeys(self._left, False), **dict.fromkeys(self._attended, True)}
+
+    def _attend(self, game: str, process: str, *, is_there: bool) -> None:
+        """Note that a player of a game is connected to a process, or that none is any more."""
+        if is_there:
+            self._attended.setdefault(game, set()).add(process)
+            self._left.pop(game, None)
+        elif process in (there := self._attended.get(game, set())):
+            there.remove(process)
+            if not there:
+                del self._attended[game]
+                self._left[game] = self._loop.time()
+                self._forget_left()
+
+    def _forget_left(self) -> None:
+        until = self._loop.time() - self._grace_seconds
+        while self._left and self._left[game := next(iter(self._left))] <= until:
+            del self._left[game]
 
     async def _beat(self) -> None:
         while True:
@@ -154,6 +220,8 @@ class Presence:
         """Hear that there is nobody any more at these processes."""
         for process in processes:
             self._heard.pop(process, None)
+            for game in tuple(self._attended):
+                self._attend(game, process, is_there=False)
         for live in self._lounge.all_known() if processes else ():
             if [live.elsewhere.pop(process) for process in processes if process in live.elsewhere]:
                 live.tell_room()

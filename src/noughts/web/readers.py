@@ -107,7 +107,7 @@ class Readers:
         self._of_address[address] += 1
         self._house.metrics.requests[ROUTE, 200] += 1
         stream.begin(after)
-        self._house.presence.came(live)
+        self._house.presence.came(live, is_player=bool(marks))
         self._house.bots.consider(live)  # which may have been left when it was to move
 
     def leave(self, stream: Stream) -> None:
@@ -120,7 +120,7 @@ class Readers:
         if not self._of_address[address]:
             del self._of_address[address]
         stream.live.streams.discard(stream)
-        self._house.presence.left(stream.live)
+        self._house.presence.left(stream.live, is_player=bool(stream.marks))
 
     def keep_awake(self, second: int) -> None:
         """Ping the streams whose second it is."""

@@ -33,6 +33,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     most_connections: int = 50_000
     cached_games: int = 4096
     """How many games are remembered that nobody watches."""
+    lobby_grace_seconds: int = 60
+    """How long the lobby lists a game that was just created, or whose last player has disconnected."""
     log: str = "info"
     """How much is told: debug, info, warning or error."""
 

@@ -1,0 +1,26 @@
+"""A server's components in the process of the tests, without its sockets."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from noughts.web.house import House
+from noughts.web.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@asynccontextmanager
+async def open_house(cached_games: int = 4096) -> AsyncIterator[House]:
+    """Open the components of a server whose games end with it, and close them in the end."""
+    threshold = gc.get_threshold()
+    house = House(Settings(store="memory:", cached_games=cached_games), is_shared=False)
+    await house.open()
+    try:
+        yield house
+    finally:
+        await house.close()
+        gc.set_threshold(*threshold)

@@ -1,0 +1,204 @@
+"""The list of open games, and of those to watch: only games whose players are there, or were just now."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import Mark, open_store
+from noughts.core.game import CreateGame, decide
+from noughts.service import random_id
+from noughts.web.rooms import Chair, Room
+from web.fake_clock import run, skip
+from web.houses import open_house
+from web.serving import DEADLINE, Client, Server
+from web.tables import friends, seated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from postgres_server import Server as Postgres
+
+OLDER_MS = 61_000
+"""More than a game is listed for when nobody is connected, in milliseconds."""
+
+NO_GRACE = {"NOUGHTS_LOBBY_GRACE_SECONDS": "0"}
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server that lists no game without a player."""
+    place = tmp_path_factory.mktemp("strict") / "games.db"
+    with Server(f"sqlite:{place}", **NO_GRACE) as server:
+        yield server
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+
+def listed(client: Client, what: str = "open") -> list[str]:
+    """Return the games in a list of the lobby."""
+    return [game["id"] for game in client.get("/games").json[what]]
+
+
+def wait_listed(client: Client, game: str, what: str, *, is_listed: bool) -> None:
+    """Ask until a game is listed, or until it is not; the server learns of a closed line in a moment."""
+    until = time.monotonic() + DEADLINE
+    while (game in listed(client, what)) != is_listed:
+        assert time.monotonic() < until, "it stays as it is"
+
+
+def make_older(store: str, *games: str) -> None:
+    """Have games been created more than a minute ago; no server may run meanwhile."""
+    with open_store(store) as kept:
+        for game in games:
+            note = kept.note(game)
+            assert note
+            room = json.loads(note.text)
+            room["created"] -= OLDER_MS
+            kept.write_note(game, json.dumps(room), expected=note.revision, shelf=note.shelf)
+
+
+def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -> None:
+    """It goes when the creator leaves, comes back with them, and can be joined by its id all the time."""
+    with seated(strict, "lobby", name="Ann") as ann, strict.client() as bob:
+        assert ann.game not in listed(bob)
+        for _ in range(2):
+            with ann.follow() as stream:
+                stream.wait(lambda now: now.rooms)
+                assert ann.game in listed(bob)
+            wait_listed(bob, ann.game, "open", is_listed=False)
+
+        assert bob.join(ann.game, None)["marks"] == ["O"]
+
+
+def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
+    """A game needs a player; the creator's second line counts as much as the first."""
+    with seated(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
+        watching.wait(lambda now: now.rooms)
+        assert ann.game not in listed(eve)
+        with ann.follow() as first:
+            with ann.follow() as second:
+                for stream in (first, second):
+                    stream.wait(lambda now: now.rooms)
+            assert ann.game in listed(eve)
+        wait_listed(eve, ann.game, "open", is_listed=False)
+
+
+def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> None:
+    """One who stays is enough; those who watch do not count."""
+    with friends(strict, kind="lobby") as table, table.watcher.follow(table.game) as watching:
+        watching.wait(lambda now: now.rooms)
+        assert table.game not in listed(table.watcher, "playing")
+        with table.O.follow() as bob:
+            with table.X.follow() as ann:
+                for stream in (ann, bob):
+                    stream.wait(lambda now: now.rooms)
+                assert table.game in listed(table.watcher, "playing")
+            bob.wait_room(lambda room: not room["seats"]["X"]["present"])
+            assert table.game in listed(table.watcher, "playing")
+            assert table.game not in listed(table.watcher)
+        wait_listed(table.watcher, table.game, "playing", is_listed=False)
+
+
+def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
+    """A page that is loaded again, or a train in a tunnel, takes no game off the list."""
+    with seated(server, "lobby") as ann, server.client() as eve, eve.follow(ann.game) as watching:
+        with ann.follow():
+            watching.wait_room(lambda room: room["seats"]["X"]["present"])
+        watching.wait_room(lambda room: not room["seats"]["X"]["present"])
+
+        assert ann.game in listed(eve)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(0, "listed"), (59, "listed"), (60, "gone"), (3600, "gone")]
+)
+def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, expected: str) -> None:
+    """And not a second longer, whether or not the process still remembers it."""
+
+    async def leave() -> bool:
+        async with open_house(cached_games=0) as house:
+            room = Room(X=Chair(), O=Chair(), created=0, lobby=True)
+            live = await house.lounge.begin(random_id(), room, decide(None, CreateGame(Mark.X)))
+            game = live.id
+            house.presence.came(live, is_player=True)
+            skip(3600)
+            assert await house.presence.attended() == {game: True}
+            house.presence.left(live, is_player=True)
+            del live
+            skip(seconds)
+            return game in await house.presence.attended()
+
+    assert run(leave) == (expected == "listed")
+
+
+def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
+    """After a restart it comes back with its creator, and stays listed for a while after they leave."""
+    with Server(store) as server, server.client() as client:
+        seat = client.create("lobby", name="Ann")
+        assert server.stop() == 0
+    make_older(store, seat["id"])
+
+    with Server(store) as again, again.client(seat["secrets"]["X"]) as ann, again.client() as eve:
+        assert listed(eve) == []
+        with eve.follow(seat["id"]) as watching:
+            with ann.follow(seat["id"]):
+                watching.wait_room(lambda room: room["seats"]["X"]["present"])
+                assert listed(eve) == [seat["id"]]
+            watching.wait_room(lambda room: not room["seats"]["X"]["present"])
+        assert listed(eve) == [seat["id"]]
+        assert eve.join(seat["id"], None)["marks"] == ["O"]
+
+
+def test_abandoned_games_hide_no_open_one(store: str) -> None:
+    """However many were created after it; and those whose creators are there come first."""
+    with Server(store) as server, server.client() as client:
+        waiting = client.create("lobby", name="Ann")
+        abandoned = [client.create("lobby")["id"] for _ in range(58)]
+        with friends(server, kind="lobby") as table:
+            playing = table.game
+            secret = table.X.client.secret
+        assert server.stop() == 0
+    make_older(store, waiting["id"], *abandoned, playing)
+
+    with Server(store) as again, again.client() as eve, ExitStack() as stack:
+        for game, own in ((waiting["id"], waiting["secrets"]["X"]), (playing, secret)):
+            client = stack.enter_context(again.client(own))
+            stack.enter_context(client.follow(game)).wait(lambda now: now.rooms)
+        assert listed(eve) == [waiting["id"]]
+        assert listed(eve, "playing") == [playing]
+
+        fresh = [eve.create("lobby")["id"] for _ in range(58)]
+
+        assert listed(eve) == [waiting["id"], *fresh[:-50:-1]]
+
+
+@pytest.fixture(scope="module")
+def url(postgres: Postgres) -> str:
+    """Name a place for the games of several servers."""
+    return postgres.place()
+
+
+def test_a_game_at_another_server_is_listed_while_its_creator_is_connected(url: str) -> None:
+    """By a server that was there before, and by one that was started after the creator came."""
+    with Server(url, **NO_GRACE) as here, Server(url, **NO_GRACE) as there, ExitStack() as stack:
+        eve = stack.enter_context(there.client())
+        ann = stack.enter_context(seated(here, "lobby", name="Ann"))
+        assert ann.game not in listed(eve)
+        with ann.follow() as stream:
+            stream.wait(lambda now: now.rooms)
+            wait_listed(eve, ann.game, "open", is_listed=True)
+            late = stack.enter_context(Server(url, **NO_GRACE))
+            cid = stack.enter_context(late.client())
+            assert ann.game in listed(cid)
+        for client in (eve, cid):
+            wait_listed(client, ann.game, "open", is_listed=False)
+        with ann.follow():
+            wait_listed(cid, ann.game, "open", is_listed=True)
+            assert here.stop() == 0  # and says so
+            for client in (eve, cid):
+                wait_listed(client, ann.game, "open", is_listed=False)
