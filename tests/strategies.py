@@ -38,7 +38,7 @@ commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(PlaceToken, marks, cells),
     st.builds(PlaceToken, marks, cells),
     st.builds(TakeBack, marks),
-    st.builds(JoinGame, marks, names),
+    st.builds(JoinGame, marks, names, st.booleans()),
     st.builds(Resign, marks),
     st.builds(CreateGame, marks, st.booleans()),
 )

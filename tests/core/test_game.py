@@ -67,6 +67,20 @@ def test_a_game_with_open_seats_waits_to_be_ready() -> None:
     assert fold(decide(joined, JoinGame(X, "bob")), joined).is_ready
 
 
+@pytest.mark.parametrize("mark", Mark)
+def test_the_last_name_makes_a_game_ready_even_if_a_seat_has_none(mark: Mark) -> None:
+    """A person at one screen need not have a name, and the game is said to be ready only once."""
+    game = replay(decide(None, CreateGame(open_seats=True)))
+
+    told = decide(game, JoinGame(mark, "bob", last=True))
+
+    assert told == (events.PlayerJoined(mark, "bob"), events.GameReady())
+    ready = fold(told, game)
+    assert decide(ready, JoinGame(mark.other, "frank", last=True)) == (
+        events.PlayerJoined(mark.other, "frank"),
+    )
+
+
 def test_a_name_takes_a_seat_on_one_screen_too() -> None:
     """The game was ready before, so nothing more is said."""
     game = playing()

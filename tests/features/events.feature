@@ -196,6 +196,19 @@ Feature: 001 The events
       | X   | O     |
       | O   | X     |
 
+  @E2
+  Scenario Outline: A game on one screen is ready as soon as the names are known
+    When I run "noughts play <seats>" and play 5 and the game is saved
+    Then its record begins with <beginning>
+
+    Examples:
+      | seats                  | beginning                                                                                    |
+      |                        | gameCreated(X) gameReady() playerActive(X)                                                   |
+      | --x ann                | gameCreated(X) playerActive(X) playerJoined(X,ann) gameReady()                               |
+      | --o bot:perfect        | gameCreated(X) playerActive(X) playerJoined(O,bot:perfect) gameReady()                       |
+      | --x ann --o bob        | gameCreated(X) playerActive(X) playerJoined(X,ann) playerJoined(O,bob) gameReady()           |
+      | --x ann --o bot:random | gameCreated(X) playerActive(X) playerJoined(X,ann) playerJoined(O,bot:random) gameReady()    |
+
   # Tokens
 
   @E3

@@ -186,23 +186,23 @@ Feature: 003 The package
 
   @G2
   Scenario: The starter is picked again for every game
-    When I run "noughts play --wording gem --x bob --o frank" and resign 40 games in a row
+    When I run "noughts play --wording gem --x bob --o frank" and the starter wins 40 games
     Then bob has randomly been selected as the first player in some games, and frank in the others
     And whoever was selected is asked first in each of them
 
   @G2
   Scenario Outline: A chosen starter starts every game
-    When I run "noughts play --wording <wording> --x bob --o frank --first <first>" and resign 3 games in a row
+    When I run "noughts play --wording <wording> --x bob --o frank --first <first>" and the starter wins 3 games
     Then these players are asked first: <players>
 
     Examples:
-      | wording   | first | players              |
-      | gem       | X     | bob, bob, bob        |
-      | gem       | O     | frank, frank, frank  |
-      | kata      | O     | frank, frank, frank  |
-      | narrative | X     | bob, bob, bob        |
-      | gem       | loser | bob, bob, bob        |
-      | kata      | loser | bob, bob, bob        |
+      | wording   | first | players             |
+      | gem       | X     | bob, bob, bob       |
+      | gem       | O     | frank, frank, frank |
+      | kata      | O     | frank, frank, frank |
+      | narrative | X     | bob, bob, bob       |
+      | gem       | loser | bob, frank, bob     |
+      | kata      | loser | bob, frank, bob     |
 
   @G2
   Scenario Outline: Each wording has its own rule for who starts the next game

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from documents import Answer, created, every_answer
+from command import environment
+from documents import Answer, created, every_answer, keys
+from forked import noughts
 from noughts import (
     Command,
     CreateGame,
@@ -23,6 +26,7 @@ from noughts import (
     TakeBack,
     X,
     decide,
+    decode,
     encode,
     errors,
     events,
@@ -37,6 +41,7 @@ from noughts import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from noughts import Cell, Event
 
@@ -224,6 +229,26 @@ def resign(record: Record, mark: str) -> None:
 @when(parsers.parse("{mark} takes back"))
 def take_back(record: Record, mark: str) -> None:
     record.do(TakeBack(Mark(mark)))
+
+
+@when(
+    parsers.re(r'I run "noughts play ?(?P<seats>[^"]*)" and play (?P<moves>\d+) and the game is saved'),
+    target_fixture="saved",
+)
+def play_and_save(seats: str, moves: str, tmp_path: Path) -> tuple[Event, ...]:
+    store = f"sqlite:{tmp_path}/games.sqlite"
+    noughts("play", *shlex.split(seats), "--store", store, typed=keys(moves, None), env=environment())
+    exported = noughts("store", "export", "--store", store, env=environment()).stdout
+    return tuple(decode(json.loads(line)["event"]) for line in exported.splitlines())
+
+
+@then(parsers.parse("its record begins with {beginning}"))
+def record_begins(saved: tuple[Event, ...], beginning: str) -> None:
+    written = [str(event) for event in saved]
+    wanted = beginning.split()
+    assert written[: len(wanted)] == wanted
+    assert written[len(wanted)] == "playerPlacedToken(1,1,X)"
+    assert replay(saved).is_ready
 
 
 # What they lead to

@@ -14,7 +14,7 @@ import pytest
 
 from command import COMMAND
 from forked import noughts
-from noughts import GEM, KATA, NARRATIVE, O, Player, Service, Wanted, Wording, X, open_store
+from noughts import GEM, KATA, NARRATIVE, O, Player, Service, Wanted, Wording, X, open_store, parse_record
 from noughts.core.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.terminal.games import PAGE, last_left, list_games
@@ -778,6 +778,55 @@ AGAIN_NARRATIVE = (
     "Bob:\n | |\n-+-+-\n |X|\n-+-+-\n | |O\n"
     "Ann resigned.\n | |\n-+-+-\n |X|\n-+-+-\n | |O\nBob WON!\n"
 )
+
+
+READY_FIRST = """\
+{"schema":1,"event":"gameCreated","first":"X"}
+{"schema":1,"event":"gameReady"}
+{"schema":1,"event":"playerActive","mark":"X"}
+{"schema":1,"event":"playerJoined","mark":"X","name":"Ann"}
+{"schema":1,"event":"playerJoined","mark":"O","name":"Bob"}
+{"schema":1,"event":"playerPlacedToken","row":1,"column":1,"mark":"X"}
+{"schema":1,"event":"gamePlacedCount","count":1}
+{"schema":1,"event":"playerActive","mark":"O"}
+"""
+"""A record as it was written before, when names came after gameReady."""
+
+
+def test_a_game_whose_names_came_after_it_was_ready_is_as_good_as_any(tmp_path: Path) -> None:
+    """It is read, verified, listed, exported, imported, told again and played on."""
+    env, elsewhere = saving(tmp_path), saving(tmp_path / "elsewhere")
+    with open_store(url(tmp_path)) as store:
+        store.append("aaaaaaaa", parse_record(READY_FIRST), expected=0, key="key", at=NOW)
+    line = "5          Ann against Bob: Bob (O) to move"
+
+    assert noughts("store", "verify", env=env).returncode == 0
+    assert noughts("games", env=env).stdout.endswith(f"{line}\n")
+    told = noughts("replay", "a", env=env).stdout
+    assert told == " | |\n-+-+-\n | |\n-+-+-\n | |\nAnn:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
+
+    exported = noughts("store", "export", env=env).stdout
+    noughts("store", "import", "-", typed=exported, env=elsewhere)
+    assert noughts("store", "export", env=elsewhere).stdout == exported
+
+    assert "Bob, enter a position" in noughts("resume", typed="1\n", env=env).stdout
+    assert digits(tmp_path) == ["51"]
+
+
+@pytest.mark.parametrize("seats", [[], ["Ann"], ["Ann", "Bob"]], ids=["no names", "a name", "names"])
+def test_both_players_join_before_the_game_is_ready(seats: list[str], tmp_path: Path) -> None:
+    """In every game of a sitting, and nobody who has no name joins."""
+    options = [text for mark, name in zip("xo", seats, strict=False) for text in (f"--{mark}", name)]
+    noughts("play", *options, typed="\n".join((*X_WINS, "y", "9", "quit", "")), env=saving(tmp_path))
+
+    with open_store(url(tmp_path), create=False) as store:
+        saved = [[str(one.event) for one in store.read(game)] for game in ids(tmp_path)]
+    joins = [f"playerJoined({mark},{name})" for mark, name in zip("XO", seats, strict=False)]
+    for events in saved:
+        assert [event for event in events if event.startswith("playerJoined")] == joins
+        assert events.count("gameReady()") == 1
+        assert all(events.index(join) < events.index("gameReady()") for join in joins)
+    assert len(saved) == 2
 
 
 @pytest.mark.parametrize("options", [[], ["--interval", "0"], ["--interval", "0.001"]])

@@ -144,6 +144,15 @@ def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> 
         assert policy != "perfect" or now["winner"] != "X"
 
 
+@pytest.mark.parametrize(("kind", "more"), [("bot", {"bot": "club"}), ("self", {"other": "Bob"})])
+def test_both_join_before_the_game_is_ready(server: Server, kind: str, more: dict[str, str]) -> None:
+    """A game whose players are known when it is created says who they are first."""
+    with seated(server, kind, name="Ann", mark="X", **more) as person:
+        names = [event["event"] for event in person.client.read(person.game)["events"]]
+
+    assert names[:5] == ["gameCreated", "playerActive", "playerJoined", "playerJoined", "gameReady"]
+
+
 def test_a_bot_takes_parameters(server: Server) -> None:
     """A policy is written as in the terminal; what it cannot be is refused in a sentence."""
     with seated(server, "bot", bot="club:win=1/3") as person:

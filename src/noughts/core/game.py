@@ -54,10 +54,11 @@ class CreateGame(Value):
 
 
 class JoinGame(Value):
-    """Put a name to a seat."""
+    """Put a name to a seat; with the last name the game is ready, even if a seat has none."""
 
     mark: Mark
     name: str
+    last: bool = False
 
 
 class PlaceToken(Value):
@@ -129,8 +130,8 @@ def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
             return _resign(game, mark)
         case TakeBack(mark):
             return _take_back(game, mark)
-        case JoinGame(mark, name):
-            return _join(game, mark, name)
+        case JoinGame(mark, name, last):
+            return _join(game, mark, name, last=last)
         case CreateGame():
             raise AlreadyCreated("the game was created before: a new one needs a new record")
         case _:
@@ -247,7 +248,7 @@ def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     return PlayerTookBack(mark), GamePlacedCount(game.board.count - taken), PlayerActive(mark)
 
 
-def _join(game: Game, mark: Mark, name: str) -> tuple[Event, ...]:
+def _join(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nobody can join it")
     player = Player(name, mark)
@@ -256,7 +257,7 @@ def _join(game: Game, mark: Mark, name: str) -> tuple[Event, ...]:
     if (opponent := game.player(mark.other)) and opponent.name == player.name:
         raise InvalidName(f"the players need different names, and {quoted(player.name)} is taken")
     joined = PlayerJoined(mark, player.name)
-    return (joined, GameReady()) if opponent and not game.is_ready else (joined,)
+    return (joined, GameReady()) if (opponent or last) and not game.is_ready else (joined,)
 
 
 def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
@@ -315,7 +316,7 @@ def _cause(event: Event, following: Event | None = None) -> Command | None:
         case GameCreated(first):
             return CreateGame(first, open_seats=isinstance(following, PlayerActive))
         case PlayerJoined(mark, name):
-            return JoinGame(mark, name)
+            return JoinGame(mark, name, last=isinstance(following, GameReady))
         case PlayerPlacedToken(row, column, mark):
             return PlaceToken(mark, 3 * row + column)
         case PlayerResigned(mark):

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from noughts.core.errors import StaleVersion, StoreUnavailable
 from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.core.game import CreateGame, JoinGame
-from noughts.terminal.table import new_game
+from noughts.terminal.table import new_game, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Notebook:
         """Start a new page."""
         seated = tuple(players)
         self._game, self._version = self._service.new_id(), 0
-        self._unwritten = [CreateGame(first), *(JoinGame(one.mark, one.name) for one in seated)]
+        self._unwritten = opening(first, seated)
         return new_game(first, seated)
 
     def open(self, game: str) -> Game:

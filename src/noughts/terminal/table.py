@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import BinaryIO
 
+    from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
     from noughts.terminal.saving import Notebook
@@ -273,10 +274,17 @@ class Table:
 
 def new_game(first: Mark, players: Iterable[Player]) -> Game:
     """Create a game on one screen, and seat those who have names."""
-    game = replay(decide(None, CreateGame(first)))
-    for player in players:
-        game = fold(decide(game, JoinGame(player.mark, player.name)), game)
-    return game
+    events: list[Event] = []
+    for command in opening(first, players):
+        events += decide(fold(events), command)
+    return replay(events)
+
+
+def opening(first: Mark, players: Iterable[Player]) -> list[Command]:
+    """Return the commands that start a game on one screen: it is ready when all names are known."""
+    seated = tuple(players)
+    joins = [JoinGame(player.mark, player.name, last=player is seated[-1]) for player in seated]
+    return [CreateGame(first, open_seats=bool(joins)), *joins]
 
 
 def _free(game: Game) -> str:
