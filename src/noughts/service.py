@@ -122,7 +122,7 @@ class Service:
 
     def find(self, beginning: str) -> str:
         """Return the id of the one game whose id begins like that."""
-        if beginning:
+        if beginning.__class__ is str and beginning:
             found = [listed.game for listed in self._store.catalogue(Wanted(beginning=beginning), 2)]
             if len(found) == 1 or self._store.read(beginning):
                 return beginning if len(found) > 1 else found[0]

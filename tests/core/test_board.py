@@ -10,7 +10,8 @@ from typing import cast
 import pytest
 
 from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board
-from noughts.core.board import LINES
+from noughts.core.board import LINES, check_cell, whole_number
+from noughts.core.errors import quoted
 
 
 def test_each_mark_has_the_other_as_opponent() -> None:
@@ -174,14 +175,14 @@ NINE_BITS = "the cells of X and of O are two sets of nine bits that share none"
         (Board(), 9, X, errors.NoSuchCell, "9 is no cell: they are 0 to 8, row by row"),
         (Board(), -1, X, errors.NoSuchCell, "-1 is no cell: they are 0 to 8, row by row"),
         (Board(), 4, O, errors.NotYourTurn, "it is X's turn, not O's, in '___/___/___'"),
-        (Board().place(4), 4, O, errors.CellTaken, "cell 5 holds X in '___/_X_/___'"),
-        (Board().place(4).place(0), 0, X, errors.CellTaken, "cell 1 holds O in 'O__/_X_/___'"),
+        (Board().place(4), 4, O, errors.CellTaken, "cell 4 holds X in '___/_X_/___'"),
+        (Board().place(4).place(0), 0, X, errors.CellTaken, "cell 0 holds O in 'O__/_X_/___'"),
     ],
 )
 def test_an_illegal_token_is_refused_with_its_reason(
     board: Board, cell: int, mark: Mark, kind: type[IllegalMove], message: str
 ) -> None:
-    """Each kind of fault has its own error and its own sentence."""
+    """Each kind of fault has its own error and its own sentence, which counts cells from 0."""
     refusal = board.why_not(cell, mark)
 
     assert type(refusal) is kind
@@ -205,15 +206,59 @@ def test_a_legal_token_has_no_reason_against_it() -> None:
     assert all(board.why_not(cell, O) is None for cell in board.free_cells)
 
 
-@pytest.mark.parametrize(
-    "cell", [4.0, "4", None, 10**5000, -(10**5000), [4]], ids=lambda cell: type(cell).__name__
-)
-def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
-    """Whether or not the cell of that name has been played before."""
-    Board().place(4)
+class Several:
+    """Several numbers that compare one by one, as arrays of numeric libraries do."""
 
-    with pytest.raises(errors.NoSuchCell):
+    def __ge__(self, other: object) -> Several:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth value of several is ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]  # as arrays have it
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of several is ambiguous")
+
+    def __repr__(self) -> str:
+        return "several"
+
+
+NO_CELLS = [4.0, True, False, "4", None, 9, -1, 10**5000, -(10**5000), [4], Several()]
+
+
+@pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
+def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
+    """Whether or not the cell of that name has been played before; True is not cell 1."""
+    for known in range(9):
+        Board().place(known)
+
+    with pytest.raises(errors.NoSuchCell) as raised:
         Board().place(cell)  # type: ignore[arg-type]  # that is the point
+    assert str(raised.value) == f"{quoted(cell)} is no cell: they are 0 to 8, row by row"
+    with pytest.raises(errors.NoSuchCell):
+        Board().place(cell, X)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
+def test_what_is_no_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> None:
+    """By one function with one sentence; what it returns is a plain integer."""
+    with pytest.raises(errors.NoSuchCell) as raised:
+        check_cell(cell)
+
+    assert str(raised.value) == f"{quoted(cell)} is no cell: they are 0 to 8, row by row"
+    assert whole_number(cell, 9) is None
+    assert [check_cell(Whole(number)) for number in range(9)] == list(range(9))
+    assert type(check_cell(Whole(4))) is int
+
+
+@pytest.mark.parametrize("number", [1.0, True, "1", None, 3, [1], Several()], ids=quoted)
+def test_a_column_and_a_row_are_whole_numbers(number: object) -> None:
+    """True is neither a column nor a row."""
+    for x, y in ((number, 1), (1, number)):
+        with pytest.raises(errors.NoSuchCell) as raised:
+            Board().mark_at(x, y)  # type: ignore[arg-type]  # that is the point
+        assert str(raised.value).startswith(f"no cell has x {quoted(x)} and y {quoted(y)}: ")
 
 
 class Whole:
@@ -234,6 +279,7 @@ def test_a_whole_number_of_any_kind_names_a_cell() -> None:
     once, again = Board().place(cell), Board().place(cell)
 
     assert once is again is Board().place(4)
+    assert Board().place(0).mark_at(cast("int", Whole(0)), cast("int", Whole(0))) is X
     with pytest.raises(errors.NoSuchCell):
         Board().place(cast("int", Whole(9)))
 
@@ -246,6 +292,30 @@ def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
     assert type(board.x) is type(board.o) is int
 
 
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("number", [1.0, True, "1", None, [1], Several()], ids=quoted)
+@pytest.mark.usefixtures("nothing_known")
+def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> None:
+    """Whether or not the board that is meant exists already: 1.0 and True are equal to 1, and not it."""
+    if known:
+        Board(1, 0)
+        Board(2, 1)
+
+    with pytest.raises(errors.ImpossibleBoard, match=NINE_BITS):
+        Board(number, 0)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(errors.ImpossibleBoard, match=NINE_BITS):
+        Board(2, number)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("first", ["X", None, 1, [], Several()], ids=quoted)
+def test_a_board_is_started_by_a_mark(first: object) -> None:
+    """Anything else is refused, even what cannot be looked up."""
+    with pytest.raises(errors.InvalidArgument) as raised:
+        Board(1, 0, first)  # type: ignore[arg-type]  # that is the point
+
+    assert str(raised.value) == f"a mark is Mark.X or Mark.O, not {quoted(first)}"
+
+
 def test_there_is_one_kind_of_board() -> None:
     """Another could not be told from it."""
     with pytest.raises(
@@ -256,8 +326,22 @@ def test_there_is_one_kind_of_board() -> None:
 
 def test_an_image_is_by_one_of_the_eight_symmetries() -> None:
     """Anything else would make another position of it."""
-    with pytest.raises(ValueError, match=r"^\(0, 0, 0\) is none of the eight symmetries$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^\(0, 0, 0\) is none of the eight symmetries$"):
         Board().image((0, 0, 0))
+
+
+@pytest.mark.parametrize("bad", [None, 5, "012345678", [], Several(), (Several(),) * 9], ids=quoted)
+def test_what_cannot_be_compared_is_no_symmetry(bad: object) -> None:
+    """The refusal is the same sentence as for any other."""
+    with pytest.raises(errors.InvalidArgument, match=r" is none of the eight symmetries$"):
+        Board().image(bad)  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_symmetry_is_known_by_its_numbers() -> None:
+    """A copy of one turns the board as the one of the table does."""
+    quarter = cast("tuple[int, ...]", tuple(map(float, SYMMETRIES[1])))
+
+    assert Board().place(0).place(1).image(quarter) is Board().place(0).place(1).image(SYMMETRIES[1])
 
 
 def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
@@ -279,7 +363,7 @@ def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
         (512, 1, X, errors.ImpossibleBoard, NINE_BITS),
         (1, -2, X, errors.ImpossibleBoard, NINE_BITS),
         (0, 512, X, errors.ImpossibleBoard, NINE_BITS),
-        (0, 0, "X", TypeError, "a mark is Mark.X or Mark.O, not 'X'"),
+        (0, 0, "X", errors.InvalidArgument, "a mark is Mark.X or Mark.O, not 'X'"),
     ],
 )
 def test_an_impossible_board_cannot_be_made(

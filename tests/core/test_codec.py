@@ -62,6 +62,22 @@ def test_an_event_is_written_in_the_names_of_the_documents(
     assert decode({"schema": 1, **written}) == event
 
 
+@pytest.mark.parametrize("thing", [5, None, "gameWon", CreateGame(), Mark.X])
+def test_what_is_no_event_cannot_be_written(thing: object) -> None:
+    """It could not be read back."""
+    with pytest.raises(errors.InvalidArgument, match=r" is not an event$"):
+        encode(thing)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("thing", [b"", None, 5, [""]])
+def test_a_record_is_read_from_text(thing: object) -> None:
+    """Anything else is refused in a sentence that shows it."""
+    with pytest.raises(errors.MalformedRecord) as raised:
+        parse_record(thing)  # type: ignore[arg-type]  # that is the point
+
+    assert str(raised.value) == f"a record is text, not {thing!r}"
+
+
 def test_every_event_there_is_can_be_written() -> None:
     """The table above leaves none out."""
     assert {type(event) for event in WRITTEN} == set(events.Event.__args__)

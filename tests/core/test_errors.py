@@ -29,6 +29,12 @@ def test_every_error_stands_in_the_tree_at_the_top() -> None:
     assert tree == {kind.__name__: kind.__base__.__name__ for kind in kinds if kind.__base__}
 
 
+def test_an_argument_of_the_wrong_kind_is_a_type_error_too() -> None:
+    """Whoever knows Python catches what they expect, and whoever knows noughts catches everything."""
+    assert issubclass(errors.InvalidArgument, errors.NoughtsError)
+    assert issubclass(errors.InvalidArgument, TypeError)
+
+
 def test_every_illegal_move_has_a_reason_of_its_own() -> None:
     """Four reasons, four errors."""
     reasons = {kind.__name__: kind.reason for kind in errors.IllegalMove.__subclasses__()}

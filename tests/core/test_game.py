@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from noughts import (
@@ -27,6 +29,9 @@ from noughts import (
     replay,
 )
 from noughts.core.errors import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def playing(*cells: int, first: Mark = X) -> Game:
@@ -288,7 +293,7 @@ def test_a_command_that_makes_no_sense_is_refused(
 )
 def test_the_letter_of_a_mark_is_no_mark(game: Game | None, command: Command) -> None:
     """Whatever is commanded, and it is never taken for somebody whose turn it is not."""
-    with pytest.raises(TypeError, match=r"^a mark is Mark\.X or Mark\.O, not 'X'$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^a mark is Mark\.X or Mark\.O, not 'X'$"):
         decide(game, command)
 
 
@@ -324,6 +329,21 @@ def test_nothing_adds_up_to_no_game() -> None:
             events.PlayerPlacedToken(-1, 2, X),
             "there is no row -1 and column 2: each is 0 to 2",
         ),
+        (
+            playing(),
+            events.PlayerPlacedToken(row=True, column=0, mark=X),
+            "there is no row True and column 0: each is 0 to 2",
+        ),
+        (
+            playing(),
+            events.PlayerPlacedToken(0, None, X),  # type: ignore[arg-type]  # that is the point
+            "there is no row 0 and column None: each is 0 to 2",
+        ),
+        (
+            playing(4),
+            events.PlayerPlacedToken(1, 1, O),
+            "a token could not have been placed: cell 4 holds X in '___/_X_/___'",
+        ),
         (playing(), events.PlayerTookBack(X), "there is no token of X's that could have been taken back"),
         (
             playing(4),
@@ -342,9 +362,23 @@ def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Eve
 
 def test_what_is_no_command_and_no_event_is_refused() -> None:
     """It never passes for nothing."""
-    with pytest.raises(TypeError, match=r"^'resign' is no command$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^'resign' is no command$"):
         decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
-    with pytest.raises(TypeError, match=r"^'gameWon' is no event$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is no event$"):
         evolve(playing(), "gameWon")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.NotCreated):
         decide(None, "resign")  # type: ignore[arg-type]  # that is the point
+
+
+def test_true_is_not_a_cell_in_a_command() -> None:
+    """It is refused like any other cell that does not exist."""
+    assert decide(playing(), PlaceToken(X, cell=True)) == (
+        events.PlayerNotifyIllegalMove(X, Reason.NO_SUCH_CELL),
+    )
+
+
+@pytest.mark.parametrize("add_up", [fold, replay, facts])
+def test_what_is_no_list_of_events_is_refused(add_up: Callable[[object], object]) -> None:
+    """In a sentence that shows it."""
+    with pytest.raises(errors.InvalidArgument, match=r"^a history is a list of events, not 5$"):
+        add_up(5)

@@ -99,6 +99,10 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
             "event 4, gameCreated(X): the game was created before: a new one needs a new record",
         ),
         (
+            [*decide(None, CreateGame()), events.PlayerPlacedToken(row=True, column=0, mark=X)],
+            "event 4, playerPlacedToken(true,0,X): there is no row True and column 0: each is 0 to 2",
+        ),
+        (
             [events.PlayerResigned(X)],
             "event 1, playerResigned(X): there is no game yet: create it first",
         ),

@@ -164,13 +164,46 @@ def test_cells_are_counted_from_the_top_left() -> None:
 
 
 @pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
-@pytest.mark.parametrize("cell", [9, -1, 4.5, "4"])
+@pytest.mark.parametrize("cell", [9, -1, 4.5, 4.0, True, "4", None])
 def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell: object) -> None:
     """It would be read back as another, or not at all."""
     with pytest.raises(errors.NoSuchCell) as raised:
         write(cell)
 
     assert str(raised.value) == f"{cell!r} is no cell: they are 0 to 8, row by row"
+    with pytest.raises(errors.NoSuchCell):
+        format_moves([0, cell])  # type: ignore[list-item]  # that is the point
+
+
+@pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
+def test_a_cell_of_any_integer_type_is_written_like_pythons_own(write: Callable[[object], str]) -> None:
+    """Numbers of numeric libraries are cells too."""
+
+    class Five:
+        def __index__(self) -> int:
+            return 5
+
+    assert write(Five()) == write(5)
+
+
+@pytest.mark.parametrize("thing", [5, None, b"5", ["5"], 5.0])
+def test_a_cell_and_a_game_are_read_from_text(thing: object) -> None:
+    """Anything else is refused in a sentence that shows it."""
+    with pytest.raises(errors.UnreadableCell) as cell:
+        parse_cell(thing)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(errors.UnreadableMoves) as moves:
+        parse_moves(thing)  # type: ignore[arg-type]  # that is the point
+
+    assert str(cell.value) == f"a cell is read from text such as '5', not from {thing!r}"
+    assert str(moves.value) == f"a game is read from text such as '51937', not from {thing!r}"
+
+
+def test_moves_are_written_from_a_list_of_cells() -> None:
+    """A number is not a list."""
+    with pytest.raises(
+        errors.UnreadableMoves, match=r"^a game is a list of cells such as \[4, 0, 8\], not 51937$"
+    ):
+        format_moves(51937)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("text", [" 5 ", "5\t", "1, 1", " 1 , 1 ", "B2", "b 2"])
@@ -242,11 +275,12 @@ def test_every_game_of_five_moves_reads_back() -> None:
         ("\x1b", X, "a game is written with the digits 1 to 9, and move 1 of '\\x1b' is '\\x1b'"),
         ("55", X, "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
         ("55", O, "move 2 of '55': cell 5 holds O in '___/_O_/___'"),
+        ("1292", X, "move 4 of '1292': cell 2 holds O in 'XO_/___/__X'"),
         ("142536", X, "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
     ],
 )
 def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: str) -> None:
-    """The first move at fault is named, and why."""
+    """The first move at fault is named, and why; cells are counted from 1, as they were typed."""
     with pytest.raises(errors.UnreadableMoves) as raised:
         parse_moves(digits, first)
 

@@ -15,6 +15,7 @@ from noughts.core.errors import (
     GameOver,
     IllegalMove,
     ImpossibleBoard,
+    InvalidArgument,
     MoveAfterEnd,
     NoSuchCell,
     NotYourTurn,
@@ -63,7 +64,7 @@ O: Final = Mark.O
 def check_mark(mark: object) -> None:
     """Refuse what is no mark; its letter alone is none."""
     if not isinstance(mark, Mark):
-        raise TypeError(f"a mark is Mark.X or Mark.O, not {quoted(mark)}")
+        raise InvalidArgument(f"a mark is Mark.X or Mark.O, not {quoted(mark)}")
 
 
 # One octal digit is one row, so 0o111 is the left column.
@@ -96,7 +97,7 @@ class Board:
     'O__/_X_/___'
     >>> board.place(4, X)
     Traceback (most recent call last):
-    noughts.core.errors.CellTaken: cell 5 holds X in 'O__/_X_/___'
+    noughts.core.errors.CellTaken: cell 4 holds X in 'O__/_X_/___'
     >>> board is Board(x=0o020, o=0o001)
     True
     """
@@ -120,9 +121,13 @@ class Board:
 
     def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
         """Return the one board with these marks, or refuse it if no game leads there."""
-        known = _BOARDS.get((x, o, first))
-        if known is not None:
-            return known
+        if x.__class__ is o.__class__ is int:  # 1.0 and True are equal to 1, and would be found as well
+            try:
+                known = _BOARDS.get((x, o, first))
+            except TypeError:  # a starter that cannot be looked up is not a mark
+                known = None
+            if known is not None:
+                return known
         return _make(*_check_reachable(x, o, first), first)
 
     def __init_subclass__(cls) -> Never:
@@ -163,7 +168,7 @@ class Board:
         >>> Board().place(5).mark_at(x=2, y=1)
         X
         """
-        column, row = _index(x, 3), _index(y, 3)
+        column, row = whole_number(x, 3), whole_number(y, 3)
         if column is None or row is None:
             raise NoSuchCell(
                 f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
@@ -172,10 +177,10 @@ class Board:
 
     def place(self, cell: Cell, mark: Mark | None = None) -> Board:
         """Return the board with one more token; a mark that is named must be the one to move."""
-        if mark is None or mark is self.turn:
+        if (mark is None or mark is self.turn) and cell.__class__ is int and cell >= 0:
             try:
-                after = self._after[cell] if cell >= 0 else None
-            except (IndexError, TypeError):
+                after = self._after[cell]
+            except IndexError:
                 after = None
             if after is not None:
                 return after
@@ -185,14 +190,14 @@ class Board:
         """Return why `mark` may not be placed on `cell`, or None if it may."""
         check_mark(mark)
         if self.is_over:
-            return GameOver(f"the game is over in '{self}'")
-        place = _index(cell, 9)
+            return game_is_over(self)
+        place = whole_number(cell, 9)
         if place is None:
             return no_such_cell(cell)
         if mark is not self.turn:
             return NotYourTurn(f"it is {self.turn}'s turn, not {mark}'s, in '{self}'")
         if place not in self.free_cells:
-            return CellTaken(f"cell {place + 1} holds {self.cells[place]} in '{self}'")
+            return CellTaken(f"cell {place} holds {self.cells[place]} in '{self}'")
         return None
 
     def image(self, symmetry: Symmetry) -> Board:
@@ -201,9 +206,11 @@ class Board:
         >>> str(Board().place(0).image(SYMMETRIES[1]))
         '__X/___/___'
         """
-        if symmetry not in SYMMETRIES:
-            raise ValueError(f"{quoted(symmetry)} is none of the eight symmetries")
-        return Board(_turned(self.x, symmetry), _turned(self.o, symmetry), self.first)
+        try:
+            known = SYMMETRIES[SYMMETRIES.index(symmetry)]
+        except (TypeError, ValueError):  # an array compares with nothing
+            raise InvalidArgument(f"{quoted(symmetry)} is none of the eight symmetries") from None
+        return Board(_turned(self.x, known), _turned(self.o, known), self.first)
 
     @property
     def canonical(self) -> Board:
@@ -283,13 +290,34 @@ def no_such_cell(cell: object) -> NoSuchCell:
     return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
 
 
-def _index(number: object, size: int) -> int | None:
-    """Return a whole number from 0 up to `size`, of whatever type, as Python's own; or None."""
+def game_is_over(board: Board) -> GameOver:
+    """Return the refusal of a move on a finished board."""
+    return GameOver(f"the game is over in '{board}'")
+
+
+def check_cell(cell: object) -> Cell:
+    """Return a cell as a plain integer, or refuse it.
+
+    >>> check_cell(True)
+    Traceback (most recent call last):
+    noughts.core.errors.NoSuchCell: True is no cell: they are 0 to 8, row by row
+    """
+    place = whole_number(cell, 9)
+    if place is None:
+        raise no_such_cell(cell)
+    return place
+
+
+def whole_number(number: object, below: int) -> int | None:
+    """Return an integer of any type from 0 up to `below` as Python's own; None for anything else.
+
+    True and False are integers in Python, but they are not numbers here.
+    """
     try:
-        whole = index(number)  # type: ignore[arg-type]  # what is none raises
+        whole = -1 if isinstance(number, bool) else index(number)  # type: ignore[arg-type]  # it raises
     except TypeError:
         return None
-    return whole if 0 <= whole < size else None
+    return whole if 0 <= whole < below else None
 
 
 @cache
@@ -305,7 +333,7 @@ def _turned(held: int, symmetry: Symmetry) -> int:
 def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
     """Refuse a position that no game leads to, with a sentence for each kind of fault."""
     check_mark(first)
-    crosses, noughts = _index(x, FULL + 1), _index(o, FULL + 1)
+    crosses, noughts = whole_number(x, FULL + 1), whole_number(o, FULL + 1)
     if crosses is None or noughts is None or crosses & noughts:
         raise ImpossibleBoard("the cells of X and of O are two sets of nine bits that share none")
     other = first.other

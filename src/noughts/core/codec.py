@@ -11,6 +11,7 @@ from noughts.core import events as language
 from noughts.core.board import Mark
 from noughts.core.errors import (
     ImpossibleHistory,
+    InvalidArgument,
     InvalidName,
     MalformedRecord,
     Reason,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 _KINDS: dict[str, type[Event]] = {kind.kind(): kind for kind in language.Event.__args__}
+_CLASSES = {*_KINDS.values()}
 
 
 def encode(event: Event) -> dict[str, object]:
@@ -39,6 +41,8 @@ def encode(event: Event) -> dict[str, object]:
     >>> encode(language.PlayerPlacedToken(0, 2, Mark.X))
     {'schema': 1, 'event': 'playerPlacedToken', 'row': 0, 'column': 2, 'mark': 'X'}
     """
+    if event.__class__ not in _CLASSES:
+        raise InvalidArgument(f"{quoted(event)} is not an event")
     fields = {
         name: value.value if isinstance(value, Mark | Reason) else value
         for name, value in vars(event).items()
@@ -97,6 +101,8 @@ def format_record(events: Iterable[Event]) -> str:
 
 def parse_record(text: str) -> tuple[Event, ...]:
     """Read a game from JSON lines; the first line at fault is named, and so is an impossible history."""
+    if not isinstance(text, str):
+        raise MalformedRecord(f"a record is text, not {quoted(text)}")
     history = []
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         try:
@@ -119,11 +125,11 @@ def _head(written: dict[object, object]) -> tuple[object, object, dict[object, o
 
 
 def _read_mark(value: object) -> Mark | None:
-    return Mark(value) if value in ("X", "O") else None
+    return Mark(value) if isinstance(value, str) and value in ("X", "O") else None
 
 
 def _read_reason(value: object) -> Reason | None:
-    return next((reason for reason in Reason if reason.value == value), None)
+    return next((reason for reason in Reason if isinstance(value, str) and reason.value == value), None)
 
 
 def _read_name(value: object) -> str | None:

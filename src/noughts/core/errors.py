@@ -10,9 +10,11 @@ NoughtsError
 │   ├── NotCreated
 │   ├── AlreadyCreated
 │   ├── AlreadyOver
+│   ├── NotOver
 │   ├── SeatTaken
 │   └── NothingToTakeBack
 ├── InvalidName
+├── InvalidArgument         not a mark, a command, an event, …; a TypeError too
 ├── NotationError           text that says no board, cell or list of moves
 │   ├── UnreadableBoard
 │   ├── ImpossibleBoard     well written, but no game leads there
@@ -120,6 +122,10 @@ class AlreadyOver(CommandRefused):
     """The game has ended, so it can be neither resigned nor taken back."""
 
 
+class NotOver(CommandRefused):
+    """The game is still being played, and only a finished one will do."""
+
+
 class SeatTaken(CommandRefused):
     """Somebody sits there already."""
 
@@ -130,6 +136,10 @@ class NothingToTakeBack(CommandRefused):
 
 class InvalidName(NoughtsError):
     """A name that cannot be shown, or is the other player's."""
+
+
+class InvalidArgument(NoughtsError, TypeError):
+    """Something that is not of the kind that belongs there: a mark, a symmetry, a command, an event."""
 
 
 class NotationError(NoughtsError):

@@ -7,11 +7,12 @@ an extension for what the documents leave out: `playerJoined`, `playerResigned`,
 from __future__ import annotations
 
 from noughts.core.board import Mark
+from noughts.core.errors import InvalidArgument, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
     from noughts.core.errors import Reason
@@ -136,4 +137,12 @@ Event: TypeAlias = (
 
 def facts(events: Iterable[Event]) -> tuple[Event, ...]:
     """Leave out what is said to one player alone: the rest is the game's record."""
-    return tuple(event for event in events if not isinstance(event, PlayerNotifyIllegalMove))
+    return tuple(event for event in each_event(events) if not isinstance(event, PlayerNotifyIllegalMove))
+
+
+def each_event(events: Iterable[Event]) -> Iterator[Event]:
+    """Return an iterator over events, or refuse what is not a list of them."""
+    try:
+        return iter(events)
+    except TypeError:
+        raise InvalidArgument(f"a history is a list of events, not {quoted(events)}") from None

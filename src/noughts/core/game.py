@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import reduce
 from operator import index
 
-from noughts.core.board import Board, Mark, check_mark
+from noughts.core.board import Board, Mark, check_mark, whole_number
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
     IllegalMove,
     ImpossibleHistory,
+    InvalidArgument,
     InvalidName,
     NotCreated,
     NothingToTakeBack,
@@ -33,6 +34,7 @@ from noughts.core.events import (
     PlayerPlacedToken,
     PlayerResigned,
     PlayerTookBack,
+    each_event,
 )
 from noughts.core.player import Player
 from noughts.core.value import Value
@@ -182,7 +184,7 @@ if TYPE_CHECKING:
 
 def fold(events: Iterable[Event], start: Game | None = None) -> Game | None:
     """Add events up, from nothing or from a game that stands."""
-    return reduce(evolve, events, start)
+    return reduce(evolve, each_event(events), start)
 
 
 def replay(events: Iterable[Event]) -> Game:
@@ -192,7 +194,7 @@ def replay(events: Iterable[Event]) -> Game:
     Traceback (most recent call last):
     noughts.core.errors.ImpossibleHistory: event 3 is playerActive(O) where playerActive(X) belongs
     """
-    history = tuple(events)
+    history = tuple(each_event(events))
     game, at = None, 0
     while at < len(history):
         told = _explained(game, history, at)
@@ -261,16 +263,21 @@ def _join(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]
 
 
 def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
-    if row not in (0, 1, 2) or column not in (0, 1, 2):
-        raise ImpossibleHistory(
-            f"there is no row {quoted(row)} and column {quoted(column)}: each is 0 to 2"
-        )
-    cell = 3 * row + column
+    cell = _cell_at(row, column)
     try:
         board = game.board.place(cell, mark)
     except NoughtsError as error:
         raise ImpossibleHistory(f"a token could not have been placed: {error}") from error
     return game.replace(board=board, moves=(*game.moves, cell))
+
+
+def _cell_at(row: int, column: int) -> Cell:
+    down, across = whole_number(row, 3), whole_number(column, 3)
+    if down is None or across is None:
+        raise ImpossibleHistory(
+            f"there is no row {quoted(row)} and column {quoted(column)}: each is 0 to 2"
+        )
+    return 3 * down + across
 
 
 def _record_take_back(game: Game, mark: Mark) -> Game:
@@ -287,20 +294,20 @@ def _tokens_to_take_back(game: Game, mark: Mark) -> int:
     return 2 if game.board.turn is mark else 1
 
 
-def _stranger(stranger: Never, kind: str) -> TypeError:
+def _stranger(stranger: Never, kind: str) -> InvalidArgument:
     """Return the refusal of what is none of its kind; its type says that no case was forgotten."""
-    return TypeError(f"{quoted(stranger)} is no {kind}")
+    return InvalidArgument(f"{quoted(stranger)} is no {kind}")
 
 
 def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[Event, ...]:
     """Return the events that one command told from `at` on, or say where the history departs."""
-    command = _cause(*history[at : at + 2])
-    if command is None:
-        raise ImpossibleHistory(f"event {at + 1} is {history[at]}, which nothing before it led to")
     try:
-        told = decide(game, command)
+        command = _cause(*history[at : at + 2])
+        told = None if command is None else decide(game, command)
     except NoughtsError as error:
         raise ImpossibleHistory(f"event {at + 1}, {history[at]}: {error}") from error
+    if told is None:
+        raise ImpossibleHistory(f"event {at + 1} is {history[at]}, which nothing before it led to")
     for place, event in enumerate(told, start=at):
         if place == len(history):
             raise ImpossibleHistory(f"the history stops after event {place}, where {event} belongs")
@@ -318,7 +325,7 @@ def _cause(event: Event, following: Event | None = None) -> Command | None:
         case PlayerJoined(mark, name):
             return JoinGame(mark, name, last=isinstance(following, GameReady))
         case PlayerPlacedToken(row, column, mark):
-            return PlaceToken(mark, 3 * row + column)
+            return PlaceToken(mark, _cell_at(row, column))
         case PlayerResigned(mark):
             return Resign(mark)
         case PlayerTookBack(mark):

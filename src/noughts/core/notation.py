@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from noughts.core.board import Board, Mark, no_such_cell
+from noughts.core.board import Board, Mark, check_cell
 from noughts.core.errors import (
+    CellTaken,
     IllegalMove,
     ImpossibleBoard,
     UnreadableBoard,
@@ -19,7 +20,7 @@ from noughts.core.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from noughts.core.board import Cell
 
@@ -90,6 +91,8 @@ def parse_cell(text: str) -> Cell:
     >>> parse_cell("6"), parse_cell("1,2"), parse_cell("c2")
     (5, 5, 5)
     """
+    if not isinstance(text, str):
+        raise UnreadableCell(f"a cell is read from text such as '5', not from {quoted(text)}")
     cell = _CELLS.get("".join(text.split()).lower()) if len(text) <= 64 else None
     if cell is None:
         raise UnreadableCell(
@@ -100,17 +103,19 @@ def parse_cell(text: str) -> Cell:
 
 def format_cell(cell: Cell) -> str:
     """Write a cell as a digit, 1 to 9."""
-    return str(_checked(cell) + 1)
+    return str(check_cell(cell) + 1)
 
 
 def format_pair(cell: Cell) -> str:
     """Write a cell as `row,column`."""
-    return f"{_checked(cell) // 3},{cell % 3}"
+    row, column = divmod(check_cell(cell), 3)
+    return f"{row},{column}"
 
 
 def format_square(cell: Cell) -> str:
     """Write a cell as a letter for its column and a digit for its row."""
-    return f"{'abc'[_checked(cell) % 3]}{cell // 3 + 1}"
+    row, column = divmod(check_cell(cell), 3)
+    return f"{'abc'[column]}{row + 1}"
 
 
 def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
@@ -122,6 +127,8 @@ def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
     Traceback (most recent call last):
     noughts.core.errors.UnreadableMoves: move 3 of '515': cell 5 holds X in 'O__/_X_/___'
     """
+    if not isinstance(digits, str):
+        raise UnreadableMoves(f"a game is read from text such as '51937', not from {quoted(digits)}")
     board, moves = Board(first=first), []
     for number, digit in enumerate(digits, start=1):
         if digit not in "123456789":
@@ -129,12 +136,26 @@ def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
                 f"a game is written with the digits 1 to 9, and move {number} of {quoted(digits)} is "
                 f"{quoted(digit)}"
             )
+        cell = int(digit) - 1
         try:
-            board = board.place(int(digit) - 1)
+            board = board.place(cell)
         except IllegalMove as error:
-            raise UnreadableMoves(f"move {number} of {quoted(digits)}: {error}") from error
-        moves.append(int(digit) - 1)
+            why = why_not_typed(board, cell)
+            raise UnreadableMoves(f"move {number} of {quoted(digits)}: {why}") from error
+        moves.append(cell)
     return tuple(moves)
+
+
+def why_not_typed(board: Board, cell: Cell) -> str | None:
+    """Say why the next token cannot go on a cell, to somebody who counts cells from 1; None if it can.
+
+    >>> why_not_typed(Board().place(4), 4)
+    "cell 5 holds X in '___/_X_/___'"
+    """
+    refusal = board.why_not(cell, board.turn)
+    if isinstance(refusal, CellTaken):
+        return f"cell {format_cell(cell)} holds {board.cells[cell]} in '{board}'"
+    return None if refusal is None else str(refusal)
 
 
 def format_moves(moves: Iterable[Cell]) -> str:
@@ -143,7 +164,7 @@ def format_moves(moves: Iterable[Cell]) -> str:
     >>> format_moves((4, 0, 8, 2, 6))
     '51937'
     """
-    return "".join(map(format_cell, moves))
+    return "".join(map(format_cell, each_move(moves)))
 
 
 def _held(written: str | Iterable[object]) -> tuple[int, int]:
@@ -153,10 +174,14 @@ def _held(written: str | Iterable[object]) -> tuple[int, int]:
     return x, o
 
 
-def _checked(cell: Cell) -> Cell:
-    if cell not in range(9):
-        raise no_such_cell(cell)
-    return cell
+def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
+    """Return an iterator over the moves of a game, or refuse what is not a list of moves."""
+    try:
+        return iter(moves)
+    except TypeError:
+        raise UnreadableMoves(
+            f"a game is a list of cells such as [4, 0, 8], not {quoted(moves)}"
+        ) from None
 
 
 def _signs(written: str | Iterable[object]) -> list[object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import index
 
 from noughts.core.board import Board, Mark
+from noughts.core.notation import each_move
 from noughts.core.value import Value
 from noughts.players.perfect import best_cells
 from noughts.players.reasons import Kind, reasons
@@ -90,7 +91,7 @@ def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:
     ((4,), 4)
     """
     board, judged = Board(first=first), []
-    for cell in moves:
+    for cell in each_move(moves):
         judged.append(judge(board, cell))
         board = board.place(cell)
     return Review(tuple(judged), prospect(board))

@@ -15,8 +15,9 @@ import time
 from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 
+from noughts.core.board import game_is_over
 from noughts.core.errors import Forfeit, InvalidName, StoreUnavailable, UnreadableCell, quoted
-from noughts.core.notation import parse_cell
+from noughts.core.notation import parse_cell, why_not_typed
 from noughts.core.player import clean_name
 
 TYPE_CHECKING = False
@@ -80,7 +81,9 @@ class Program:
         self._tell(self._child or self._start(), f"new {mark}")
 
     def choose(self, board: Board) -> Cell | None:
-        """Ask for a move, and return the cell, or None if it resigns."""
+        """Ask for a move, and return the cell, or None if it resigns; a finished board is refused."""
+        if board.is_over:
+            raise game_is_over(board)
         answer = self._ask(self._child or self._start(), f"position {board} {board.turn}")
         if answer == "resign":
             return None
@@ -93,8 +96,8 @@ class Program:
             raise self._forfeit(
                 f"said {quoted(answer)}, and there is no such cell: they are 1 to 9"
             ) from None
-        if refusal := board.why_not(cell, board.turn):
-            raise self._forfeit(f"said {quoted(answer)}, which is illegal: {refusal}")
+        if why := why_not_typed(board, cell):
+            raise self._forfeit(f"said {quoted(answer)}, which is illegal: {why}")
         return cell
 
     def close(self, *, at_once: bool = False) -> None:
@@ -103,6 +106,10 @@ class Program:
 
     def _start(self) -> _Child:
         """Start the process, and hear its name."""
+        if not isinstance(self._command, str):
+            raise Forfeit(
+                f"a program is started by a command such as './mybot', not {quoted(self._command)}"
+            )
         try:
             words = shlex.split(self._command)
         except ValueError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from noughts.core.codec import read_json
-from noughts.core.errors import NoughtsError, StoreUnavailable
+from noughts.core.errors import InvalidArgument, NoughtsError, StoreUnavailable, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ class Form(Value):
 
     def load(self, path: Path | str, read: Callable[[Written], Thing]) -> Thing:
         """Return what is read from a file; whatever goes wrong with it is told in one sentence."""
-        path = Path(path)
+        path = _path(path)
         try:
             _check_plain(path)
             with path.open("rb") as file:
@@ -66,7 +66,7 @@ class Form(Value):
 
 def replace_file(path: Path | str, text: str, *, in_new_folder: bool = False) -> None:
     """Write a whole file; on return it is on the disk. A folder that is missing may be made for it."""
-    path = Path(path)
+    path = _path(path)
     try:
         path = path.resolve()  # what a link points to is replaced, and not the link
         _check_plain(path)
@@ -98,6 +98,13 @@ def put_in_place(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _path(path: Path | str) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InvalidArgument(f"a file is named by a path, not by {quoted(path)}") from None
 
 
 def _check_plain(path: Path) -> None:

@@ -56,6 +56,8 @@ def find_policy(asked: str) -> Policy:
     Traceback (most recent call last):
     noughts.core.errors.UnknownPolicy: club has no 'luck': it has win, block, fork, defence and centre
     """
+    if not isinstance(asked, str):
+        raise UnknownPolicy(f"a policy is found by its name, not by {quoted(asked)}")
     name, colon, rest = asked.partition(":")
     parameters = read_parameters(rest) if colon else {}
     if name in BUILT_IN:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from operator import index
 
+from noughts.core.board import whole_number
 from noughts.core.errors import BadPolicy, NoughtsError, complaint, quoted
 from noughts.core.value import Value
 
@@ -84,20 +84,21 @@ class Weighed(Weighing):
 def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
     """Return the cells that have a chance, and their chances, if they are free and the chances exact."""
     try:
-        given = [(index(cell), chance) for cell, chance in policy(board).items()]
+        given = [(cell, chance) for cell, chance in policy(board).items()]
     except NoughtsError:
         raise
     except (Exception, SystemExit) as error:  # whatever a stranger's policy does, a sentence is owed
         raise BadPolicy(f"a policy fails in '{board}': {complaint(error)}") from error
     cells, chances, free = [], [], board.free_cells
-    for cell, chance in given:
+    for key, chance in given:
         if not isinstance(chance, _EXACT):
             raise BadPolicy(f"a chance is a Fraction, and so exact, unlike {quoted(chance)}")
+        cell = whole_number(key, 9)
+        if cell is None or (chance and cell not in free):
+            raise BadPolicy(
+                f"a policy gives a chance to {quoted(key)}, which is no free cell of '{board}'"
+            )
         if chance:
-            if cell not in free:
-                raise BadPolicy(
-                    f"a policy gives a chance to {quoted(cell)}, which is no free cell of '{board}'"
-                )
             cells.append(cell)
             chances.append(chance)
     return cells, chances

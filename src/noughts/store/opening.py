@@ -20,6 +20,8 @@ def open_store(url: str, *, create: bool = True) -> EventStore:
     Traceback (most recent call last):
     noughts.core.errors.UnknownStore: 'sqllite:…' names no store: a store is memory:, sqlite:PATH or ...
     """
+    if not isinstance(url, str):
+        raise UnknownStore(f"{quoted(url)} names no store: a store is {KINDS}")
     kind, colon, rest = url.partition(":")
     match kind if colon else "":
         case "memory" if not rest:
