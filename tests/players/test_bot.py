@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import Board, O, X, errors, parse_board
+from noughts import Board, O, X, errors, parse_board, reachable
 from noughts.players.bot import Bot
-from noughts.players.policies import find_policy, random
+from noughts.players.policies import BUILT_IN, find_policy, random
 from noughts.players.rules import LADDER
 from plain_tactics import in_play
 
@@ -109,3 +109,13 @@ def test_a_bad_policy_is_refused_when_it_is_asked() -> None:
     for _ in range(2):
         with pytest.raises(errors.BadPolicy):
             bot.choose(Board())
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_no_bot_answers_when_the_game_is_over(name: str) -> None:
+    """On every finished board all bots alike raise what `next_move` raises there."""
+    bot = Bot(find_policy(name), Random(1))
+    for board in reachable():
+        if board.is_over:
+            with pytest.raises(errors.GameOver, match=f"^the game is over in '{board}'$"):
+                bot.choose(board)

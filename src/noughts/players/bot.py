@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from itertools import accumulate
 
+from noughts.core.board import game_is_over
 from noughts.players.weights import weigh
 
 TYPE_CHECKING = False
@@ -31,9 +32,11 @@ class Bot:
         self._known: dict[Board, tuple[tuple[Cell, ...], list[int], int]] = {}
 
     def choose(self, board: Board) -> Cell | None:
-        """Return the cell to take, or None to resign."""
+        """Return the cell to take, or None to resign; a finished board is refused."""
         known = self._known.get(board)
         if known is None:
+            if board.is_over:
+                raise game_is_over(board)
             weights = weigh(self._policy, board)
             known = weights.cells, list(accumulate(weights.shares)), weights.total
             self._known[board] = known
