@@ -24,6 +24,8 @@ from plain_symmetry import box_of, free, move_of, signs_of
 from played import DRAW, O_WINS, X_WINS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from plain_symmetry import Move
 
 MICHIE = BeadRules()
@@ -112,10 +114,18 @@ def changes(machine: Menace) -> dict[tuple[str, str], int]:
     }
 
 
+def learn(machine: Menace, moves: Iterable[int], mark: Mark, first: Mark = X) -> None:
+    """Let it learn a game that was given up, if it is not over, by the mark to move."""
+    cells, board = list(moves), Board(first=first)
+    for cell in cells:
+        board = board.place(cell)
+    machine.learn(cells, mark, first, None if board.is_over else board.turn)
+
+
 def changed(moves: str, mark: Mark, rules: BeadRules = MICHIE, first: Mark = X) -> list[tuple[int, int]]:
     """Learn one game; return the stage of each box that has changed, and by how much, in order."""
     machine = Menace(rules)
-    machine.learn(parse_moves(moves, first), mark, first)
+    learn(machine, parse_moves(moves, first), mark, first)
     stages = {str(box.board): box.stage for box in shelf()}
     return sorted((stages[label], change) for (label, _), change in changes(machine).items())
 
@@ -232,7 +242,7 @@ def test_the_beads_agree_with_a_second_opinion(
     machine, books = Menace(rules), Bookkeeper(rules)
     for seed, mark, first in games:
         moves, own, result = play(seed, mark, first)
-        machine.learn(moves, mark, first)
+        learn(machine, moves, mark, first)
         books.note(own, result)
     assert machine.games == len(games)
     for box, beads in zip(shelf(), machine.boxes, strict=True):
@@ -249,7 +259,7 @@ def test_no_box_ever_holds_less_than_nothing(
     """Nor more than fits; and unless it is to resign there, none is ever empty."""
     machine = Menace(rules)
     for seed, mark, first in games * 3:
-        machine.learn(play(seed, mark, first)[0], mark, first)
+        learn(machine, play(seed, mark, first)[0], mark, first)
     assert all(0 <= count <= MOST_BEADS for beads in machine.boxes for count in beads)
     if rules.empty != "resign":
         assert all(any(beads) for beads in machine.boxes)
@@ -261,7 +271,7 @@ def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark:
     """`learn` finds the beads that were drawn and how the game ended, and settles it."""
     told, settled = Menace(), Menace()
     cells = parse_moves(moves)
-    told.learn(cells, mark)
+    learn(told, cells, mark)
     ends = {X_WINS: X, O_WINS: O, DRAW: None, "5": X, "51": O, "519": X, "": O}
     result = Result.DRAW if ends[moves] is None else Result.WIN if ends[moves] is mark else Result.LOSS
     settled.settle(drawn_in(cells, mark), result)
@@ -275,8 +285,8 @@ def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark:
 def test_the_letters_make_no_difference(moves: str, mark: Mark) -> None:
     """The same game with the marks exchanged, O starting, changes the same beads."""
     one, other = Menace(), Menace()
-    one.learn(parse_moves(moves), mark, X)
-    other.learn(parse_moves(moves, O), mark.other, O)
+    learn(one, parse_moves(moves), mark, X)
+    learn(other, parse_moves(moves, O), mark.other, O)
 
     assert changes(one) != {}
     assert one.boxes == other.boxes
@@ -293,8 +303,8 @@ def test_an_image_of_a_game_teaches_the_same(turn: tuple[int, ...]) -> None:
     assert one.boxes == other.boxes
 
 
-def test_a_game_that_stands_open_was_given_up_by_the_mark_to_move() -> None:
-    """A loss for that one, a win for the other."""
+def test_a_game_that_was_given_up_is_a_loss_for_who_resigned() -> None:
+    """And a win for the other."""
     assert changed("51", X) == [(0, -1)]
     assert changed("51", O) == [(0, 3)]
     assert changed("519", X) == [(0, 3), (1, 3)]
@@ -304,8 +314,8 @@ def test_a_game_that_stands_open_was_given_up_by_the_mark_to_move() -> None:
 def test_a_game_given_up_at_once_changes_no_beads() -> None:
     """It counts, and that is all."""
     machine = Menace()
-    machine.learn((), X)
-    machine.learn((), O)
+    machine.learn((), X, resigned=X)
+    machine.learn((), O, resigned=X)
 
     assert changes(machine) == {}
     assert machine.results == {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: 1}
@@ -420,8 +430,8 @@ def test_chances_are_the_shares_of_the_beads() -> None:
     """In every position, trained or not; a kind that has run out has no chance."""
     machine = Menace()
     for seed in range(300):
-        machine.learn(play(seed, X, X)[0], X)
-        machine.learn(play(seed, O, X)[0], O)
+        learn(machine, play(seed, X, X)[0], X)
+        learn(machine, play(seed, O, X)[0], O)
     emptied = 0
     for board in IN_PLAY:
         beads, chances = machine.beads(board), machine(board)
@@ -529,7 +539,19 @@ def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> N
         Menace().learn(moves, mark)
 
 
-@pytest.mark.parametrize("rules", [{"beads": (1.5, 1, 1, 1)}, {"win": "3"}, {"loss": None}])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"beads": (1.5, 1, 1, 1)},
+        {"beads": (True, 1, 1, 1)},
+        {"beads": "4321"},
+        {"beads": 4},
+        {"beads": None},
+        {"win": "3"},
+        {"draw": True},
+        {"loss": None},
+    ],
+)
 def test_beads_are_whole(rules: dict[str, object]) -> None:
     """Nobody has seen half a bead."""
     with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
@@ -544,8 +566,61 @@ def test_a_letter_is_no_mark() -> None:
         lambda: certify(random, "X"),  # type: ignore[arg-type]  # the same
         lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # the same
     ):
-        with pytest.raises(TypeError, match="a mark is "):
+        with pytest.raises(errors.InvalidArgument, match="a mark is "):
             wrong()
+
+
+@pytest.mark.parametrize("mark", Mark)
+def test_a_game_that_is_not_over_teaches_nothing(mark: Mark) -> None:
+    """It is refused, and no bead has changed, unless it is said who resigned."""
+    machine = Menace()
+    with pytest.raises(errors.NotOver) as refusal:
+        machine.learn((0, 4), mark)
+
+    assert (
+        str(refusal.value)
+        == "the game is not over in 'X__/_O_/___': say who resigned, or finish it first"
+    )
+    assert changes(machine) == {}
+    assert machine.games == 0
+    machine.learn((0, 4), mark, resigned=O)
+    assert machine.results[Result.WIN if mark is X else Result.LOSS] == 1
+
+
+@pytest.mark.parametrize(
+    ("moves", "resigned", "kind"),
+    [
+        ((0, True), O, errors.NoSuchCell),
+        ((0, 4.0), O, errors.NoSuchCell),
+        (5, O, errors.UnreadableMoves),
+        ((0, 4), "O", errors.InvalidArgument),
+    ],
+)
+def test_a_machine_learns_from_cells_and_marks(
+    moves: tuple[int, ...], resigned: Mark, kind: type[errors.NoughtsError]
+) -> None:
+    """Anything else is refused, and no bead has changed."""
+    machine = Menace()
+    with pytest.raises(kind):
+        machine.learn(moves, X, resigned=resigned)
+
+    assert changes(machine) == {}
+    assert machine.games == 0
+
+
+def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
+    """Rules made of either are equal, and can be looked up."""
+
+    class Three:
+        def __index__(self) -> int:
+            return 3
+
+    rules = BeadRules(beads=[4, Three(), 2, 1], win=Three())
+
+    assert rules == MICHIE
+    assert hash(rules) == hash(MICHIE)
+    assert [type(number) for number in (*rules.beads, rules.win)] == [int] * 5
+    assert rules.replace(beads=[8, 4, 2, 1]).beads == (8, 4, 2, 1)
 
 
 def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:

@@ -369,7 +369,7 @@ def test_a_game_that_is_resumed_teaches_it(tmp_path: Path) -> None:
 
     assert (ran.returncode, ran.stderr) == (0, "")
     expected = Menace()
-    expected.learn(parse_moves(digits(tmp_path)[0]), O)
+    expected.learn(parse_moves(digits(tmp_path)[0]), O, resigned=X)
     assert same(load_machine(kept(tmp_path)), expected)
 
 

@@ -13,7 +13,8 @@ from fractions import Fraction
 from operator import index
 
 from noughts.core.board import Board, Mark, check_mark
-from noughts.core.errors import UnknownPolicy, quoted
+from noughts.core.errors import NotOver, UnknownPolicy, quoted
+from noughts.core.notation import each_move
 from noughts.core.value import Value
 from noughts.players.matchboxes import find_box, shelf
 from noughts.players.policies import check_parameters
@@ -55,16 +56,19 @@ class BeadRules(Value):
 
     def __init__(self, *values: object, **named: object) -> None:
         super().__init__(*values, **named)
-        numbers = *self.beads, self.win, self.draw, self.loss
-        if not all(isinstance(number, int) for number in numbers):
-            raise UnknownPolicy("beads are counted in whole numbers")
+        try:
+            beads = tuple(map(_whole, self.beads))
+            changes = {name: _whole(getattr(self, name)) for name in ("win", "draw", "loss")}
+        except TypeError:
+            raise UnknownPolicy("beads are counted in whole numbers") from None
+        self.__dict__.update(beads=beads, **changes)  # a list of beads is as good as a tuple
         if len(self.beads) != 4 or not all(1 <= count <= MOST_BEADS for count in self.beads):
             raise UnknownPolicy("the beads at first are four numbers from 1 on, such as 4-3-2-1")
         if not all(abs(change) <= MOST_BEADS for change in (self.win, self.draw, self.loss)):
             raise UnknownPolicy(f"a game changes {MOST_BEADS:,} beads at most")
-        if self.blame not in (ALL, LAST):
+        if not _is_one_of(self.blame, ALL, LAST):
             raise UnknownPolicy(f"the blame is on all moves or on the last, not {quoted(self.blame)}")
-        if self.empty not in (RESIGN, REFILL, KEEP):
+        if not _is_one_of(self.empty, RESIGN, REFILL, KEEP):
             raise UnknownPolicy(
                 f"an empty box is told to resign, refill or keep, not {quoted(self.empty)}"
             )
@@ -127,16 +131,20 @@ class Menace(Weighing):
     ) -> None:
         """Change the beads after a whole game in which the machine had that mark.
 
-        A game that stands open was given up, by the mark to move if it is not said by whom.
+        A game that is not over is refused, unless `resigned` says who gave it up.
         """
         check_mark(mark)
+        if resigned is not None:
+            check_mark(resigned)
         board, drawn = Board(first=first), []
-        for cell in moves:
+        for cell in each_move(moves):
             before, board = board, board.place(cell)
             if before.turn is mark and len(before.free_cells) > 1:
                 place = find_box(before)
                 drawn.append((place.box, place.kinds[index(cell)]))
-        winner = board.winner if board.is_over else (resigned or board.turn).other
+        if not board.is_over and resigned is None:
+            raise NotOver(f"the game is not over in '{board}': say who resigned, or finish it first")
+        winner = board.winner if board.is_over or resigned is None else resigned.other
         self.settle(drawn, Result.of(winner, mark))
 
     def settle(self, drawn: list[tuple[int, int]], result: Result) -> None:
@@ -178,6 +186,17 @@ def menace_policy(**parameters: str) -> Menace:
             "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
         ) from None
     return Menace(BeadRules(**given))
+
+
+def _is_one_of(value: object, *words: str) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def _whole(number: object) -> int:
+    """Return an integer of any type as Python's own; True and False are not numbers of beads."""
+    if isinstance(number, bool):
+        raise TypeError
+    return index(number)  # type: ignore[arg-type]  # what is not an integer raises
 
 
 def _short(number: str) -> str:
