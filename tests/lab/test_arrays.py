@@ -127,6 +127,8 @@ def test_new_games_are_empty_boards(rules: Rules) -> None:
         ([0.0], [1], "games are whole numbers"),
         ([True], [1], "games are whole numbers"),
         ([0], [True], "actions are whole numbers"),
+        ([0, 0], [True, 4], "actions are whole numbers, and not bool"),
+        ((0, False), (4, 4), "games are whole numbers, and not bool"),
         ([5478], [1], "0 to 5477"),
         ([-1], [1], "0 to 5477"),
         ([0, 10**9], [1, 1], "0 to 5477"),

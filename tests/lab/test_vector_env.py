@@ -455,6 +455,7 @@ def test_whole_numbers_of_every_type_are_actions(kind: str) -> None:
         [None] * 3,
         [1, [2], 3],
         [2**70, 1, 2],
+        [True, 1, 2],
         "123",
     ],
     ids=str,

@@ -193,6 +193,8 @@ class Rules:
 
     def _numbers(self, values: Array, what: str) -> Array:
         """Return whole numbers in the type that arrays are looked up with."""
+        if isinstance(values, list | tuple) and any(isinstance(value, bool) for value in values):
+            raise BadArray(f"{what} are whole numbers, and not bool")  # beside numbers, they become some
         given = self.backend.given(values)
         if given.ndim != 1:
             raise BadArray(f"{what} stand in a row, in an array of 1 dimension and not of {given.ndim}")

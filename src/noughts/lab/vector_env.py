@@ -164,6 +164,10 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self._faces = self._new_faces()  # all environments of a process have the same
 
     def _checked_actions(self, actions: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(actions, list | tuple) and any(
+            isinstance(action, bool | np.bool_) for action in actions
+        ):
+            raise BadArray("actions are whole numbers, and not bool")  # beside numbers, they become some
         try:
             given = np.asarray(actions)
         except (TypeError, ValueError) as error:
