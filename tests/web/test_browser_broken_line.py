@@ -239,7 +239,9 @@ def test_a_question_outlives_an_answer_that_comes_late(people: People) -> None:
     bob.plays(1)
     ann.sees("Your move", "O__/_X_/___")
     held = ann.holds("**/moves")
-    ann.plays(3)
+    with ann.page.expect_request("**/moves"):
+        ann.plays(3)
+    expect(ann.cell(3)).to_have_accessible_name("Cell 3: X, on its way")
     answer = held[0].fetch()
     bob.sees("Your move", "O_X/_X_/___")
     bob.button("Take back").click()
