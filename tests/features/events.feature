@@ -348,6 +348,27 @@ Feature: 001 The events
     When X tries to place a token on cell 0
     Then it is left out of what is written, and a record with it in cannot be read
 
+  @E1 @E6
+  Scenario: A game prints its events live, and an illegal move is not in its record
+    When I run "noughts play --events" and play 5519
+    Then these events are among the lines it says
+      """
+      gameCreated(X)
+      gameReady()
+      playerActive(X)
+      playerPlacedToken(1,1,X)
+      gamePlacedCount(1)
+      playerActive(O)
+      playerNotifyIllegalMove(O,cellTaken)
+      playerPlacedToken(0,0,O)
+      gamePlacedCount(2)
+      playerActive(X)
+      playerPlacedToken(2,2,X)
+      gamePlacedCount(3)
+      playerActive(O)
+      """
+    And "noughts events" prints the same of the saved game, without the illegal move
+
   @E6
   Scenario: After an illegal move the same player is asked again
     When I run "noughts play" and play 5519

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from documents import Ran
     from noughts import Cell, Event
 
 scenarios("events.feature")
@@ -251,6 +252,24 @@ def record_begins(saved: tuple[Event, ...], beginning: str) -> None:
     assert replay(saved).is_ready
 
 
+@pytest.fixture
+def surroundings(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which games are saved."""
+    return environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games.sqlite")
+
+
+@then("these events are among the lines it says")
+def events_said(ran: Ran, docstring: str) -> None:
+    assert _events_in(ran) == docstring.split("\n")
+
+
+@then('"noughts events" prints the same of the saved game, without the illegal move')
+def events_printed(ran: Ran, surroundings: dict[str, str]) -> None:
+    game = noughts("games", env=surroundings).stdout.split()[0]
+    printed = noughts("events", game, env=surroundings).stdout.splitlines()
+    assert printed == [event for event in _events_in(ran) if "IllegalMove" not in event]
+
+
 # What they lead to
 
 
@@ -324,6 +343,11 @@ def refusal_not_recorded(record: Record) -> None:
     written = format_record(record.history) + json.dumps(encode(refusal))
     with pytest.raises(errors.ImpossibleHistory, match="playerNotifyIllegalMove"):
         parse_record(written)
+
+
+def _events_in(ran: Ran) -> list[str]:
+    event = re.compile(r"(?:game|player)[A-Z]\w+\(.*\)")
+    return [line for line in ran.stdout.splitlines() if event.fullmatch(line)]
 
 
 def _told(line: str) -> list[Told]:

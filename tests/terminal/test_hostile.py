@@ -232,6 +232,7 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
         ],
     ),
     "describe": ([b""], []),
+    "events": ([b""], []),
     "game": ([b"left", b"left-behind"], [b"", b"over-1", b"l e", b"none", b"\x1b[31m", b"\xff", b"%"]),
     "saved": (
         [b"left", b"over", b"left-behind"],
@@ -247,20 +248,21 @@ VALUES: dict[str, tuple[list[bytes], list[bytes]]] = {
 }
 """For each option, values that are good and values that are bad."""
 
-FLAGS = {"describe", "unfinished", "json"}
+FLAGS = {"describe", "events", "unfinished", "json"}
 WORDS_ALONE = {"position", "game", "saved", "analysed"}
 SEVERAL_WORDS = {"task", "pair", "policies", "machine", "joined"}
 
 OPTIONS = {
-    "play": ([], ["x", "o", "patience", "first", "wording", "color", "describe"]),
+    "play": ([], ["x", "o", "patience", "first", "events", "wording", "color", "describe"]),
     "watch": (
         ["interval"],
-        ["x", "o", "patience", "first", "wording", "color", "describe", "seed", "games"],
+        ["x", "o", "patience", "first", "events", "wording", "color", "describe", "seed", "games"],
     ),
     "show": (["interval", "position"], ["wording", "color", "describe"]),
     "resume": (["game"], ["first", "wording", "color", "describe"]),
     "replay": (["saved"], ["interval", "wording", "color", "describe"]),
     "games": ([], ["player", "limit", "unfinished"]),
+    "events": (["saved"], []),
     "export": (["saved"], []),
     "store": (["task"], []),
     "analyse": (["analysed"], ["color", "json"]),
@@ -271,7 +273,7 @@ OPTIONS = {
 }
 """For each command, what it needs and what it takes."""
 
-WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 3, 6, 3, 2, 4, 3, 4]
+WEIGHTS = [50, 14, 6, 12, 10, 3, 2, 2, 3, 6, 3, 2, 4, 3, 4]
 """How often each of them is called, and in the end how often none."""
 
 PLAYED = {b"play", b"resume"}

@@ -658,7 +658,7 @@ def test_no_command_at_all_is_refused() -> None:
     )
 
     told = noughts("--help").stdout
-    commands = ("play", "watch", "show", "games", "resume", "replay", "export", "store")
+    commands = ("play", "watch", "show", "games", "resume", "replay", "events", "export", "store")
     assert all(f"\n    {command} " in told for command in commands)
 
 
@@ -684,7 +684,11 @@ def test_a_name_that_output_cannot_encode_is_escaped() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "play", "watch", "show", "games", "resume", "replay", "export", "store", "store verify"],
+    [
+        "",
+        *["play", "watch", "show", "games", "resume", "replay", "events", "export", "store"],
+        "store verify",
+    ],
 )
 def test_help_is_shown_where_there_are_few_letters(command: str) -> None:
     """Help is for everybody, and output that has only the plainest letters is no reason to refuse it."""

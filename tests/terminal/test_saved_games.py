@@ -437,7 +437,15 @@ def test_a_name_that_the_list_cannot_encode_is_escaped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["games"], ["replay", "a"], ["export", "a"], ["store", "export"], ["store", "verify"], ["resume"]],
+    [
+        ["games"],
+        ["replay", "a"],
+        ["events", "a"],
+        ["export", "a"],
+        ["store", "export"],
+        ["store", "verify"],
+        ["resume"],
+    ],
     ids=" ".join,
 )
 def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, arguments: list[str]) -> None:
@@ -481,7 +489,15 @@ def test_a_reader_who_leaves_after_a_line_is_told_nothing(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "arguments",
-    [["games"], ["replay", "a"], ["export", "a"], ["store", "export"], ["store", "verify"], ["resume"]],
+    [
+        ["games"],
+        ["replay", "a"],
+        ["events", "a"],
+        ["export", "a"],
+        ["store", "export"],
+        ["store", "verify"],
+        ["resume"],
+    ],
     ids=" ".join,
 )
 def test_output_that_is_full_is_told_in_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
@@ -600,6 +616,8 @@ def test_a_game_is_resumed_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     [
         ("resume", "ab", "more than one game begins with 'ab': give more of its id"),
         ("export", "b", "no game begins with 'b'"),
+        ("events", "ab", "more than one game begins with 'ab': give more of its id"),
+        ("events", "b", "no game begins with 'b'"),
         ("replay", "ab", "more than one game begins with 'ab': give more of its id"),
         ("replay", "b", "no game begins with 'b'"),
         ("replay", "", "no game begins with ''"),
@@ -644,7 +662,9 @@ def test_where_all_games_are_over_there_is_none_to_resume(tmp_path: Path) -> Non
     assert ran.stderr == "noughts: there is no unfinished game to go on with\n"
 
 
-@pytest.mark.parametrize("arguments", [["resume"], ["resume", "a"], ["replay", "a"], ["export", "a"]])
+@pytest.mark.parametrize(
+    "arguments", [["resume"], ["resume", "a"], ["replay", "a"], ["events", "a"], ["export", "a"]]
+)
 def test_where_nothing_is_saved_nothing_is_made(tmp_path: Path, arguments: list[str]) -> None:
     """The place is named, and stays empty."""
     ran = noughts(*arguments, env=saving(tmp_path / "data"))
@@ -1108,7 +1128,7 @@ def test_an_export_is_lines_of_utf8_whatever_the_terminal_speaks(tmp_path: Path)
 def test_a_shut_output_is_no_error(tmp_path: Path) -> None:
     """What would be told is told to nobody."""
     save(tmp_path, "aaaaaaaa", "5")
-    for arguments in (["games"], ["replay", "a"], ["export", "a"], ["resume"]):
+    for arguments in (["games"], ["replay", "a"], ["events", "a"], ["export", "a"], ["resume"]):
         ran = subprocess.run(
             ["/bin/sh", "-c", '"$@" <&- >&-', "sh", *COMMAND, *arguments],
             env=saving(tmp_path),

@@ -163,6 +163,12 @@ def _games(options: Namespace) -> None:
     games(options, _out())
 
 
+def _events(options: Namespace) -> None:
+    from noughts.terminal.saved import events  # noqa: PLC0415 - the same
+
+    events(options, _out())
+
+
 def _export(options: Namespace) -> None:
     from noughts.terminal.saved import export  # noqa: PLC0415 - the same
 
@@ -206,6 +212,7 @@ _COMMANDS: dict[str, Callable[[Namespace], None]] = {
     "games": _games,
     "resume": _resume,
     "replay": _replay,
+    "events": _events,
     "export": _export,
     "serve": _serve,
     "store": _store,
@@ -267,6 +274,7 @@ def _screen(options: Namespace) -> Screen:
         spoken=options.describe,
         cramped=lambda: is_cramped(out),
         interactive=out.isatty() and bool(sys.stdin) and sys.stdin.isatty(),
+        events=getattr(options, "events", False),
     )
 
 

@@ -58,6 +58,7 @@ def parser(arguments: Sequence[str]) -> Parser:
 def _add_play(play: Parser) -> None:
     _add_seats(play)
     _add_first(play)
+    _add_live_events(play)
     _add_telling(play, "kata")
     where = play.add_mutually_exclusive_group()
     _add_place(where)
@@ -70,6 +71,7 @@ def _add_watch(watch: Parser) -> None:
     _add_interval(watch, 2)
     watch.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
     watch.add_argument("--games", type=_count, metavar="N", help="play N games, and tell the tally")
+    _add_live_events(watch)
     _add_telling(watch, "narrative")
 
 
@@ -216,6 +218,11 @@ def _add_replay(replay: Parser) -> None:
     _add_place(replay)
 
 
+def _add_events(events: Parser) -> None:
+    _add_game(events)
+    _add_place(events)
+
+
 def _add_export(export: Parser) -> None:
     _add_game(export)
     _add_place(export)
@@ -275,6 +282,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "games": ("list saved games", _add_games),
     "resume": ("play on where a game was left", _add_resume),
     "replay": ("tell a saved game again", _add_replay),
+    "events": ("print a saved game's events, one a line", _add_events),
     "export": ("write a saved game as JSON lines", _add_export),
     "serve": ("the web game, for browsers and programs", _add_serve),
     "store": ("look after the store of games", _add_store),
@@ -298,6 +306,12 @@ def _add_first(parser: Parser) -> None:
         "--first",
         choices=["X", "O", "random", "loser"],
         help="who starts every game (narrative: the loser, X at first; gem: random; kata: X)",
+    )
+
+
+def _add_live_events(parser: Parser) -> None:
+    parser.add_argument(
+        "--events", action="store_true", help="also print each event, such as playerPlacedToken(1,1,X)"
     )
 
 

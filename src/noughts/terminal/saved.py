@@ -101,6 +101,14 @@ def replay(options: Namespace, screen: Screen, waiting: Waiting) -> None:
         tell(screen, told, Pause(options.interval or 0, waiting.sleep))
 
 
+def events(options: Namespace, out: TextIO) -> None:
+    """Print a saved game's events as the documents write them, one a line."""
+    with _opened(options) as store:
+        service = Service(store)
+        recorded = service.look(service.find(options.game)).events
+    out.writelines(f"{event}\n" for event in recorded)
+
+
 def export(options: Namespace, out: BinaryIO) -> None:
     """Write a saved game as JSON lines."""
     from noughts.store.archive import export_game  # noqa: PLC0415 - the same

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from noughts.core.board import Mark
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
-    from noughts.service import Service
+    from noughts.service import Answer, Service
 
 MEMORY = "memory:"
 
@@ -74,26 +74,28 @@ class Notebook:
         self._unwritten = opening(first, seated)
         return new_game(first, seated)
 
-    def open(self, game: str) -> Game:
+    def open(self, game: str) -> Answer:
         """Go on where a game was left."""
         found = self._service.look(game)
         self._game, self._version, self._unwritten = game, found.version, []
-        return found.game
+        return found
 
-    def write(self, command: Command) -> Game:
-        """Record a command that is right in the game as it was last seen, and return the game with it."""
+    def write(self, command: Command) -> Answer:
+        """Record a command that is right in the game as it was last seen, and return what it led to."""
         while self._unwritten:
             self._send(self._unwritten[0])
             del self._unwritten[0]
         return self._send(command)
 
-    def _send(self, command: Command) -> Game:
+    def _send(self, command: Command) -> Answer:
         answer = self._service.handle(self._game, command, version=self._version)
         if isinstance(answer.events[0], PlayerNotifyIllegalMove):
             raise StaleVersion("the move was right when it was made, and is not any more")
         self._version = answer.version
-        return answer.game
+        return answer
 
-    def look_again(self) -> Game:
-        """Return the game as it stands after somebody else has played on."""
-        return self.open(self._game)
+    def look_again(self) -> Answer:
+        """Return the game after somebody else has played on, and the events since it was last seen."""
+        seen = self._version
+        found = self.open(self._game)
+        return found.replace(events=found.events[seen:])

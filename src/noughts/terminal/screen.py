@@ -11,10 +11,11 @@ from noughts.words.describe import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TextIO
 
     from noughts.core.board import Board, Cell
+    from noughts.core.events import Event
     from noughts.core.game import Game
     from noughts.words.wording import Wording
 
@@ -39,6 +40,8 @@ class Screen(Value):
     """Asked anew each time: a window may be made smaller in mid-game."""
     interactive: bool = False
     """Whether a person sits before it, so that a question keeps the cursor on its line."""
+    events: bool = False
+    """Whether the events of a game are printed too."""
 
     @property
     def compact(self) -> bool:
@@ -48,6 +51,12 @@ class Screen(Value):
     def say(self, line: str) -> None:
         """Show one line."""
         self.out.write(line + "\n")
+
+    def log(self, events: Iterable[Event]) -> None:
+        """Print events as the documents write them, one a line, if they are wanted."""
+        if self.events:
+            for event in events:
+                self.say(str(event))
 
     def flush(self) -> None:
         """Let be seen what was said so far."""

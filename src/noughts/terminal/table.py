@@ -8,6 +8,7 @@ from noughts.core.errors import (
     Forfeit,
     IllegalMove,
     PolicyError,
+    Reason,
     StaleVersion,
     StoreError,
     UnreadableCell,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import BinaryIO
 
+    from noughts.core.board import Cell
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
@@ -99,7 +101,7 @@ class Table:
 
     def resume(self, game: str) -> None:
         """Play on where a game was left, and then as many more as the players like."""
-        left = self._notebook.open(game)
+        left = self._notebook.open(game).game
         self._players = left.players
         self._play_from(left)
 
@@ -117,13 +119,15 @@ class Table:
 
     def _begin(self, before: Game | None) -> Game:
         """Start a game, and say who moves first unless it is the first game and no surprise."""
-        game = self._notebook.begin(self._starters.pick(before), self._players)
+        first = self._starters.pick(before)
+        game = self._notebook.begin(first, self._players)
         line = self._starters.announcement(self._screen, game)
         if before is not None and line is None:
-            player = self._screen.name(game, game.board.first)
+            player = self._screen.name(game, first)
             line = self._screen.wording.starts.format(player=player)
         if line is not None:
             self._screen.say(line)
+        self._screen.log(opening_events(first, self._players))
         return game
 
     def _play_one(self, game: Game) -> Game:
@@ -177,26 +181,31 @@ class Table:
         except UnreadableCell as refusal:
             return self._refuse(game, f"{refusal}, or help")
         except UnreadableLine as refusal:
+            self._log_no_such_cell(mark)
             return self._refuse(game, str(refusal))
         except IllegalMove:
             return self._refuse_taken(game)
         except CommandRefused as refusal:
             return self._say_and_show(game, _sentence(str(refusal)))
         if isinstance(events[0], PlayerNotifyIllegalMove):
+            self._screen.log(events)
             return self._refuse_taken(game)
         return self._record(command)
 
     def _record(self, command: Command) -> Game:
         """Write down what is right in the game as it was last seen, and show what it led to."""
         try:
-            after = self._notebook.write(command)
+            answer = self._notebook.write(command)
         except StoreError as error:
             raise self._told_where_to_go_on(error) from error
         except (StaleVersion, CommandRefused):  # it was right when this player saw the game last
-            after = self._notebook.look_again()
+            answer = self._notebook.look_again()
             self._screen.say("Somebody has played on elsewhere.")
-            self._screen.show(after)
-            return after
+            self._screen.log(answer.events)
+            self._screen.show(answer.game)
+            return answer.game
+        self._screen.log(answer.events)
+        after = answer.game
         if after.resigned:
             who = self._screen.name(after, after.resigned)
             self._screen.say(self._screen.wording.resigned.format(player=who))
@@ -219,7 +228,17 @@ class Table:
             case "resign":
                 return Resign(mark)
             case _:
-                return PlaceToken(mark, parse_cell(words))
+                return PlaceToken(mark, self._read_cell(words, mark))
+
+    def _read_cell(self, words: str, mark: Mark) -> Cell:
+        try:
+            return parse_cell(words)
+        except UnreadableCell:
+            self._log_no_such_cell(mark)
+            raise
+
+    def _log_no_such_cell(self, mark: Mark) -> None:
+        self._screen.log([PlayerNotifyIllegalMove(mark, Reason.NO_SUCH_CELL)])
 
     def _told_where_to_go_on(self, error: StoreError) -> StoreError:
         bookmark = self._notebook.bookmark_of_what_was_seen
@@ -274,10 +293,15 @@ class Table:
 
 def new_game(first: Mark, players: Iterable[Player]) -> Game:
     """Create a game on one screen, and seat those who have names."""
+    return replay(opening_events(first, players))
+
+
+def opening_events(first: Mark, players: Iterable[Player]) -> list[Event]:
+    """Return the events that a game on one screen starts with."""
     events: list[Event] = []
     for command in opening(first, players):
         events += decide(fold(events), command)
-    return replay(events)
+    return events
 
 
 def opening(first: Mark, players: Iterable[Player]) -> list[Command]:

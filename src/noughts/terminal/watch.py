@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from noughts.core.board import Mark
 from noughts.core.errors import Forfeit, PolicyError, printable
-from noughts.core.game import PlaceToken, Resign, decide, fold
+from noughts.core.game import PlaceToken, Resign, decide, fold, replay
 from noughts.players.chance import random_cell
-from noughts.terminal.table import new_game
+from noughts.terminal.table import opening_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +63,11 @@ def watch(
     ends = dict.fromkeys((Mark.X, Mark.O, None), 0)
     before = None
     for _ in range(games or 1):
-        game = new_game(starters.pick(before), seated)
+        opened = opening_events(starters.pick(before), seated)
+        game = replay(opened)
         if line := starters.announcement(screen, game):
             screen.say(line)
+        screen.log(opened)
         for sitter in sitters.values():
             sitter.begin()
         while mark := game.active:
@@ -87,7 +89,9 @@ def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:
         cell = None
     if cell is not None:
         return show_move(screen, game, cell)
-    after = fold(decide(game, Resign(game.board.turn)), game)
+    events = decide(game, Resign(game.board.turn))
+    after = fold(events, game)
+    screen.log(events)
     screen.say(screen.wording.resigned.format(player=who))
     screen.show(after)
     return after
@@ -96,7 +100,9 @@ def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:
     """Place the next token, and tell who moved and where that leads."""
     mark = game.board.turn
-    after = fold(decide(game, PlaceToken(mark, cell)), game)
+    events = decide(game, PlaceToken(mark, cell))
+    after = fold(events, game)
+    screen.log(events)
     screen.say(screen.wording.moves.format(player=screen.name(game, mark)))
     screen.show(after)
     return after

@@ -1,0 +1,185 @@
+"""The events of a game as the document writes them: live beside a game, and of a saved one."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forked import noughts
+from hostile_bots import command, plays
+from noughts import Command, CreateGame, JoinGame, Mark, PlaceToken, decide, fold
+from pseudo_terminal import between_pipes, in_terminal
+from saved_games import X_WINS, file, ids, save, saving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVENT = re.compile(r"(?:game|player)[A-Z][A-Za-z]*\(.*\)")
+"""What a line with an event looks like, whole."""
+
+
+def events_in(text: str) -> list[str]:
+    """Return the events among some lines."""
+    return [line for line in text.splitlines() if EVENT.fullmatch(line)]
+
+
+def test_a_game_with_its_events_to_the_letter() -> None:
+    """Each event is a line of its own, before the board or the refusal that it leads to."""
+    ran = noughts("play", "--x", "ann", "--events", typed="5\n5\nten\nresign\nn\n")
+
+    empty, taken = "1|2|3\n-+-+-\n4|5|6\n-+-+-\n7|8|9\n", "1|2|3\n-+-+-\n4|X|6\n-+-+-\n7|8|9\n"
+    question = "Player O, enter a position from 1 to 9:\n"
+    assert ran.stdout == (
+        "gameCreated(X)\nplayerActive(X)\nplayerJoined(X,ann)\ngameReady()\n"
+        f"{empty}ann, enter a position from 1 to 9:\n"
+        "playerPlacedToken(1,1,X)\ngamePlacedCount(1)\nplayerActive(O)\n"
+        f"{taken}{question}"
+        "playerNotifyIllegalMove(O,cellTaken)\n"
+        "Position is Invalid!\nThat cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9.\n"
+        f"{question}"
+        "playerNotifyIllegalMove(O,noSuchCell)\n"
+        "Position is Invalid!\n"
+        "'ten' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help.\n"
+        f"{question}"
+        "playerResigned(O)\ngameWon(X)\ngameLost(O)\ngameCompleted(true)\n"
+        f"Player O resigned.\n{taken}ann Won!\n"
+        "Score: ann 1, Player O 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
+    )
+
+
+@pytest.mark.parametrize("typed", ["0", "10", "", "five", "\x1b[A"])
+def test_what_names_no_cell_is_an_illegal_move(typed: str) -> None:
+    """The player is notified of it, as of a taken cell."""
+    ran = noughts("play", "--events", typed=f"{typed}\n")
+
+    assert events_in(ran.stdout)[3:] == ["playerNotifyIllegalMove(X,noSuchCell)"]
+
+
+@pytest.mark.parametrize("typed", ["help", "hint", "why 5", "why x", "why", "undo"])
+def test_a_question_is_not_a_move(typed: str) -> None:
+    """It leads to no event, not even where it is refused."""
+    ran = noughts("play", "--events", typed=f"{typed}\n")
+
+    assert events_in(ran.stdout) == ["gameCreated(X)", "gameReady()", "playerActive(X)"]
+
+
+def test_without_the_option_no_event_is_printed() -> None:
+    """Neither in play nor in watch."""
+    for arguments in (["play"], ["watch", "--interval", "0"]):
+        assert events_in(noughts(*arguments, typed="5\n5\nresign\nn\n").stdout) == []
+
+
+def test_what_was_printed_live_is_what_is_saved(tmp_path: Path) -> None:
+    """In every game of a sitting, but for the illegal moves, which are not part of a record."""
+    typed = "\n".join(("5", "undo", "5", "5", "resign", "y", *X_WINS, "n", ""))
+    options = ("--o", "bot:random", "--x", "bob", "--events")
+    ran = noughts("play", *options, typed=typed, env=saving(tmp_path))
+
+    live = [event for event in events_in(ran.stdout) if "playerNotifyIllegalMove" not in event]
+    newest, oldest = ids(tmp_path)
+    saved = [noughts("events", game, env=saving(tmp_path)).stdout for game in (oldest, newest)]
+    assert live == "".join(saved).splitlines()
+    assert "playerNotifyIllegalMove(X,cellTaken)" in ran.stdout.splitlines()
+
+
+@pytest.mark.parametrize("options", [[], ["--wording", "gem"], ["--describe"], ["--x", "a", "--o", "b"]])
+def test_watched_games_print_their_events(options: list[str]) -> None:
+    """All of them, in order: the tokens that were printed lead to exactly these events."""
+    ran = noughts("watch", "--interval", "0", "--seed", "7", "--games", "3", "--events", *options)
+
+    seats = [JoinGame(Mark.X, "a"), JoinGame(Mark.O, "b")] if "--x" in options else []
+    games = "\n".join(events_in(ran.stdout)).split("gameCreated")[1:]
+    assert len(games) == 3
+    for game in games:
+        history = [*decide(None, CreateGame(Mark(game[1]), open_seats=bool(seats)))]
+        tokens = re.findall(r"playerPlacedToken\((\d),(\d),([XO])\)", game)
+        cells = [PlaceToken(Mark(mark), 3 * int(row) + int(column)) for row, column, mark in tokens]
+        commands: list[Command] = [*seats, *cells]
+        for each in commands:
+            history += decide(fold(history), each)
+        assert f"gameCreated{game}".splitlines() == [*map(str, history)]
+        assert game.splitlines()[-1] == "gameCompleted(true)"
+
+
+@pytest.mark.parametrize("code", ["say('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
+@pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
+def test_a_program_that_gives_the_game_up_is_in_the_events(arguments: list[str], code: str) -> None:
+    """Whether it resigns or forfeits."""
+    ran = noughts(*arguments, "--x", f"program:{command(plays(code))}", "--events")
+
+    resigned = ["playerResigned(X)", "gameWon(O)", "gameLost(X)", "gameCompleted(true)"]
+    assert events_in(ran.stdout)[-4:] == resigned
+
+
+def test_events_are_seen_as_they_happen() -> None:
+    """On a terminal they are there before the next question is answered."""
+    with in_terminal("play", "--events", "--color=never") as session:
+        session.expect("playerActive(X)")
+        session.expect("from 1 to 9: ")
+        session.type("5\n")
+        session.expect("playerPlacedToken(1,1,X)")
+        session.expect("from 1 to 9: ")
+        session.type("5\n")
+        session.expect("playerNotifyIllegalMove(O,cellTaken)")
+
+
+def test_what_was_played_elsewhere_is_printed_too(tmp_path: Path) -> None:
+    """Once, when it is noticed."""
+    with between_pipes("play", "--events", env=saving(tmp_path)) as session:
+        session.expect("1 to 9:")
+        session.type("5\n")
+        session.expect("Player O, enter a position from 1 to 9:")
+        (game,) = ids(tmp_path)
+        save(tmp_path, game, "1")
+        session.type("9\n")
+        told = session.expect("Player X, enter a position from 1 to 9:")
+
+    assert events_in(told) == ["playerPlacedToken(0,0,O)", "gamePlacedCount(2)", "playerActive(X)"]
+
+
+def test_a_saved_game_is_printed_as_its_events(tmp_path: Path) -> None:
+    """One a line, and the beginning of its id is enough."""
+    save(tmp_path, "aaaaaaaa", "5", "undo", "9", "resign", x="Ann", o="Zo\u00eb")
+    save(tmp_path, "bbbbbbbb", "5")
+
+    ran = noughts("events", "aa", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines() == [
+        "gameCreated(X)",
+        "gameReady()",
+        "playerActive(X)",
+        "playerJoined(X,Ann)",
+        "playerJoined(O,Zo\u00eb)",
+        "playerPlacedToken(1,1,X)",
+        "gamePlacedCount(1)",
+        "playerActive(O)",
+        "playerTookBack(X)",
+        "gamePlacedCount(0)",
+        "playerActive(X)",
+        "playerPlacedToken(2,2,X)",
+        "gamePlacedCount(1)",
+        "playerActive(O)",
+        "playerResigned(O)",
+        "gameWon(X)",
+        "gameLost(O)",
+        "gameCompleted(true)",
+    ]
+
+
+def test_a_damaged_game_is_refused_as_replay_refuses_it(tmp_path: Path) -> None:
+    """With the same sentence and exit code, and nothing printed of it."""
+    save(tmp_path, "aaaaaaaa", "5")
+    with closing(sqlite3.connect(file(tmp_path))) as connection, connection:
+        connection.execute("UPDATE events SET event = replace(event, 'playerPlaced', 'playerMoved')")
+
+    ran, replayed = (noughts(task, "a", env=saving(tmp_path)) for task in ("events", "replay"))
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", replayed.stderr)
+    assert ran.stderr == (
+        "noughts: record 4 has changed since it was recorded: event 4 of game 'aaaaaaaa'\n"
+    )
