@@ -297,6 +297,19 @@ Feature: 001 The events
       | 12346589 | 2   | 0      |
       | 51937468 | 0   | 1      |
 
+  @E5
+  Scenario: The ninth token is waited for, even where nobody can win any more
+    Given the game 1234658
+    When O places a token on (2,2)
+    Then every line has both marks in it
+    And the game tells
+      """
+      playerPlacedToken(2,2,O)
+      gamePlacedCount(8)
+      playerActive(X)
+      """
+    And the active player is X
+
   @E4 @E5
   Scenario: A line that the ninth token completes is a win and no draw
     Given the game 89174625

@@ -13,7 +13,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from command import environment
-from documents import Answer, created, every_answer, keys
+from documents import LINES, Answer, created, every_answer, keys
 from forked import noughts
 from noughts import (
     Command,
@@ -281,6 +281,12 @@ def game_tells(record: Record, docstring: str) -> None:
 @then(parsers.parse("the active player is {mark}"))
 def active_is(record: Record, mark: str) -> None:
     assert record.game.active is Mark(mark)
+
+
+@then("every line has both marks in it")
+def every_line_is_blocked(record: Record) -> None:
+    cells = record.game.board.cells
+    assert all({*Mark} <= {cells[cell] for cell in line} for line in LINES)
 
 
 @then("nobody is active")
