@@ -17,11 +17,14 @@ from pettingzoo.test import (  # type: ignore[import-untyped]  # the same
     render_test,
     seed_test,
 )
-from pettingzoo.utils import wrappers  # type: ignore[import-untyped]  # the same
+from pettingzoo.utils import (  # type: ignore[import-untyped]  # the same
+    random_demo,
+    wrappers,
+)
 
 from noughts import Board, O, X, errors, reachable
 from noughts.lab.aec_env import AGENTS, TicTacToeAEC, env, raw_env
-from noughts.lab.envs import AEC_ID, tic_tac_toe_v0
+from noughts.lab.envs import AEC_ID, tic_tac_toe_v1
 from noughts.lab.observing import FREE, OWN, THEIRS
 
 if TYPE_CHECKING:
@@ -99,7 +102,7 @@ def ways() -> dict[Board, tuple[int, ...]]:
 def test_the_api_test_passes_without_a_word(make: Maker, capsys: pytest.CaptureFixture[str]) -> None:
     """Again and again, since it plays at random; and nothing is printed but that it passed."""
     for _ in range(20):
-        api_test(make(), num_cycles=20)
+        api_test(make(mask_in="info"), num_cycles=20)
 
         assert capsys.readouterr() == ("Starting API test\nPassed API test\n", "")
 
@@ -112,7 +115,7 @@ def test_with_dicts_the_api_test_warns_of_dicts_alone(
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         for _ in range(20):
-            api_test(make(mask_in="observation"), num_cycles=20)
+            api_test(make(), num_cycles=20)
 
     assert {str(warning.message).partition(" or ")[0] for warning in given} <= ABOUT_DICTS
     assert set(capsys.readouterr().out.splitlines()) == {"Starting API test", "Passed API test"}
@@ -128,14 +131,31 @@ def test_the_seed_test_passes(make: Maker, mask_in: str) -> None:
 def test_the_render_test_passes() -> None:
     """In each mode that the environment names; its random moves heed a mask in the observation alone."""
     render_test(env)
-    render_test(lambda **settings: raw_env(mask_in="observation", **settings))
+    render_test(raw_env)
+
+
+@makers
+def test_the_random_demo_plays_legal_games(make: Maker) -> None:
+    """PettingZoo's own player at random finds the mask: rewards of legal games add up to nothing."""
+    assert random_demo(make(), render=False, episodes=20) == 0
 
 
 def test_it_is_called_by_its_versioned_name() -> None:
     """In its own words, and by PettingZoo's registry where there is one."""
-    assert str(env()) == "tic_tac_toe_v0"
-    assert tic_tac_toe_v0.env is env
+    assert str(env()) == "tic_tac_toe_v1"
+    assert tic_tac_toe_v1.env is env
     assert isinstance(pettingzoo.make("aec", AEC_ID), TicTacToeAEC)
+
+
+def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for() -> None:
+    """As in PettingZoo's classic games, in the dict and in the space."""
+    game: Any
+    for game in (env(), raw_env(), pettingzoo.make("aec", AEC_ID)):
+        game.reset()
+        seen: Any = game.last()[0]
+        assert seen.keys() == {"observation", "action_mask"}
+        assert game.observation_space("player_1")["action_mask"].shape == (9,)
+        assert game.infos == {"player_1": {}, "player_2": {}}
 
 
 @places
@@ -184,16 +204,17 @@ def test_every_position_is_rewarded_and_ended_as_the_core_says(make: Maker) -> N
             assert game.infos == {}
 
 
-def test_the_loop_that_pettingzoo_documents_finds_its_mask() -> None:
-    """In the info, at every step: also of an agent that only leaves, to whom anything is allowed."""
-    rng, game = random.Random(1), env()
+@places
+def test_the_loop_that_pettingzoo_documents_finds_its_mask(mask_in: str) -> None:
+    """At every step: also of an agent that only leaves, to whom anything is allowed."""
+    rng, game = random.Random(1), env(mask_in=mask_in)
     for _ in range(50):
         game.reset()
         before = Board()
         for _agent in game.agent_iter():
             seen, _, terminated, truncated, info = game.last()
-            legal = [cell for cell, free in enumerate(info["action_mask"].tolist()) if free]
-            assert isinstance(seen, np.ndarray)
+            masked: Any = info if mask_in == "info" else seen
+            legal = [cell for cell, free in enumerate(masked["action_mask"].tolist()) if free]
             if terminated or truncated:
                 assert legal == [*range(9)]
                 game.step(None)
@@ -207,7 +228,7 @@ def test_the_loop_that_pettingzoo_documents_finds_its_mask() -> None:
 
 def test_an_info_that_was_kept_stays_as_it_was() -> None:
     """What an agent was told is not taken back when the game goes on."""
-    game, kept = env(), []
+    game, kept = env(mask_in="info"), []
     game.reset()
     for cell in (0, 3, 1, 4, 2, None, None):
         kept.append(game.last()[4])
@@ -218,11 +239,11 @@ def test_an_info_that_was_kept_stays_as_it_was() -> None:
 
 def test_nobody_can_write_on_the_mask_of_who_waits() -> None:
     """It is the same for all, and so read-only; every other array is its receiver's own."""
-    game = played([4])
+    game = played([4], mask_in="info")
     with pytest.raises(ValueError, match="read-only"):
         game.infos["player_1"]["action_mask"][0] = 1
     game.infos["player_2"]["action_mask"][:] = 0
-    assert played([4]).infos["player_2"]["action_mask"].sum() == 8
+    assert played([4], mask_in="info").infos["player_2"]["action_mask"].sum() == 8
 
 
 def test_env_does_what_pettingzoos_wrappers_do() -> None:
@@ -369,7 +390,7 @@ def test_strange_settings_are_refused() -> None:
     """With what there is instead."""
     with pytest.raises(UnsupportedMode, match="'window'"):
         env(render_mode="window")
-    with pytest.raises(ValueError, match="in the observation or in the info"):
+    with pytest.raises(errors.BadSetting, match="mask_in is observation or info, not 'rewards'"):
         env(mask_in="rewards")
     game = played([])
     for asked in (game.observe, game.observation_space, game.action_space):

@@ -25,6 +25,8 @@ from noughts.players.policies import find_policy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+places = pytest.mark.parametrize("mask_in", ["observation", "info"])
+
 PAGE = Path(__file__).parents[2] / "docs" / "environments.md"
 
 
@@ -42,22 +44,23 @@ def played(env: TicTacToeEnv, seed: int, games: int = 3) -> list[object]:
     seen: list[object] = []
     for number in range(games):
         observation, info = env.reset(seed=None if number else seed)
-        seen.append((observation.tolist(), str(info)))
+        seen.append((str(observation), str(info)))
         over = False
         while not over:
             observation, reward, over, truncated, info = env.step(env.board.free_cells[-1])
-            seen.append((observation.tolist(), reward, over, truncated, str(info)))
+            seen.append((str(observation), reward, over, truncated, str(info)))
     return seen
 
 
+@places
 @pytest.mark.parametrize(
     ("opponent", "mark"), [*product(("random", "perfect"), ("X", "O")), ("club", "either")]
 )
 def test_the_checker_passes_without_a_word(
-    opponent: str, mark: str, capsys: pytest.CaptureFixture[str]
+    opponent: str, mark: str, mask_in: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Made by name, in every render mode; a warning would be an error."""
-    check_env(gymnasium.make(GYM_ID, opponent=opponent, mark=mark).unwrapped)
+    check_env(gymnasium.make(GYM_ID, opponent=opponent, mark=mark, mask_in=mask_in).unwrapped)
 
     assert set(capsys.readouterr().out) <= set("XO|-+ \n")
 
@@ -66,11 +69,12 @@ def test_it_plays_within_what_gymnasium_wraps_around_it() -> None:
     """Its passive checker finds nothing in whole games, and frames are collected."""
     env = gymnasium.make(GYM_ID, render_mode="ansi_list")
     for seed in range(20):
-        _, info = env.reset(seed=seed)
+        seen, info = env.reset(seed=seed)
         env.action_space.seed(seed)
         over = False
         while not over:
-            _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
+            seen, _, over, _, info = env.step(env.action_space.sample(seen["action_mask"]))
+        assert not info["illegal"]
     assert len(env.render() or []) > 2
 
 
@@ -79,7 +83,7 @@ def test_it_is_registered_once() -> None:
     register()
 
     spec = gymnasium.spec(GYM_ID)
-    assert spec.id == "noughts/TicTacToe-v0"
+    assert spec.id == "noughts/TicTacToe-v1"
     assert spec.vector_entry_point == "noughts.lab.vector_env:TicTacToeVectorEnv"
 
 
@@ -93,23 +97,27 @@ def test_a_seed_makes_a_run_of_games(mark: str) -> None:
 
 def test_either_mark_is_drawn() -> None:
     """Both come up, and the agent sees its own tokens as its own."""
-    env = TicTacToeEnv(mark="either")
+    env: Any = TicTacToeEnv(mark="either")
     env.reset(seed=1)
 
     drawn = []
     for _ in range(20):
-        observation, info = env.reset()
+        seen, _ = env.reset()
         drawn.append(env.mark)
-        assert observation[..., THEIRS].sum() == (env.mark is O)
-        observation, *_ = env.step(int(info["action_mask"].argmax()))
-        assert observation[..., OWN].sum() == 1
+        assert seen["observation"][..., THEIRS].sum() == (env.mark is O)
+        seen, *_ = env.step(int(seen["action_mask"].argmax()))
+        assert seen["observation"][..., OWN].sum() == 1
     assert {*drawn} == {X, O}
 
 
+@places
 @pytest.mark.parametrize("mark", ["X", "O"])
-def test_against_an_even_opponent_every_position_comes_with_its_number_and_mask(mark: str) -> None:
+def test_against_an_even_opponent_every_position_comes_with_its_number_and_mask(
+    mark: str, mask_in: str
+) -> None:
     """In games at random, until most have been seen: number, planes, mask and reward are the core's."""
-    env, rng, boards = TicTacToeEnv("random", mark), np.random.default_rng(1), reachable()
+    env: Any = TicTacToeEnv("random", mark, mask_in=mask_in)
+    rng, boards = np.random.default_rng(1), reachable()
     env.reset(seed=1)
     own, theirs = ("x", "o") if mark == "X" else ("o", "x")
     seen = set()
@@ -122,7 +130,16 @@ def test_against_an_even_opponent_every_position_comes_with_its_number_and_mask(
             legal = range(9) if over else board.free_cells
             assert board is env.board
             assert over == board.is_over
-            assert info["action_mask"].tolist() == [int(cell in legal) for cell in range(9)]
+            if mask_in == "observation":
+                assert observation.keys() == {"observation", "action_mask"}
+                observation, mask = observation["observation"], observation["action_mask"]
+                assert "action_mask" not in info
+            else:
+                mask = info["action_mask"]
+            assert mask.tolist() == [int(cell in legal) for cell in range(9)]
+            assert mask.dtype == observation.dtype == np.int8
+            assert env.action_masks().dtype == np.bool_
+            assert env.action_masks().tolist() == [cell in legal for cell in range(9)]
             for plane, name in ((OWN, own), (THEIRS, theirs)):
                 held = getattr(board, name)
                 assert observation[..., plane].ravel().tolist() == [held >> cell & 1 for cell in range(9)]
@@ -164,15 +181,16 @@ def test_a_number_of_any_length_is_drawn_evenly() -> None:
 
 def test_an_opponent_that_resigns_has_lost() -> None:
     """On the board as the agent left it."""
-    env = TicTacToeEnv(resigning(at=3))
+    env: Any = TicTacToeEnv(resigning(at=3))
     env.reset()
     env.step(4)
 
-    observation, reward, terminated, truncated, info = env.step(8)
+    seen, reward, terminated, truncated, info = env.step(8)
 
     assert (reward, terminated, truncated, info["resigned"]) == (1, True, False, True)
     assert str(env.board) == "O__/_X_/__X"
-    assert observation[..., OWN].sum() == 2
+    assert seen["observation"][..., OWN].sum() == 2
+    assert seen["action_mask"].all()
     with pytest.raises(ResetNeeded):
         env.step(1)
 
@@ -192,15 +210,15 @@ def test_an_opponent_that_resigns_at_once_has_lost_after_the_first_move() -> Non
 @pytest.mark.parametrize("action", [0, 4, 9, -1, 10**9, -(10**30)])
 def test_an_illegal_move_loses(action: int) -> None:
     """A taken cell or none: the board stays as it was, and the game is over."""
-    env = TicTacToeEnv(resigning(at=9))
+    env: Any = TicTacToeEnv(resigning(at=9))
     env.reset()
     env.step(4)
 
-    observation, reward, terminated, truncated, info = env.step(action)
+    seen, reward, terminated, truncated, info = env.step(action)
 
     assert (reward, terminated, truncated, info["illegal"]) == (-1, True, False, True)
     assert str(env.board) == "O__/_X_/___"
-    assert observation.sum() == 9
+    assert seen["observation"].sum() == seen["action_mask"].sum() == 9
     with pytest.raises(ResetNeeded):
         env.step(1)
 
@@ -223,7 +241,7 @@ def test_what_is_no_whole_number_is_refused(action: Any) -> None:  # noqa: ANN40
 
 def test_a_step_needs_a_game() -> None:
     """Before the first one, and after each."""
-    env = TicTacToeEnv(resigning(at=9), mark="O")
+    env: Any = TicTacToeEnv(resigning(at=9), mark="O")
     with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
         env.step(0)
     env.reset()
@@ -232,17 +250,19 @@ def test_a_step_needs_a_game() -> None:
     assert str(env.board) == "XXO/XO_/O__"
     with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
         env.step(8)
-    assert env.reset()[0].sum() == 9
+    assert env.reset()[0]["observation"].sum() == 9
 
 
-def test_a_picture_needs_a_game() -> None:
+def test_a_picture_and_masks_need_a_game() -> None:
     """One that has begun, over or not."""
     env = TicTacToeEnv(resigning(at=9), render_mode="ansi")
-    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
-        env.render()
+    for attempt in (env.render, env.action_masks):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            attempt()
     env.reset()
     env.step(9)
     assert env.render() == " | |\n-+-+-\n | |\n-+-+-\n | |"
+    assert env.action_masks().all()
 
 
 def test_an_opponent_that_fails_at_the_reset_leaves_no_game() -> None:
@@ -287,7 +307,7 @@ def going_on(env: TicTacToeEnv) -> list[object]:
     over = False
     while not over:
         observation, reward, over, _, info = env.step(env.board.free_cells[-1])
-        seen.append((observation.tolist(), reward, over, str(info)))
+        seen.append((str(observation), reward, over, str(info)))
     return [*seen, str(env.reset())]
 
 
@@ -328,6 +348,8 @@ def test_strange_settings_are_refused() -> None:
         TicTacToeEnv(mark="Y")
     with pytest.raises(UnsupportedMode, match="'window'"):
         TicTacToeEnv(render_mode="window")
+    with pytest.raises(errors.BadSetting, match="mask_in is observation or info, not 'rewards'"):
+        TicTacToeEnv(mask_in="rewards")
 
 
 def test_a_screen_shows_each_board_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -343,14 +365,28 @@ def test_a_screen_shows_each_board_once(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_what_is_given_out_can_be_written_on() -> None:
     """It changes nothing."""
-    env = TicTacToeEnv(resigning(at=9))
-    observation, info = env.reset()
-    observation[:] = 7
-    info["action_mask"][:] = 7
+    env: Any = TicTacToeEnv(resigning(at=9))
+    seen, _ = env.reset()
+    for array in (*seen.values(), env.action_masks()):
+        array[:] = 7
 
-    observation, _, _, _, info = env.step(4)
-    assert observation.sum() == 9
-    assert info["action_mask"].tolist() == [0, 1, 1, 1, 0, 1, 1, 1, 1]
+    seen, *_ = env.step(4)
+    assert seen["observation"].sum() == 9
+    assert seen["action_mask"].tolist() == [0, 1, 1, 1, 0, 1, 1, 1, 1]
+    assert env.action_masks().tolist() == seen["action_mask"].astype(bool).tolist()
+
+
+@places
+def test_learners_that_ask_for_action_masks_find_them_within_wrappers(mask_in: str) -> None:
+    """As sb3-contrib's MaskablePPO asks: by name through every wrapper, a flag for each action."""
+    env = gymnasium.make(GYM_ID, opponent=resigning(at=9), mask_in=mask_in)
+    env.reset()
+    env.step(4)
+
+    masks = env.get_wrapper_attr("action_masks")()
+
+    assert masks.dtype == np.bool_
+    assert np.flatnonzero(masks).tolist() == [1, 2, 3, 5, 6, 7, 8]
 
 
 def test_the_page_does_what_it_says() -> None:

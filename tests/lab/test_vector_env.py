@@ -15,6 +15,7 @@ import pytest
 from gymnasium.error import ResetNeeded, UnsupportedMode
 from gymnasium.utils.passive_env_checker import check_obs
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import iterate
 from gymnasium.wrappers.vector import (
     DictInfoToList,
     FlattenObservation,
@@ -44,6 +45,7 @@ NUMBERS = {board: number for number, board in enumerate(BOARDS)}
 BITS = 1 << np.arange(9)
 
 modes = pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
+places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
 def resigning(at: int) -> Policy:
@@ -59,9 +61,11 @@ first_free = resigning(at=9)
 
 
 @cache
-def made(opponent: str | Policy | None, mark: str, mode: AutoresetMode, games: int) -> TicTacToeVectorEnv:
+def made(
+    opponent: str | Policy | None, mark: str, mode: AutoresetMode, games: int, mask_in: str = "info"
+) -> Any:  # noqa: ANN401 - a TicTacToeVectorEnv, of which a test knows what its observations are
     """Return one environment for all tests that want such a one: each begins with a reset."""
-    return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode)
+    return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode, mask_in=mask_in)
 
 
 @cache
@@ -93,18 +97,34 @@ def board_in(seen: NDArray[np.int8], mark: Mark) -> Board:
 
 
 def some_actions(
-    rng: np.random.Generator, infos: dict[str, Any], illegal: float = 0
+    rng: np.random.Generator, masked: dict[str, Any], illegal: float = 0
 ) -> NDArray[np.int64]:
-    """Draw an action for each game, legal or any."""
-    mask = infos["action_mask"]
+    """Draw an action for each game, legal or any; the mask is in an observation or in the infos."""
+    mask = masked["action_mask"]
     legal = (rng.random(mask.shape) * mask).argmax(1)
     return np.where(rng.random(len(mask)) < illegal, rng.integers(-1, 10, len(mask)), legal)
 
 
 def written(result: Any) -> list[bytes]:  # noqa: ANN401 - whatever a reset or a step returns
     """Return everything that a reset or a step says, as it is now."""
-    *arrays, infos = result
-    return [array.tobytes() for array in [*arrays, *infos.values()]]
+    return [array.tobytes() for array in arrays_in(result)]
+
+
+def arrays_in(value: Any) -> list[NDArray[Any]]:  # noqa: ANN401 - the same
+    """Return all arrays in it."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value
+    return [array for each in inner for array in arrays_in(each)]
+
+
+def masked_part(result: Any) -> dict[str, Any]:  # noqa: ANN401 - the same
+    """Return the part that the mask is in: the infos or the observation, but not both."""
+    found: list[dict[str, Any]] = [
+        part for part in (result[0], result[-1]) if isinstance(part, dict) and "action_mask" in part
+    ]
+    assert len(found) == 1
+    return found[0]
 
 
 def played(env: TicTacToeVectorEnv, seed: int | None, steps: int = 12) -> list[list[bytes]]:
@@ -113,7 +133,7 @@ def played(env: TicTacToeVectorEnv, seed: int | None, steps: int = 12) -> list[l
     result: Any = env.reset(seed=seed)
     said = [written(result)]
     for _ in range(steps):
-        result = env.step(some_actions(rng, result[-1], illegal=0.2))
+        result = env.step(some_actions(rng, masked_part(result), illegal=0.2))
         said.append(written(result))
     return said
 
@@ -133,7 +153,7 @@ def positions_and_actions(tokens: int) -> list[tuple[Board, int]]:
 
 def led_to(cases: list[tuple[Board, int]], mode: AutoresetMode) -> Result:
     """Lead a game into each position, and take the action there."""
-    env = TicTacToeVectorEnv(len(cases), None, autoreset_mode=mode)
+    env = TicTacToeVectorEnv(len(cases), None, autoreset_mode=mode, mask_in="info")
     env.reset()
     for moves in zip(*[ways()[board] for board, _ in cases], strict=True):
         *_, infos = env.step(np.array(moves))
@@ -272,11 +292,12 @@ def test_an_opponent_without_chance_plays_as_in_the_single_environment(mark: str
     """Step by step, in everything that both say, illegal moves and new games included."""
     games, rng = 20, np.random.default_rng(3)
     env = made(first_free, mark, NEXT, games)
-    singles = [TicTacToeEnv(first_free, mark) for _ in range(games)]
+    singles = [TicTacToeEnv(first_free, mark, mask_in="info") for _ in range(games)]
     seen, infos = env.reset(seed=1)
     over = [False] * games
     for game, single in enumerate(singles):
-        assert np.array_equal(seen[game], single.reset()[0])
+        first: Any = single.reset()[0]
+        assert np.array_equal(seen[game], first)
     for _ in range(30):
         actions = some_actions(rng, infos, illegal=0.1)
         result: Any = env.step(actions)
@@ -352,7 +373,7 @@ def test_an_opponent_that_resigns_has_lost() -> None:
 
 def test_the_next_step_begins_anew_whatever_is_done() -> None:
     """Its action is not looked at, nor flagged; it brings nothing, and the game goes on from there."""
-    env = TicTacToeVectorEnv(4, None)
+    env = made(None, "X", NEXT, 4)
     env.reset()
     for cell in (0, 3, 1, 4):
         env.step(np.full(4, cell))
@@ -375,7 +396,7 @@ def test_the_next_step_begins_anew_whatever_is_done() -> None:
 
 def test_the_same_step_begins_anew_and_tells_of_the_end() -> None:
     """What is seen is the new game; the end is among the infos, where a flag says so."""
-    env = TicTacToeVectorEnv(4, None, autoreset_mode="SameStep")
+    env = made(None, "X", SAME, 4)
     env.reset()
     for cell in (0, 3, 1, 4):
         env.step(np.full(4, cell))
@@ -392,6 +413,40 @@ def test_the_same_step_begins_anew_and_tells_of_the_end() -> None:
     _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 2]))
     assert not np.any([rewards, terminated, infos["illegal"], infos["_final_obs"]])
     assert infos["position"][:3].tolist() == [NUMBERS[Board().place(8)]] * 3
+
+
+# Where the mask is
+
+
+@modes
+@pytest.mark.parametrize(
+    ("opponent", "mark"), [(None, "X"), ("random", "X"), ("club", "O"), ("random", "either")]
+)
+def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for(
+    opponent: str | None, mark: str, mode: AutoresetMode
+) -> None:
+    """The same run says the same both ways; the mask of an end is all ones."""
+    rng, games = np.random.default_rng(6), 40
+    env: Any = TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode)
+    other = made(opponent, mark, mode, games, "info")
+    result, expected = env.reset(seed=6), other.reset(seed=6)
+    ended = np.zeros(games, np.bool_)
+    for _ in range(30):
+        (seen, *said, infos), (planes, *expected_said, expected_infos) = result, expected
+        mask = expected_infos.pop("action_mask")
+        assert seen.keys() == {"observation", "action_mask"}
+        assert np.array_equal(seen["observation"], planes)
+        assert np.array_equal(seen["action_mask"], mask)
+        assert written(said) == written(expected_said)
+        if "final_obs" in infos:
+            last, ended = infos.pop("final_obs"), infos["_final_obs"]
+            assert np.array_equal(last["observation"], expected_infos.pop("final_obs"))
+            assert last["action_mask"].shape == mask.shape
+            assert last["action_mask"][ended].all()
+        assert infos.keys() == expected_infos.keys()
+        assert written(infos) == written(expected_infos)
+        actions = some_actions(rng, seen, illegal=0.1)
+        result, expected = env.step(actions), other.step(actions)
 
 
 # What is bad
@@ -497,7 +552,7 @@ def test_a_strange_way_to_begin_anew_is_refused(mode: Any) -> None:  # noqa: ANN
 
 
 def test_both_environments_refuse_the_same_settings_with_the_same_words() -> None:
-    """An opponent or a mark that is none, and a mode that is none; a mark need not be a string."""
+    """An opponent or a mark that is none, a mode, a place for the mask; a mark need not be a string."""
     strange: list[dict[str, Any]] = [
         {"opponent": "grandmaster"},
         {"opponent": "club:luck=1"},
@@ -506,6 +561,8 @@ def test_both_environments_refuse_the_same_settings_with_the_same_words() -> Non
         {"mark": "Y"},
         {"mark": 5},
         {"render_mode": "window"},
+        {"mask_in": "rewards"},
+        {"mask_in": None},
     ]
     for settings in strange:
         said = []
@@ -514,8 +571,10 @@ def test_both_environments_refuse_the_same_settings_with_the_same_words() -> Non
                 make(**settings)
             said.append((type(refusal.value), str(refusal.value)))
         assert said[0] == said[1]
-    assert TicTacToeEnv(mark=O).reset()[0][..., THEIRS].sum() == 1  # type: ignore[arg-type]  # it does
-    assert TicTacToeVectorEnv(2, None, mark=O).reset()[0].shape == (2, 3, 3, 3)  # type: ignore[arg-type]
+    one, two = TicTacToeEnv(mark=O), TicTacToeVectorEnv(2, mark=O)  # type: ignore[arg-type]  # it does
+    for env in (one, two):
+        seen: Any = env.reset()[0]
+        assert seen["observation"][..., THEIRS].sum() == getattr(env, "num_envs", 1)
 
 
 def test_an_opponent_resigns_for_itself_alone() -> None:
@@ -555,7 +614,7 @@ def test_an_opponent_is_asked_only_about_boards_on_which_it_is_to_move(mark: str
         assert str(board.turn) != mark
         return first_free(board)
 
-    env, both = TicTacToeVectorEnv(40, one_sided, mark), made(first_free, mark, NEXT, 40)
+    env, both = TicTacToeVectorEnv(40, one_sided, mark), TicTacToeVectorEnv(40, first_free, mark)
 
     assert played(env, seed=1) == played(both, seed=1)
     with pytest.raises(errors.BadPolicy, match="a policy fails in"):
@@ -625,44 +684,50 @@ givers = pytest.mark.parametrize(("opponent", "mark"), [(None, "X"), ("random", 
 
 
 @modes
+@places
 @givers
-def test_what_is_given_out_can_be_kept(opponent: str | None, mark: str, mode: AutoresetMode) -> None:
+def test_what_is_given_out_can_be_kept(
+    opponent: str | None, mark: str, mask_in: str, mode: AutoresetMode
+) -> None:
     """Nobody writes on it later."""
-    env, rng, kept = made(opponent, mark, mode, 40), np.random.default_rng(1), []
+    env, rng, kept = made(opponent, mark, mode, 40, mask_in), np.random.default_rng(1), []
     result: Any = env.reset(seed=7)
     for _ in range(12):
         kept.append((result, written(result)))
-        result = env.step(some_actions(rng, result[-1], illegal=0.2))
+        result = env.step(some_actions(rng, masked_part(result), illegal=0.2))
 
     for result, said in kept:
         assert written(result) == said
 
 
 @modes
+@places
 @givers
 def test_what_is_given_out_can_be_written_on(
-    opponent: str | None, mark: str, mode: AutoresetMode
+    opponent: str | None, mark: str, mask_in: str, mode: AutoresetMode
 ) -> None:
     """It changes nothing later."""
-    env, rng = made(opponent, mark, mode, 40), np.random.default_rng(1)
+    env, rng = made(opponent, mark, mode, 40, mask_in), np.random.default_rng(1)
     expected = played(env, seed=7)
     result: Any = env.reset(seed=7)
     for said in expected:
         assert written(result) == said
-        actions = some_actions(rng, result[-1], illegal=0.2)
-        *arrays, infos = result
-        for array in [*arrays, *infos.values()]:
-            array[...] = 1
+        actions = some_actions(rng, masked_part(result), illegal=0.2)
+        for array in arrays_in(result):
+            if array.flags.writeable:
+                array[...] = 1
+            else:  # the masks of games that are over
+                assert array is result[-1]["final_obs"]["action_mask"]
         result = env.step(actions)
 
 
 def test_writing_on_what_is_seen_leaves_the_mask_as_it_is() -> None:
     """The two share nothing, at a reset and when games begin anew in the next step."""
-    env = made(None, "X", NEXT, 40)
-    for result in (env.reset(), env.step(np.full(40, 4))):
-        mask = result[-1]["action_mask"].copy()
-        result[0][:] = 7
-        assert np.array_equal(result[-1]["action_mask"], mask)
+    env = made(None, "X", NEXT, 40, "observation")
+    for seen, *_ in (env.reset(), env.step(np.full(40, 4))):
+        mask = seen["action_mask"].copy()
+        seen["observation"][:] = 7
+        assert np.array_equal(seen["action_mask"], mask)
 
 
 # Within Gymnasium
@@ -693,8 +758,35 @@ def test_gymnasium_makes_it_with_settings() -> None:
     with pytest.raises(gymnasium.error.Error, match="vector_kwargs"):
         gymnasium.make_vec(GYM_ID, 3, vector_kwargs={"autoreset_mode": SAME})
     sync = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent="perfect")
-    assert sync.reset(seed=1)[0].shape == env.reset(seed=1)[0].shape
-    assert {*sync.reset()[1]} >= {*env.reset()[1]}
+    ours, theirs = env.reset(seed=1), sync.reset(seed=1)
+    assert {key: part.shape for key, part in ours[0].items()} == {
+        key: part.shape for key, part in theirs[0].items()
+    }
+    assert {*theirs[1]} >= {*ours[1]}
+
+
+def test_the_end_of_each_game_is_what_gymnasiums_own_tells() -> None:
+    """Theirs is a dict for each game, and ours is one dict of arrays with a row for each."""
+    env: Any = made(first_free, "X", SAME, 3, "observation")
+    sync: Any = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent=first_free)
+    told = []
+    for each in (env, sync):
+        each.reset()
+        each.step(np.array([4, 5, 8]))
+        told.append(each.step(np.array([4, 9, 2]))[4])
+    ours, theirs = told
+    assert ours["_final_obs"].tolist() == theirs["_final_obs"].tolist() == [True, True, False]
+    for game in (0, 1):
+        for key, part in theirs["final_obs"][game].items():
+            assert np.array_equal(ours["final_obs"][key][game], part)
+    lists = DictInfoToList(env)
+    lists.reset()
+    infos = lists.step(np.array([9, 0, 0]))[4]
+    assert [info.get("final_obs", {}).keys() for info in infos] == [
+        {"observation", "action_mask"},
+        set(),
+        set(),
+    ]
 
 
 def test_it_takes_what_gymnasiums_own_takes() -> None:
@@ -704,34 +796,37 @@ def test_it_takes_what_gymnasiums_own_takes() -> None:
 
 
 @modes
-def test_what_is_seen_lies_in_its_space(mode: AutoresetMode) -> None:
+@places
+def test_what_is_seen_lies_in_its_space(mask_in: str, mode: AutoresetMode) -> None:
     """As Gymnasium's checker wants it, for the batch and for one; and masks draw legal actions."""
-    env, rng = made("random", "either", mode, 40), np.random.default_rng(1)
+    env, rng = made("random", "either", mode, 40, mask_in), np.random.default_rng(1)
     seen, infos = env.reset(seed=8)
     for _ in range(12):
         check_obs(seen, env.observation_space, "step")
-        check_obs(seen[0], env.single_observation_space, "step")
+        check_obs(next(iterate(env.observation_space, seen)), env.single_observation_space, "step")
         assert env.observation_space.contains(seen)
-        assert infos["action_mask"].dtype == np.int8
-        actions = some_actions(rng, infos)
+        mask = masked_part((seen, infos))["action_mask"]
+        assert mask.dtype == np.int8
+        actions = some_actions(rng, {"action_mask": mask})
         assert env.action_space.contains(actions)
         seen, rewards, terminated, truncated, infos = env.step(actions)
         assert not infos["illegal"].any()
         assert rewards.dtype.kind == "f"
         assert terminated.dtype == truncated.dtype == np.bool_
     env.action_space.seed(1)
-    drawn: Any = env.action_space.sample(mask=tuple(infos["action_mask"]))
+    mask = masked_part((seen, infos))["action_mask"]
+    drawn: Any = env.action_space.sample(mask=tuple(mask))
     assert not env.step(drawn)[4]["illegal"].any()
-    assert env.single_action_space.sample(mask=infos["action_mask"][0]) in range(9)
+    assert env.single_action_space.sample(mask=mask[0]) in range(9)
 
 
 @modes
 def test_gymnasium_counts_returns_and_lengths_right(mode: AutoresetMode) -> None:
     """If each mover takes the first free cell, the seventh token wins; a new game's begin is no move."""
-    env = RecordEpisodeStatistics(made(None, "X", mode, 4), buffer_length=100)
-    _, infos = env.reset()
+    env = RecordEpisodeStatistics(made(None, "X", mode, 4, "observation"), buffer_length=100)
+    seen, _ = env.reset()
     for _ in range(40):
-        *_, infos = env.step(infos["action_mask"].argmax(1))
+        seen, *_ = env.step(seen["action_mask"].argmax(1))
     assert {*env.length_queue} == {7}
     assert {*env.return_queue} == {1}
     assert env.episode_count == 4 * (40 // (7 if mode is SAME else 8))
@@ -739,19 +834,20 @@ def test_gymnasium_counts_returns_and_lengths_right(mode: AutoresetMode) -> None
 
 def test_gymnasiums_wrappers_go_around_it() -> None:
     """Those that change what is seen, and the one that makes lists of the infos."""
-    env = made(None, "X", NEXT, 4)
-    flat = FlattenObservation(env)
-    assert flat.reset()[0].shape == (4, 27)
-    assert flat.step(np.zeros(4, np.int64))[0].shape == (4, 27)
-    swapped = TransformObservation(env, lambda seen: seen[..., [1, 0, 2]])
+    env = made(None, "X", NEXT, 4, "observation")
+    for seen_so, size in ((env, 9 + 27), (made(None, "X", NEXT, 4), 27)):
+        flat = FlattenObservation(seen_so)
+        assert flat.reset()[0].shape == (4, size)
+        assert flat.step(np.zeros(4, np.int64))[0].shape == (4, size)
+    swapped = TransformObservation(env, lambda seen: seen["observation"][..., [1, 0, 2]])
     assert swapped.reset()[0].shape == (4, 3, 3, 3)
     assert swapped.step(np.zeros(4, np.int64))[0][..., OWN].sum() == 4
     with pytest.raises(ValueError, match="NEXT_STEP"):
-        FlattenObservation(made(None, "X", SAME, 4))
-    lists = DictInfoToList(made(None, "X", SAME, 4))
+        FlattenObservation(made(None, "X", SAME, 4, "observation"))
+    lists = DictInfoToList(made(None, "X", SAME, 4, "observation"))
     lists.reset()
     infos = lists.step(np.zeros(4, np.int64))[4]
-    assert [{*info} for info in infos] == [{"action_mask", "position", "illegal"}] * 4
+    assert [{*info} for info in infos] == [{"position", "illegal"}] * 4
 
 
 def test_each_mode_renders_every_game(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.error import Error, ResetNeeded
-from gymnasium.spaces import Dict
 from pettingzoo import AECEnv  # type: ignore[import-untyped]  # it has no types to offer
 from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # the same
 
@@ -17,11 +16,12 @@ from noughts.core.board import Board, Mark, O, X
 from noughts.core.errors import CellTaken, quoted
 from noughts.lab.observing import (
     action_space,
+    is_mask_in_info,
     mask_of,
-    mask_space,
     observation_of,
     observation_space,
     read_action,
+    with_mask,
 )
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
@@ -34,28 +34,24 @@ if TYPE_CHECKING:
     from gymnasium.spaces import Discrete
     from numpy.typing import NDArray
 
-    from noughts.lab.observing import Plane
+    from noughts.lab.observing import Observation, Plane
 
     Copy: TypeAlias = Callable[[], Plane]
-    Observation: TypeAlias = dict[str, Plane] | Plane
     Thing = TypeVar("Thing")
 
 AGENTS = ("player_1", "player_2")
 """The first has X and starts."""
 MARKS = {"player_1": X, "player_2": O}
-PLACES = ("info", "observation")
-"""Where PettingZoo looks for an action mask, in that order."""
-
 _OTHER = {"player_1": "player_2", "player_2": "player_1"}
 _START = Board()
 
 
-def env(render_mode: str | None = None, mask_in: str = "info") -> TicTacToeAEC:
+def env(render_mode: str | None = None, mask_in: str = "observation") -> TicTacToeAEC:
     """Make an environment in which a token on a taken cell loses: -1 for the mover, 0 for the other."""
     return TicTacToeAEC(render_mode, mask_in)
 
 
-def raw_env(render_mode: str | None = None, mask_in: str = "info") -> TicTacToeAEC:
+def raw_env(render_mode: str | None = None, mask_in: str = "observation") -> TicTacToeAEC:
     """Make an environment in which a token on a taken cell is an error, and nothing happens."""
     return TicTacToeAEC(render_mode, mask_in, illegal_moves_lose=False)
 
@@ -142,7 +138,7 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
     """
 
     metadata: ClassVar[dict[str, Any]] = {
-        "name": "tic_tac_toe_v0",
+        "name": "tic_tac_toe_v1",
         "render_modes": list(MODES),
         "render_fps": 1,
         "is_parallelizable": False,
@@ -158,17 +154,17 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
     def __init__(
         self,
         render_mode: str | None = None,
-        mask_in: str = "info",
+        mask_in: str = "observation",
         *,
         illegal_moves_lose: bool = True,
     ) -> None:
-        if mask_in not in PLACES:
-            raise ValueError(f"a mask is in the observation or in the info, not in {quoted(mask_in)}")
         self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [*AGENTS]
         self.action_spaces = {agent: action_space() for agent in AGENTS}
-        self._mask_in_info = mask_in == "info"
-        self.observation_spaces = {agent: self._new_space() for agent in AGENTS}
+        self._mask_in_info = is_mask_in_info(mask_in)
+        self.observation_spaces = {
+            agent: observation_space(has_mask=not self._mask_in_info) for agent in AGENTS
+        }
         self._illegal_moves_lose = illegal_moves_lose
         self._board: Board | None = None
         self._is_over = True
@@ -225,7 +221,7 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         see, mask = _SIGHTS[agent][self._board]
         if self._mask_in_info:
             return see()
-        return {"observation": see(), "action_mask": self._last_mask(agent) if self._is_over else mask()}
+        return with_mask(see(), self._last_mask(agent) if self._is_over else mask())
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:  # noqa: FBT001, FBT002 - the API's
         """Return what the agent whose turn it is sees, got since its last step, and may know."""
@@ -262,11 +258,6 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
 
     def close(self) -> None:
         """Let go of everything, which is nothing."""
-
-    def _new_space(self) -> Space[Any]:
-        if self._mask_in_info:
-            return observation_space()
-        return Dict({"observation": observation_space(), "action_mask": mask_space()})
 
     def _first_infos(self) -> dict[str, dict[str, Any]]:
         """Return the infos when X is to move, or to leave, and may do anything."""

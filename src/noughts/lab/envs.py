@@ -1,7 +1,7 @@
 """The environments by their versioned names: importing this registers them.
 
-- PettingZoo: `tic_tac_toe_v0.env()`, or `pettingzoo.make("aec", "noughts/tic_tac_toe-v0")`
-- Gymnasium: `gymnasium.make("noughts/TicTacToe-v0")`, and `make_vec` of the same
+- PettingZoo: `tic_tac_toe_v1.env()`, or `pettingzoo.make("aec", "noughts/tic_tac_toe-v1")`
+- Gymnasium: `gymnasium.make("noughts/TicTacToe-v1")`, and `make_vec` of the same
 
 A version is part of the name: what a name stands for never changes, and a new meaning is a new number.
 """
@@ -11,14 +11,14 @@ from __future__ import annotations
 import gymnasium
 import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
 
-from noughts.lab import aec_env as tic_tac_toe_v0
+from noughts.lab import aec_env as tic_tac_toe_v1
 from noughts.lab.gym_env import TicTacToeEnv
 from noughts.lab.vector_env import TicTacToeVectorEnv
 
-__all__ = ["AEC_ID", "GYM_ID", "TicTacToeEnv", "TicTacToeVectorEnv", "tic_tac_toe_v0"]
+__all__ = ["AEC_ID", "GYM_ID", "TicTacToeEnv", "TicTacToeVectorEnv", "tic_tac_toe_v1"]
 
-GYM_ID = "noughts/TicTacToe-v0"
-AEC_ID = "noughts/tic_tac_toe-v0"
+GYM_ID = "noughts/TicTacToe-v1"
+AEC_ID = "noughts/tic_tac_toe-v1"
 
 
 def register() -> None:

@@ -13,10 +13,12 @@ from noughts.core.board import Board, O, X
 from noughts.core.errors import IllegalMove
 from noughts.lab.observing import (
     action_space,
+    is_mask_in_info,
     mask_of,
     observation_of,
     observation_space,
     read_action,
+    with_mask,
 )
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
@@ -29,14 +31,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from noughts.core.board import Cell
-    from noughts.lab.observing import Plane
+    from noughts.lab.observing import Observation, Plane
     from noughts.players.policies import Policy
 
 _LONG = 2**63
 """NumPy draws below no greater number."""
 
 
-class TicTacToeEnv(Env["Plane", int]):
+class TicTacToeEnv(Env["Observation", int]):
     """One agent against a policy, which is asked for by name or is a function.
 
     X starts: an agent that has O finds a token on the board. A policy with a name is thought about once
@@ -53,11 +55,16 @@ class TicTacToeEnv(Env["Plane", int]):
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": 1}  # noqa: RUF012 - the API's
 
     def __init__(
-        self, opponent: str | Policy = "random", mark: str = "X", render_mode: str | None = None
+        self,
+        opponent: str | Policy = "random",
+        mark: str = "X",
+        render_mode: str | None = None,
+        mask_in: str = "observation",
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self.action_space = action_space()  # type: ignore[assignment]  # an int does where NumPy's does
-        self.observation_space = observation_space()
+        self._mask_in_info = is_mask_in_info(mask_in)
+        self.observation_space = observation_space(has_mask=not self._mask_in_info)
         self.board = Board()
         """The position."""
         self.mark = X
@@ -70,7 +77,7 @@ class TicTacToeEnv(Env["Plane", int]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Plane, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin a new game; the opponent moves first if it has X.
 
         If it resigns there and then, the agent's first legal move wins: a game cannot end before one. If
@@ -86,7 +93,7 @@ class TicTacToeEnv(Env["Plane", int]):
         self._show()
         return self._seen(), self._info()
 
-    def step(self, action: int) -> tuple[Plane, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Place a token, and let the opponent answer.
 
         An illegal move, on a taken cell or on none, loses, and the board stays. What is no whole number
@@ -109,6 +116,12 @@ class TicTacToeEnv(Env["Plane", int]):
         self._show()
         return self._seen(), 0, False, False, self._info()
 
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal, as MaskablePPO of sb3-contrib asks for it."""
+        if not self._has_begun:
+            raise ResetNeeded("there is no game yet: call reset() first")
+        return self._mask().astype(bool)
+
     def render(self) -> str | NDArray[np.uint8] | None:
         """Show the board as `render_mode` asks."""
         if not self._has_begun:
@@ -122,21 +135,25 @@ class TicTacToeEnv(Env["Plane", int]):
 
     def _ended(
         self, reward: int, *, illegal: bool = False
-    ) -> tuple[Plane, float, bool, bool, dict[str, Any]]:
+    ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         self._is_over = True
         self._show()
         return self._seen(), reward, True, False, self._info(illegal=illegal)
 
-    def _seen(self) -> Plane:
-        return observation_of(self.board, self.mark)
+    def _seen(self) -> Observation:
+        seen = observation_of(self.board, self.mark)
+        return seen if self._mask_in_info else with_mask(seen, self._mask())
+
+    def _mask(self) -> Plane:
+        return mask_of(self.board, is_over=self._is_over)
 
     def _info(self, *, illegal: bool = False) -> dict[str, Any]:
-        return {
-            "action_mask": mask_of(self.board, is_over=self._is_over),
+        info = {
             "position": numbers()[self.board],
             "illegal": illegal,
             "resigned": self._has_resigned,
         }
+        return {"action_mask": self._mask(), **info} if self._mask_in_info else info
 
     def _show(self) -> None:
         if self.render_mode == "human":

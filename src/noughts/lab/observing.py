@@ -11,16 +11,24 @@ from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete
 
 from noughts.core.board import FULL, no_such_cell
+from noughts.core.errors import BadSetting, quoted
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from gymnasium import Space
     from numpy.typing import NDArray
 
     from noughts.core.board import Board, Cell, Mark
 
     Plane: TypeAlias = NDArray[np.int8]
+    Observation: TypeAlias = dict[str, Plane] | Plane
+
+PLACES = ("observation", "info")
+"""Where an environment can put the action mask."""
 
 SHAPE = (3, 3, 3)
 OWN, THEIRS, FREE = range(3)
@@ -54,14 +62,24 @@ def mask_of(board: Board, *, is_over: bool | None = None) -> Plane:
     return np.array(_bits(FULL if over else FULL & ~(board.x | board.o)), dtype=np.int8)
 
 
-def observation_space() -> Box[np.int8]:
-    """Return a new space of observations."""
-    return Box(0, 1, SHAPE, np.int8)
+def is_mask_in_info(mask_in: str) -> bool:
+    """Return whether `mask_in` puts the mask into the info; if not, it is in the observation."""
+    if mask_in not in PLACES:
+        raise BadSetting(f"mask_in is {' or '.join(PLACES)}, not {quoted(mask_in)}")
+    return mask_in == "info"
 
 
-def mask_space() -> Box[np.int8]:
-    """Return a new space of masks."""
-    return Box(0, 1, (9,), np.int8)
+def with_mask(seen: Plane, mask: Plane) -> dict[str, Plane]:
+    """Return an observation that has the mask in it."""
+    return {"observation": seen, "action_mask": mask}
+
+
+def observation_space(*, has_mask: bool) -> Space[Any]:
+    """Return a new space of observations, with the mask in them or without."""
+    planes = Box(0, 1, SHAPE, np.int8)
+    if not has_mask:
+        return planes
+    return Dict({"observation": planes, "action_mask": Box(0, 1, (9,), np.int8)})
 
 
 def action_space() -> Discrete[np.int64]:

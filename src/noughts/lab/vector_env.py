@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from noughts.core.errors import BadArray, BadSetting, quoted
 from noughts.lab.backends import BITS
 from noughts.lab.herd import ILLEGAL, OVER, Answers, Luck, faces_for, free, look, moved, number
-from noughts.lab.observing import action_space, observation_space
+from noughts.lab.observing import action_space, is_mask_in_info, observation_space, with_mask
 from noughts.lab.opponents import EITHER, MARKS, check_it_starts, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 from noughts.lab.tables import positions
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from noughts.lab.herd import Faces, Flags, Numbers, Outcomes, Small
+    from noughts.lab.observing import Observation
     from noughts.players.policies import Policy
 
-    Step: TypeAlias = tuple[Small, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
+    Step: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
 MOST = 10_000_000
 """Games at once; nobody means more."""
 
 
-class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
+class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"]):
     """Many games of one learner against a policy; with no opponent, the learner moves for both.
 
     The reward is 1, 0 or -1, in the step that ends a game; with no opponent it is the mover's. An action
@@ -46,6 +48,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         mark: str = "X",
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        mask_in: str = "observation",
     ) -> None:
         self.num_envs = _checked_size(num_envs)
         self.render_mode = check_render_mode(render_mode)
@@ -54,7 +57,8 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self._is_at_once = mode is AutoresetMode.SAME_STEP
         self._seat = check_mark(mark)
         self._answers = None if opponent is None else _answers(opponent, self._seat)
-        self.single_observation_space = observation_space()
+        self._mask_in_info = is_mask_in_info(mask_in)
+        self.single_observation_space = observation_space(has_mask=not self._mask_in_info)
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -69,7 +73,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Small, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin all games anew; there is no way to begin some of them, which they do by themselves."""
         if options and "reset_mask" in options:
             raise BadSetting(
@@ -83,7 +87,7 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self._begin(np.ones(self.num_envs, np.bool_), begun)
         self._games = games = number(begun)
         seen = self._look(games)["seen"]
-        return seen, {"action_mask": free(seen).copy(), "position": games.copy()}
+        return self._given(seen, free(seen).copy(), {"position": games.copy()})
 
     def step(self, actions: NDArray[Any]) -> Step:
         """Make a move in each game, and hear the answer to it."""
@@ -107,14 +111,15 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self._begin(ended, after)
         self._games = games = after.astype(np.int64)  # none of them is over any more
         seen = self._look(games)["seen"]
+        end = last["seen"]
         infos = {
-            "action_mask": free(seen),
             "position": games.copy(),
             "illegal": illegal,
-            "final_obs": last["seen"],
+            "final_obs": end if self._mask_in_info else with_mask(end, _all_ones(self.num_envs)),
             "_final_obs": ended,
         }
-        return seen, last["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
+        given, infos = self._given(seen, free(seen), infos)
+        return given, last["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
 
     def _told_first(self, after: Outcomes, illegal: Flags) -> Step:
         """Tell of the end first, and begin anew in the next step."""
@@ -126,8 +131,16 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         self._was_over = ended.copy()
         self._games = games = number(after)
         mask = free(seen) | ended[:, None].view(np.int8)  # whatever is done there begins a new game
-        infos = {"action_mask": mask, "position": games.copy(), "illegal": illegal}
-        return seen, faces["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
+        given, infos = self._given(seen, mask, {"position": games.copy(), "illegal": illegal})
+        return given, faces["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
+
+    def _given(
+        self, seen: Small, mask: Small, infos: dict[str, Any]
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Put the mask where it was asked for."""
+        if self._mask_in_info:
+            return seen, {"action_mask": mask, **infos}
+        return with_mask(seen, mask), infos
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a picture of each game, or its text."""
@@ -177,6 +190,12 @@ class TicTacToeVectorEnv(VectorEnv["Small", "NDArray[Any]", "NDArray[Any]"]):
         if given.dtype.kind not in "iu":
             raise BadArray(f"actions are whole numbers, and not {given.dtype}")
         return given
+
+
+@cache
+def _all_ones(num_envs: int) -> Small:
+    """Return the masks of games that are over: one byte, which nobody can write on."""
+    return np.broadcast_to(np.int8(1), (num_envs, 9))
 
 
 def _answers(opponent: str | Policy, seat: str) -> Answers:
