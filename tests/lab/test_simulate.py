@@ -217,7 +217,7 @@ def test_shares_are_those_of_the_tally() -> None:
         (["--seed", "-1"], "'-1' is not a whole number|expected one argument"),
         (["--seed", "x"], "'x' is not a whole number"),
         (["--jobs", "0"], "'0' is not a whole number from 1 on"),
-        (["--x", "program:./bot"], "a program does not tell its chances"),
+        (["--x", "program:./bot"], "'program:./bot' is a program, and only a bot can be named here"),
     ],
 )
 def test_what_cannot_be_played_is_refused_in_a_sentence(arguments: list[str], message: str) -> None:

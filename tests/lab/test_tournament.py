@@ -133,8 +133,14 @@ def test_programs_are_called_what_they_call_themselves() -> None:
         (["random", "program:'"], '"\'" is no command: No closing quotation'),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file or directory"),
         (["random", "program:false"], "'false' ended with exit code 1"),
-        (["random", "bot:bot:club"], "'bot:bot:club' is no bot: it says twice what it is"),
-        (["random", "bot:program:./x"], "'bot:program:./x' is no bot: it says twice what it is"),
+        (
+            ["random", "bot:bot:club"],
+            "'bot:bot:club' says twice what it is: write it without the first bot:",
+        ),
+        (
+            ["random", "bot:program:./x"],
+            "'bot:program:./x' says twice what it is: write it without the first bot:",
+        ),
         (["random", "club:luck=1"], "club has no 'luck': it has win, block, fork, defence and centre"),
     ],
 )

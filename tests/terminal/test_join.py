@@ -434,10 +434,11 @@ def test_play_at_a_server_takes_a_seat_or_waits_for_somebody(server: FarServer, 
         session.expect("You play O against bob.")
 
 
-def test_a_bot_of_the_server_is_played(server: FarServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bot", ["club", "bot:club"])
+def test_a_bot_of_the_server_is_played(server: FarServer, tmp_path: Path, bot: str) -> None:
     """It needs no waiting for, and lets tokens be taken back at once."""
     with in_terminal(
-        "join", server.url, "--bot", "club", "--name", "ann", "--color", "never", env=home(tmp_path)
+        "join", server.url, "--bot", bot, "--name", "ann", "--color", "never", env=home(tmp_path)
     ) as session:
         session.expect("You play X against club.")
         session.expect("ann, enter a position from 1 to 9: ")

@@ -294,8 +294,8 @@ def test_no_name_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_program_has_no_odds() -> None:
-    """Nobody knows its chances, itself included."""
+    """Nobody knows its chances, so only a bot can be named."""
     ran = noughts("odds", "program:cat", "random")
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "noughts: a program does not tell its chances, so that nobody knows its odds\n"
+    assert ran.stderr == "noughts: 'program:cat' is a program, and only a bot can be named here\n"

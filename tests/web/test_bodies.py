@@ -53,6 +53,8 @@ BAD_NAMES = [
     "bot:",
     "program:sh",
     " bot:perfect",
+    "Bot:perfect",
+    "PROGRAM:sh",
 ]
 
 

@@ -155,10 +155,13 @@ def test_both_join_before_the_game_is_ready(server: Server, kind: str, more: dic
 
 def test_a_bot_takes_parameters(server: Server) -> None:
     """A policy is written as in the terminal; what it cannot be is refused in a sentence."""
-    with seated(server, "bot", bot="club:win=1/3") as person:
-        assert person.client.read(person.game)["room"]["seats"]["O"]["bot"] == "club:win=1/3"
-        for policy in ("nonesuch", "club:luck=1", "", "menace:file=games", "x" * 60):
-            refused = person.client.post("/games", {"opponent": "bot", "bot": policy})
+    for policy in ("club:win=1/3", "bot:club:win=1/3"):
+        with seated(server, "bot", bot=policy) as person:
+            seat = person.client.read(person.game)["room"]["seats"]["O"]
+            assert (seat["name"], seat["bot"]) == ("bot:club:win=1/3", "club:win=1/3")
+    with server.client() as client:
+        for policy in ("nonesuch", "club:luck=1", "", "menace:file=games", "x" * 60, "program:./x"):
+            refused = client.post("/games", {"opponent": "bot", "bot": policy})
             assert (refused.status, refused.code) == (400, "unknownPolicy")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from noughts.core.board import Board, O, X
 from noughts.core.errors import BadPolicy, BadSetting, UnknownPolicy, quoted
+from noughts.players.grammar import SAVED
 from noughts.players.policies import find_policy, policy_names
 from noughts.players.weights import Weighed, weigh
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 EITHER = "either"
 MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
 """What a learner can ask for, and the marks that it may then have."""
-
-
-SAVED = "saved"
-"""How the command line names a policy in a file; no name opens one here."""
 
 
 class Named(Weighed):

@@ -15,6 +15,7 @@ from noughts.core.board import Board, Mark
 from noughts.core.errors import NoTournament, printable, quoted
 from noughts.core.value import Value
 from noughts.players.external import Program, poll
+from noughts.players.grammar import BOT, PROGRAM, parse_player
 from noughts.players.odds import odds
 from noughts.players.weights import Weighed
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from noughts.players.policies import Policy
 
-BOT, PROGRAM = "bot:", "program:"
 MOST_GAMES = 10**9
 """More than anybody will wait for."""
 _A_MOMENT = 0.1
@@ -42,7 +42,7 @@ class Entrant(Value):
     @property
     def command(self) -> str:
         """The command of a program."""
-        return self.asked.removeprefix(PROGRAM)
+        return parse_player(self.asked, bots_only=True)[1]
 
 
 class Meeting(Value):
@@ -85,23 +85,22 @@ def enter(
     bots: Sequence[str], asked_policy: Callable[[str], Policy], patience: float
 ) -> tuple[Entrant, ...]:
     """Return those who take part; a program is started once, to see that it can be and hear its name."""
-    asked = [bot.removeprefix(BOT) for bot in bots]
+    asked = [parse_player(bot, bots_only=True) for bot in bots]
+    written = [text if kind == BOT else f"{kind}{text}" for kind, text in asked]
     if len(asked) < 2:
-        raise NoTournament(f"a tournament needs two bots at least, and {quoted(asked[0])} is alone")
-    for place, (typed, bot) in enumerate(zip(bots, asked, strict=True)):
-        if bot.startswith(BOT) or (bot != typed and bot.startswith(PROGRAM)):
-            raise NoTournament(f"{quoted(typed)} is no bot: it says twice what it is")
-        if bot in asked[:place]:
+        raise NoTournament(f"a tournament needs two bots at least, and {quoted(written[0])} is alone")
+    for place, bot in enumerate(written):
+        if bot in written[:place]:
             raise NoTournament(f"{quoted(bot)} is named twice: a bot does not meet itself")
-    policies = [None if bot.startswith(PROGRAM) else Weighed(asked_policy(bot)) for bot in asked]
+    policies = [Weighed(asked_policy(text)) if kind == BOT else None for kind, text in asked]
     names: list[str] = []
-    for bot, policy in zip(asked, policies, strict=True):
-        names.append(_told_apart(bot if policy else _own_name(bot, patience), names))
+    for (_, text), policy in zip(asked, policies, strict=True):
+        names.append(_told_apart(text if policy else _own_name(text, patience), names))
     return tuple(map(Entrant, names, bots, policies))
 
 
-def _own_name(asked: str, patience: float) -> str:
-    with Program(asked.removeprefix(PROGRAM), patience, _wait_in_moments) as program:
+def _own_name(command: str, patience: float) -> str:
+    with Program(command, patience, _wait_in_moments) as program:
         return f"{PROGRAM}{program.name}"
 
 

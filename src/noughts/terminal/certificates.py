@@ -13,7 +13,6 @@ from noughts.players.solver import Result
 from noughts.players.weights import Weighed
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.odds_table import fraction
-from noughts.terminal.seats import BOT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def certify_bots(options: Namespace, out: TextIO) -> None:
     """Print the certificates of the bots that were asked for, or the page of all that are built in."""
     if options.policies:
         # All of them, or nothing is said.
-        bots = {name.removeprefix(BOT): asked_policy(name) for name in options.policies}
+        bots = {name: asked_policy(name) for name in options.policies}
         out.writelines(_section(name, policy) for name, policy in bots.items())
         return
     out.write(_PAGE)

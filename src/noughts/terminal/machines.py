@@ -9,12 +9,12 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy, quoted
+from noughts.players.grammar import SAVED
 from noughts.players.menace import Menace
 from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy, policy_names
 from noughts.players.policy_file import load_policy
 from noughts.terminal.saving import data_folder
-from noughts.terminal.seats import BOT, PROGRAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,11 @@ if TYPE_CHECKING:
     from noughts.players.policies import Policy
 
 MENACE, MENACE_FILE = "menace", "menace:file="
-SAVED, SAVED_FILE = "saved", "saved:file="
+SAVED_FILE = f"{SAVED}:file="
 
 
-def asked_policy(asked: str) -> Policy:
+def asked_policy(name: str) -> Policy:
     """Return a policy by its name; it can be in a file, and `menace` alone is kept here."""
-    name = asked.removeprefix(BOT)  # who is used to seats writes it so
-    if name.startswith(PROGRAM):
-        raise UnknownPolicy("a program does not tell its chances, so that nobody knows its odds")
     if name.startswith(SAVED_FILE):
         return load_policy(_file(name, SAVED_FILE))
     if name.partition(":")[0] == SAVED and SAVED not in policy_names():

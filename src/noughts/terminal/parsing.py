@@ -66,7 +66,7 @@ def _add_play(play: Parser) -> None:
 
 
 def _add_watch(watch: Parser) -> None:
-    _add_seats(watch)
+    _add_seats(watch, "a name for a bot that moves at random")
     _add_first(watch)
     _add_interval(watch, 2)
     watch.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
@@ -83,7 +83,7 @@ def _add_join(join: Parser) -> None:
     what = join.add_mutually_exclusive_group()
     what.add_argument("--play", action="store_true", help="take a seat that is free for everybody")
     what.add_argument("--friend", action="store_true", help="a new game, and an invitation to it")
-    what.add_argument("--bot", metavar="POLICY", help="a new game with a bot of the server")
+    what.add_argument("--bot", type=_policy, metavar="POLICY", help="a new game with a bot of the server")
     _add_telling(join, "kata")
 
 
@@ -110,9 +110,15 @@ def _add_analyse(analyse: Parser) -> None:
 
 def _add_odds(odds: Parser) -> None:
     odds.add_argument(
-        "x", metavar="X-POLICY", nargs="?", help="the bot that plays X: a policy, or saved:file=PATH"
+        "x",
+        type=_policy,
+        metavar="X-POLICY",
+        nargs="?",
+        help="the bot that plays X: a policy, or saved:file=PATH",
     )
-    odds.add_argument("o", metavar="O-POLICY", nargs="?", help="the bot that plays O, likewise")
+    odds.add_argument(
+        "o", type=_policy, metavar="O-POLICY", nargs="?", help="the bot that plays O, likewise"
+    )
     odds.add_argument("--all", action="store_true", help="every pair of bots, in both seats")
     odds.add_argument("--from", dest="position", metavar="BOARD", help="from this position on")
     _add_starter(odds)
@@ -122,7 +128,9 @@ def _add_odds(odds: Parser) -> None:
 
 
 def _add_certify(certify: Parser) -> None:
-    certify.add_argument("policies", metavar="POLICY", nargs="*", help="which bots (those built in)")
+    certify.add_argument(
+        "policies", type=_policy, metavar="POLICY", nargs="*", help="which bots (those built in)"
+    )
 
 
 def _add_tournament(tournament: Parser) -> None:
@@ -153,8 +161,14 @@ def _add_tournament(tournament: Parser) -> None:
 
 
 def _add_simulate(simulate: Parser) -> None:
-    simulate.add_argument("--x", metavar="POLICY", default="random", help="the bot that plays X (random)")
-    simulate.add_argument("--o", metavar="POLICY", default="random", help="the bot that plays O (random)")
+    for mark in ("X", "O"):
+        simulate.add_argument(
+            f"--{mark.lower()}",
+            type=_policy,
+            metavar="POLICY",
+            default="random",
+            help=f"the bot that plays {mark} (random)",
+        )
     simulate.add_argument(
         "--games", type=_count, default=1_000_000, metavar="N", help="how many (1000000)"
     )
@@ -177,7 +191,9 @@ def _add_dataset(dataset: Parser) -> None:
 def _add_menace(menace: Parser) -> None:
     tasks = menace.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
     train = tasks.add_parser("train", help="let it play, and learn", allow_abbrev=False)
-    train.add_argument("--against", metavar="POLICY", default="random", help="whom it plays (random)")
+    train.add_argument(
+        "--against", type=_policy, metavar="POLICY", default="random", help="whom it plays (random)"
+    )
     train.add_argument("--games", type=_count, default=1000, metavar="N", help="how many (1000)")
     train.add_argument("--seat", choices=["X", "O"], default="X", help="its mark; X starts (X)")
     train.add_argument("--seed", metavar="TEXT", help="the same seed teaches the same")
@@ -289,12 +305,12 @@ _COMMANDS: dict[str, tuple[str, Callable[[Parser], None]]] = {
 }
 
 
-def _add_seats(parser: Parser) -> None:
+def _add_seats(parser: Parser, name: str = "a name") -> None:
     for mark in ("X", "O"):
         parser.add_argument(
             f"--{mark.lower()}",
             metavar="SEAT",
-            help=f"who plays {mark}: a name, bot:POLICY, bot:saved:file=PATH or program:COMMAND",
+            help=f"who plays {mark}: {name}, bot:POLICY, bot:saved:file=PATH or program:COMMAND",
         )
     parser.add_argument(
         "--patience", type=_seconds, metavar="SECONDS", help="how long a program may think (5)"
@@ -366,6 +382,13 @@ def _columns() -> int:
         return os.get_terminal_size(1).columns or 80
     except OSError:
         return 80
+
+
+def _policy(text: str) -> str:
+    """Return the policy that is named; `bot:` may stand before it."""
+    from noughts.players.grammar import parse_policy  # noqa: PLC0415 - only who names one needs it
+
+    return parse_policy(text)
 
 
 def _seconds(text: str) -> float:

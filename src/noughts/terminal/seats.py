@@ -1,7 +1,7 @@
 """Who sits in a seat: a person with a name, a bot, or a program.
 
-Written, a seat is a name, `bot:POLICY` or `program:COMMAND`. A bot is called in the record of a game
-what it was asked for by, so that it can be called back when the game is resumed.
+A bot is called in the record of a game what it was asked for by, so that it can be called back when the
+game is resumed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.core.player import LONGEST_NAME, Player
+from noughts.players.grammar import BOT, PROGRAM, parse_player
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,6 @@ if TYPE_CHECKING:
 
         def learn(self, game: Game, mark: Mark) -> str | None:
             """Hear the end of a game, and return what there is to say about it."""
-
-
-BOT, PROGRAM = "bot:", "program:"
 
 
 class BotSeat:
@@ -159,18 +157,16 @@ class Seating:
 
     def call(self, asked: str) -> Sitter | None:
         """Return who is to sit there, or None if it is a person."""
-        asked = asked.strip()
-        if asked.startswith(BOT):
-            return self._bot(asked)
-        if asked.startswith(PROGRAM):
-            return self._program(asked.removeprefix(PROGRAM))
-        return None
+        kind, rest = parse_player(asked)
+        if kind == BOT:
+            return self._bot(rest)
+        return self._program(rest) if kind == PROGRAM else None
 
-    def _bot(self, asked: str) -> Sitter:
+    def _bot(self, asked_for: str) -> Sitter:
         from noughts.players.menace import Menace  # noqa: PLC0415 - the same
         from noughts.terminal.machines import asked_policy, machine_file  # noqa: PLC0415 - the same
 
-        name, asked_for = _clipped(asked), asked.removeprefix(BOT)
+        name = _clipped(f"{BOT}{asked_for}")
         if asked_for not in self._machines:
             policy = asked_policy(asked_for)
             if not isinstance(policy, Menace):
@@ -203,7 +199,7 @@ def called_back(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str]
         called = player.name if player else ""
         name = called.removesuffix(f" ({mark})")
         is_lost = called.startswith(PROGRAM) or (called.startswith(BOT) and name.endswith(_CUT))
-        if seat is not None and not seat.strip().startswith((BOT, PROGRAM)):
+        if seat is not None and not parse_player(seat)[0]:
             raise InvalidName(
                 f"the players of a saved game have their names: {quoted(seat)} is no bot:POLICY "
                 f"and no program:COMMAND"

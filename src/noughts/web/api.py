@@ -23,6 +23,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold
 from noughts.core.player import LONGEST_NAME, clean_name
+from noughts.players.grammar import BOT, parse_policy, prefix
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
 from noughts.store.ledger import written_down
 from noughts.web import analysis, schemas
@@ -49,8 +50,6 @@ READY = 2.0
 """How long the store may take to say that it is there, in seconds."""
 
 YEAR = 365 * 24 * 3600
-BOT, MACHINES = "bot:", ("bot:", "program:")
-"""What a bot's name begins with, and what a person's does not."""
 
 Header = tuple[bytes, bytes]
 JSON: Header = (b"content-type", b"application/json")
@@ -95,8 +94,9 @@ class Api:
         chairs = {mark: Chair(secret=sealed(secrets[mark])), other: Chair()}
         invite = None
         if body.bot is not None:
-            names[other] = await self._bot_name(body.bot)
-            chairs[other] = Chair(bot=body.bot)
+            policy = parse_policy(body.bot)
+            names[other] = await self._bot_name(policy)
+            chairs[other] = Chair(bot=policy)
         elif body.opponent == "self":
             names[other] = _name(body.other, other)
             secrets[other], both = new_secret(), sealed(random_id())
@@ -456,6 +456,6 @@ def _drawn(asked: schemas.Chosen) -> MarkName:
 def _name(asked: str | None, mark: MarkName) -> str:
     """Return a person's name: nobody passes for a bot."""
     name = clean_name(f"Player {mark}" if asked is None else asked)
-    if name.startswith(MACHINES):
+    if prefix(name):
         raise InvalidName(f"a person's name does not begin like {quoted(name)}: bots are called so")
     return name

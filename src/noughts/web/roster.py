@@ -11,6 +11,7 @@ from random import SystemRandom
 
 from noughts.core.errors import BadSetting, UnknownPolicy, quoted
 from noughts.players.bot import Bot
+from noughts.players.grammar import BOT, PROGRAM, SAVED
 from noughts.players.policies import (
     BUILT_IN,
     check_parameters,
@@ -30,7 +31,7 @@ LONGEST = 28
 """In letters: with what every bot's name begins with, it fits into a seat."""
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_RESERVED = frozenset({"saved", "program", "bot"})
+_RESERVED = frozenset(word.rstrip(":") for word in (SAVED, PROGRAM, BOT))
 """What a seat or a policy begins with where it is no bot's name."""
 _WHO = "--bot (NOUGHTS_BOTS)"
 
