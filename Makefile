@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test check format smoke bots bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test check format smoke lowest bots bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game
 	grep -qx 'Player X Won!' build/smoke/told
 	build/smoke/alone/bin/noughts store verify --store sqlite:build/smoke/games
 
+lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest versions that are allowed
+	$(VENV)-lowest/bin/pip install --quiet --no-index --no-build-isolation --no-deps --force-reinstall .
+	$(VENV)-lowest/bin/pip check
+	$(VENV)-lowest/bin/python tests/smoke.py
+
 bots: $(VENV)/made ## Print the certificates of the bots into docs/bots.md
 	$(BIN)/noughts certify > docs/bots.md.new
 	mv docs/bots.md.new docs/bots.md
@@ -65,7 +70,7 @@ torture: $(VENV)/made $(VENV)/browser ## Run the long versions of the hostile te
 	NOUGHTS_TORTURE=1 $(BIN)/python -m pytest -m torture tests
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) $(VENV)-peers build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-lowest build dist mutants .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .PHONY: python
 python:
@@ -86,6 +91,13 @@ $(VENV)/browser: $(VENV)/made
 		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
 			{ $(APT) install -y -qq chromium || { $(APT) update -qq && $(APT) install -y -qq chromium; }; }; } || \
 		$(BIN)/playwright install chromium
+	touch $@
+
+$(VENV)-lowest/made: pyproject.toml tests/lowest_versions.py | python
+	rm -rf $(VENV)-lowest
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(PYTHON) tests/lowest_versions.py > $(VENV)-lowest/requirements.txt
+	$(VENV)-lowest/bin/pip install --quiet --no-compile --only-binary :all: --requirement $(VENV)-lowest/requirements.txt
 	touch $@
 
 $(VENV)-peers/made: requirements-peers.txt constraints.txt | python

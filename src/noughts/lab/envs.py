@@ -29,7 +29,7 @@ def register() -> None:
             entry_point="noughts.lab.gym_env:TicTacToeEnv",
             vector_entry_point="noughts.lab.vector_env:TicTacToeVectorEnv",
         )
-    if hasattr(pettingzoo, "register") and AEC_ID not in pettingzoo.aec_registry:  # old ones have none
+    if AEC_ID not in pettingzoo.aec_registry:
         pettingzoo.register("aec", AEC_ID, "noughts.lab.aec_env:env")
 
 
