@@ -30,7 +30,8 @@ marks = st.sampled_from(Mark)
 cells = st.integers(0, 8)
 boards = st.sampled_from([*reachable(Mark.X), *reachable(Mark.O)])
 
-_letters = st.characters(categories=["L", "N", "P", "S"])
+_BLANKS = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
+_letters = st.characters(categories=["L", "N", "P", "S"], exclude_characters=_BLANKS)
 names = st.text(_letters, min_size=1, max_size=8).map(clean_name)
 
 commands: st.SearchStrategy[Command] = st.one_of(

@@ -95,3 +95,18 @@ def test_a_user_of_the_library_is_told_of_wrong_types_and_names(tmp_path: Path) 
     assert 'Revealed type is "noughts.core.board.Mark | None"' in said
     assert 'Argument 2 to "decide" has incompatible type "int"' in said
     assert '"Board" has no attribute "plaice"' in said
+
+
+def test_a_plain_name_needs_no_table_of_all_characters() -> None:
+    """The table of Unicode takes longer to load than the rules; it is loaded for other names only."""
+    code = "import sys; from noughts import Player, X; {}; print('unicodedata' in sys.modules)"
+    names = "Player('bob', X)", "Player('Zo\u00eb', X)"
+
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True
+        )
+        for name in names
+    ]
+
+    assert [one.stdout.strip() for one in ran] == ["False", "True"]

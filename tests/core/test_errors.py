@@ -125,6 +125,8 @@ def test_a_strangers_error_is_told_short_and_safe(error: BaseException, told: st
         ("\x1b[2J", r"\x1b[2J"),
         ("a\nb\tc", r"a\nb\tc"),
         ("'\u202e", r"'\u202e"),
+        ("ශ්\u200dරී عل\u200cی", "ශ්\u200dරී عل\u200cی"),
+        ("👩\u200d🚀\u200b", "👩\u200d🚀\\u200b"),
     ],
 )
 def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> None:

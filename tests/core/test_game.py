@@ -263,6 +263,12 @@ NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
         ),
         (
             NAMED,
+            JoinGame(O, "BOB"),
+            errors.InvalidName,
+            "the players need different names, and 'BOB' is taken",
+        ),
+        (
+            NAMED,
             JoinGame(O, ""),
             errors.InvalidName,
             "a name has 1 to 32 characters, and this one is empty",

@@ -146,6 +146,43 @@ def test_a_game_is_ready_once() -> None:
     assert str(raised.value) == "event 5 is gameReady(), which nothing before it led to"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("bob", "bob"), ("Bob", "bob"), ("bob", "bob\ufe0f"), ("", " ")]
+)
+def test_names_that_would_be_refused_now_stay_in_their_record(one: str, other: str) -> None:
+    """A history with them is taken as it is; only who enters such a name is refused."""
+    start = decide(None, CreateGame(open_seats=True))
+    history = (*start, events.PlayerJoined(X, one), events.PlayerJoined(O, other), events.GameReady())
+
+    game = replay(history)
+
+    assert [player.name for player in game.players] == [one, other]
+    assert game.is_ready
+    with pytest.raises(errors.InvalidName):
+        decide(replay(history[:-2]), JoinGame(O, other))
+
+
+def test_a_seat_is_taken_once_in_a_history() -> None:
+    """Whatever the names are."""
+    history = (*decide(None, CreateGame()), events.PlayerJoined(X, "a\x1b"), events.PlayerJoined(X, "b"))
+
+    with pytest.raises(errors.ImpossibleHistory) as raised:
+        replay(history)
+
+    assert str(raised.value) == "event 5, playerJoined(X,b): 'a\\x1b' sits at X already"
+
+
+def test_nobody_joins_a_finished_game_in_a_history() -> None:
+    """The end is the end in a record, too."""
+    history = [*decide(None, CreateGame())]
+    history += decide(fold(history), Resign(X))
+
+    with pytest.raises(errors.ImpossibleHistory) as raised:
+        replay([*history, events.PlayerJoined(X, "bob")])
+
+    assert str(raised.value) == "event 8, playerJoined(X,bob): the game is over: nobody can join it"
+
+
 def test_every_command_can_be_read_off_its_events() -> None:
     """A history with all of them in it is taken."""
     history: list[Event] = list(decide(None, CreateGame(O, open_seats=True)))

@@ -283,10 +283,9 @@ MALFORMED: list[Any] = [
     events.PlayerPlacedToken(False, 0, Mark.X),  # noqa: FBT003 - the same
     events.GameCompleted(1),  # type: ignore[arg-type]  # the same
     events.GameCompleted(False),  # noqa: FBT003 - the same
-    events.PlayerJoined(Mark.X, " Ann"),
-    events.PlayerJoined(Mark.X, "a\nb"),
+    events.PlayerJoined(Mark.X, "a\0b"),
     events.PlayerJoined(Mark.X, "\ud800"),
-    events.PlayerJoined(Mark.X, ""),
+    events.PlayerJoined(Mark.X, 5),  # type: ignore[arg-type]  # the same
     events.PlayerActive("X"),  # type: ignore[arg-type]  # the same
     events.PlayerActive(None),  # type: ignore[arg-type]  # the same
 ]
@@ -345,11 +344,12 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
 @settings(max_examples=EXAMPLES)
 @given(st.lists(names, min_size=1, max_size=40))
 @example(["\U0001f3b2", "\u05d0\u05d1", "'; DROP TABLE games; --", "%s", "\\x00", "{}"])
+@example([" Ann", "a\nb", "", "e\u0301", "\x1b[2J", "Bob", "bob", "bob\u2800"])
 @example([clean_name("e\u0301"), "\U0001f468\U0001f3fd", "\ufdfa" * 32, '"', "NULL"])
 def test_a_name_is_read_back_as_it_is(
     postgres: Server, tmp_path_factory: pytest.TempPathFactory, found: list[str]
 ) -> None:
-    """Whatever can be printed, in any script."""
+    """Whatever it is, in any script, even if nobody could enter it now."""
     joins = [events.PlayerJoined(Mark.X, name) for name in found]
     place = tmp_path_factory.mktemp("store") / "games.db"
     for each in ("memory:", f"sqlite:{place}", postgres.place()):

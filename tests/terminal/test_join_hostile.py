@@ -97,7 +97,7 @@ def test_a_new_game_needs_no_old_one(tmp_path: Path, option: str) -> None:
 
 def test_a_name_that_cannot_be_shown_is_refused(server: FarServer, tmp_path: Path) -> None:
     """Before the seat is asked for."""
-    assert "a name has" in refused(tmp_path, server.invitation, "--name", ESCAPES, code=2)
+    assert "a name can" in refused(tmp_path, server.invitation, "--name", ESCAPES, code=2)
     assert server.asked == []
 
 
@@ -252,11 +252,11 @@ IMPOSSIBLE: dict[str, Callable[[dict[str, object]], object]] = {
     "a win out of nothing": lambda view: view.update(
         events=[encode(events.GameCreated()), encode(events.GameWon(X))], version=2
     ),
-    "a name with escapes": lambda view: view.update(
+    "half a character for a name": lambda view: view.update(
         events=[
             encode(events.GameCreated()),
             encode(events.PlayerActive(X)),
-            {"schema": 1, "event": "playerJoined", "mark": "X", "name": ESCAPES},
+            {"schema": 1, "event": "playerJoined", "mark": "X", "name": "\ud800"},
         ],
         version=3,
     ),
@@ -304,9 +304,7 @@ def test_a_seat_without_a_good_secret_is_refused(
         {"open": 1, "playing": []},
         {"open": [1], "playing": []},
         {"open": [{"id": "../x", "name": "a", "mark": "O"}], "playing": []},
-        {"open": [{"id": "x", "name": ESCAPES, "mark": "O"}], "playing": []},
         {"open": [{"id": "x", "name": "a", "mark": "Z"}], "playing": []},
-        {"open": [], "playing": [{"id": "x", "X": "a", "O": "a" * 33}]},
     ],
 )
 def test_a_list_that_cannot_be_is_refused(
@@ -316,6 +314,66 @@ def test_a_list_that_cannot_be_is_refused(
     server.harm["/games"].append(text(200, json.dumps(listed)))
 
     refused(tmp_path, server.url, code=1)
+
+
+SHOWN = "\\x1b[2J\\x1b]0;title\\x07\\u202e"
+
+
+def test_a_name_in_a_list_is_shown_without_being_obeyed(server: FarServer, tmp_path: Path) -> None:
+    """Names of a server were entered elsewhere: they are escaped, and not refused."""
+    listed = {
+        "open": [{"id": "x", "name": ESCAPES, "mark": "O"}],
+        "playing": [{"id": "y", "X": "گل\u200cپری", "O": "a" * 33}],
+    }
+    server.harm["/games"].append(text(200, json.dumps(listed)))
+
+    ran = noughts("join", server.url, env=home(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert f"  {SHOWN} (X)\n" in ran.stdout
+    assert f"  گل\u200cپری (X) against {'a' * 33} (O)\n" in ran.stdout
+
+
+def test_a_name_in_a_game_is_shown_without_being_obeyed(server: FarServer, tmp_path: Path) -> None:
+    """Wherever it is shown: who plays, whose turn it is, who joins and who won."""
+    history: list[events.Event] = [
+        events.GameCreated(),
+        events.PlayerActive(X),
+        events.PlayerJoined(X, ESCAPES),
+        events.PlayerJoined(O, "b\x9bb"),
+        events.GameReady(),
+        events.PlayerResigned(O),
+        events.GameWon(X),
+        events.GameLost(O),
+        events.GameCompleted(),
+    ]
+    view = server.game.view([])
+    server.harm["/thegame"].append(
+        text(200, json.dumps({**view, "events": [encode(event) for event in history], "version": 9}))
+    )
+
+    with in_terminal("join", server.watching, "--color", "never", env=home(tmp_path)) as session:
+        session.expect(f"{SHOWN} Won!\r\nScore: {SHOWN} 1, b\\x9bb 0, draws 0")
+    assert all(line.isprintable() for line in session.output.decode().split("\r\n"))
+
+
+def test_an_opponents_name_is_shown_without_being_obeyed(server: FarServer, tmp_path: Path) -> None:
+    """Also to who takes a seat: whom they play, whose turn it is, and who comes later."""
+    history: list[events.Event] = [
+        events.GameCreated(),
+        events.PlayerActive(X),
+        events.PlayerJoined(X, ESCAPES),
+        events.PlayerJoined(O, "frank"),
+        events.GameReady(),
+    ]
+    view = {**server.game.view(["O"]), "events": [encode(event) for event in history], "version": 5}
+    answer = {"id": "thegame", "marks": ["O"], "secrets": {"O": SECRETS["O"]}, "game": view}
+    server.harm["/join"].append(text(200, json.dumps(answer)))
+
+    with joined(server, tmp_path) as session:
+        session.expect(f"You play O against {SHOWN}.")
+        session.expect(f"Waiting for {SHOWN}.")
+    assert all(line.isprintable() for line in session.output.decode().split("\r\n"))
 
 
 def _event(version: int, written: object) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -556,8 +557,11 @@ def test_a_hostile_answer_to_the_offer_of_a_game_is_asked_again(harm: bytes) -> 
 @hostile
 @pytest.mark.parametrize("seat", ["--x", "--o"])
 def test_a_hostile_name_is_refused(seat: str, harm: bytes) -> None:
-    """A name that a terminal would obey instead of show is refused, and shown in escapes."""
-    assert "printable characters only" in refused("play", seat, harm)
+    """A name that a terminal would obey instead of show is refused, and named in words."""
+    words = refused("play", seat, harm)
+
+    assert re.search(r"a name can.* characters: character [12] is U\+[0-9A-F]{4}", words)
+    assert "\\" not in words
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, id=why) for why, name in NAMES.items()])
@@ -569,6 +573,30 @@ def test_a_name_of_the_wrong_length_is_refused(name: bytes) -> None:
 def test_the_same_name_twice_is_refused() -> None:
     """The players have different names, compared in their composed form."""
     assert "different names" in refused("play", "--x", "Zo\u00eb", "--o", "Zoe\u0308")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["play", "--x", "Bob", "--o", "bob"],
+        ["play", "--x", "bob", "--o", "\uff42\uff4f\uff42"],
+        ["watch", "--x", "\u2764", "--o", "\u2764\ufe0f"],
+        ["play", "--x", "player o"],
+        ["play", "--o", "PLAYER X", "--wording", "kata"],
+    ],
+    ids=ascii,
+)
+def test_names_that_differ_in_case_or_form_only_are_refused(arguments: list[str]) -> None:
+    """They are the same name; so is what somebody without a name is called."""
+    assert "the players need different names, and '" in refused(*arguments)
+
+
+@pytest.mark.parametrize("option", [["play", "--x"], ["join", "http://127.0.0.1:9/", "--name"]])
+def test_an_invisible_character_in_a_name_is_named_in_words(option: list[str]) -> None:
+    """Without an escape sequence."""
+    words = refused(*option, "bob\u200d")
+
+    assert "a name cannot contain invisible characters: character 4 is U+200D, zero width joiner" in words
 
 
 def test_a_name_may_not_be_what_the_other_player_is_called() -> None:

@@ -515,17 +515,31 @@ def test_the_same_bot_in_both_seats_has_two_names() -> None:
     assert ran.stdout.endswith("program:polite (X) WON!\n")
 
 
+def test_bots_whose_names_are_the_same_but_for_case_are_told_apart() -> None:
+    """They are the same name, so the mark is added as for the same bot twice."""
+    polite, loud = (command(POLITE.replace("polite", name)) for name in ("polite", "POLITE"))
+
+    ran = noughts("watch", "--interval", "0", "--x", f"program:{polite}", "--o", f"program:{loud}")
+
+    assert ran.stdout.startswith("program:polite (X):\n")
+    assert "\nprogram:POLITE (O):\n" in ran.stdout
+
+
+JOINED = f"{'a' * 21}👩\u200d🚀bbbbb"
+
+
 @pytest.mark.parametrize(
     ("seats", "called"),
     [
         ([LONG], [CLIPPED]),
         ([LONG, LONG], [f"{CLIPPED_TWICE} (X)", f"{CLIPPED_TWICE} (O)"]),
         ([program(f"hear(); say('name {'a' * 32}'); hear()")], [f"program:{'a' * 23}…"]),
+        ([program(f"hear(); say('name {JOINED}'); hear()")], [f"program:{'a' * 21}👩…"]),
     ],
-    ids=["a bot", "two bots", "a program"],
+    ids=["a bot", "two bots", "a program", "within an emoji"],
 )
 def test_a_name_that_is_too_long_is_cut(seats: list[str], called: list[str], tmp_path: Path) -> None:
-    """To 32 characters, of which the last says so."""
+    """To 32 characters, of which the last says so; no joiner is left that joins nothing."""
     options = [word for seat, mark in zip(seats, ["--x", "--o"], strict=False) for word in (mark, seat)]
 
     noughts("play", *options, typed="1\n", env=saving(tmp_path))
@@ -534,7 +548,7 @@ def test_a_name_that_is_too_long_is_cut(seats: list[str], called: list[str], tmp
         (listed,) = store.games(limit=10)
     assert listed.game
     assert [player.name for player in listed.game.players] == called
-    assert all(len(name) == 32 for name in called)
+    assert all(len(name) == 32 or "👩" in name for name in called)
 
 
 # Games that were left

@@ -25,6 +25,9 @@ GOOD_NAMES = [
     "Zoe\u0308",
     "名" * 32,
     "🙂",
+    "گل\u200cپری",
+    "ශ්\u200dරී",
+    "🏳\ufe0f\u200d🌈",
     "data: x",
     "__proto__",
     "null",
@@ -49,6 +52,12 @@ BAD_NAMES = [
     "\u2028",
     "\x9b31m",
     "\U000e0041",
+    "bob\u200d",
+    "bob\ufe0f",
+    "bob\u034f",
+    "bob\u17b5",
+    "bob\u2800",
+    "Bot:perfect",
     "bot:perfect",
     "bot:",
     "program:sh",
@@ -90,6 +99,7 @@ def test_a_name_that_means_harm_is_refused(server: Server, client: Client, name:
         assert refused.status == 400
         assert refused.code in ("nameRefused", "badRequest")
         assert refused.body.isascii() or "…" in refused.body.decode()
+        assert "\\u" not in refused.json["detail"]
         assert not any(code < 32 for code in refused.body)
     assert not client.read(friend["id"])["room"]["seats"]["O"]["taken"]
     assert client.join(friend["id"], friend["invite"])["marks"] == ["O"]
@@ -97,16 +107,19 @@ def test_a_name_that_means_harm_is_refused(server: Server, client: Client, name:
 
 
 def test_two_players_have_two_names(client: Client) -> None:
-    """Who takes the name of the other is refused, and can come with another one."""
+    """Who takes the name of the other, in any case or form, is refused, and can come with another one."""
     friend = client.create("friend", name="Ann")
     joining = {"invite": friend["invite"], "key": new_key(), "name": " Ann ", "secret": True}
 
     refused = client.post(f"/games/{friend['id']}/join", joining)
-    both = client.post("/games", {"opponent": "self", "name": "Ann", "other": "Ann"})
+    in_capitals = client.post(f"/games/{friend['id']}/join", {**joining, "name": "ANN"})
+    both = client.post("/games", {"opponent": "self", "name": "Ann", "other": "ann"})
     nameless = client.post("/games", {"opponent": "self", "name": "Player O"})
     accepted = client.post(f"/games/{friend['id']}/join", {**joining, "name": "Bob"})
 
     assert (refused.status, refused.code) == (400, "nameRefused")
+    assert (in_capitals.status, in_capitals.code) == (400, "nameRefused")
+    assert in_capitals.json["detail"] == "The players need different names, and 'ANN' is taken."
     assert (both.status, both.code) == (400, "nameRefused")
     assert nameless.status == 400
     assert accepted.status == 200

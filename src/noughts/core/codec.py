@@ -12,7 +12,6 @@ from noughts.core.board import Mark
 from noughts.core.errors import (
     ImpossibleHistory,
     InvalidArgument,
-    InvalidName,
     MalformedRecord,
     Reason,
     RecordError,
@@ -21,7 +20,6 @@ from noughts.core.errors import (
 )
 from noughts.core.events import PlayerNotifyIllegalMove, facts
 from noughts.core.game import replay
-from noughts.core.player import clean_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,11 +130,16 @@ def _read_reason(value: object) -> Reason | None:
     return next((reason for reason in Reason if isinstance(value, str) and reason.value == value), None)
 
 
-def _read_name(value: object) -> str | None:
+def can_be_recorded(name: object) -> bool:
+    """Return whether every store can hold a name; whether it will do is asked only when it is entered."""
     try:
-        return value if isinstance(value, str) and clean_name(value) == value else None
-    except InvalidName:
-        return None
+        return isinstance(name, str) and b"\0" not in name.encode()
+    except UnicodeEncodeError:  # half a character
+        return False
+
+
+def _read_name(value: object) -> str | None:
+    return value if isinstance(value, str) and can_be_recorded(value) else None
 
 
 def _read_index(value: object) -> int | None:
@@ -159,7 +162,7 @@ _FIELDS: dict[str, tuple[Callable[[object], object], str]] = {
     "column": (_read_index, "0, 1 or 2"),
     "count": (_read_count, "0 to 9"),
     "completed": (_read_true, "true"),
-    "name": (_read_name, "a name of 1 to 32 printable characters, composed, with no space around it"),
+    "name": (_read_name, "text in whole characters without NUL"),
     "reason": (_read_reason, "one of " + ", ".join(reason.value for reason in Reason)),
 }
 

@@ -278,6 +278,10 @@ class CorruptStore(StoreError):
     """What was recorded has changed since: the message names the first bad record."""
 
 
+JOINERS = "\u200c\u200d"
+"""Zero width non-joiner and zero width joiner."""
+
+
 def quoted(value: object) -> str:
     r"""Show what was given, on one line, short, and safe to print wherever it came from.
 
@@ -313,7 +317,9 @@ def complaint(error: BaseException) -> str:
 def printable(text: str) -> str:
     r"""Escape what a terminal would obey instead of showing it.
 
+    The two joiners stay: they are part of how Persian, Sinhala and emoji are written, and move nothing.
+
     >>> printable("no\x1b[2J")
     'no\\x1b[2J'
     """
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+    return "".join(sign if sign.isprintable() or sign in JOINERS else ascii(sign)[1:-1] for sign in text)

@@ -7,7 +7,7 @@ an extension for what the documents leave out: `playerJoined`, `playerResigned`,
 from __future__ import annotations
 
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidArgument, quoted
+from noughts.core.errors import InvalidArgument, printable, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -31,12 +31,12 @@ class _Told(Value):
         return cls.__name__[0].lower() + cls.__name__[1:]
 
     def __str__(self) -> str:
-        """Tell the event as the documents do.
+        """Return the event as the documents write it; what a terminal would obey is escaped.
 
         >>> str(PlayerPlacedToken(0, 2, Mark.X))
         'playerPlacedToken(0,2,X)'
         """
-        told = ("true" if value is True else str(value) for value in self.__dict__.values())
+        told = ("true" if value is True else printable(str(value)) for value in self.__dict__.values())
         return f"{self.kind()}({','.join(told)})"
 
 

@@ -18,6 +18,7 @@ from noughts.core.errors import (
     NoughtsError,
     Reason,
     SeatTaken,
+    printable,
     quoted,
 )
 from noughts.core.events import (
@@ -36,7 +37,7 @@ from noughts.core.events import (
     PlayerTookBack,
     each_event,
 )
-from noughts.core.player import Player
+from noughts.core.player import Player, is_same_name
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -163,7 +164,7 @@ def evolve(game: Game | None, event: Event) -> Game:
         case GameReady():
             return game.replace(is_ready=True)
         case PlayerJoined(mark, name):
-            return game.replace(players=(*game.players, Player(name, mark)))
+            return game.replace(players=(*game.players, Player.recorded(name, mark)))
         case PlayerResigned(mark):
             return game.replace(resigned=mark)
         case PlayerTookBack(mark):
@@ -254,12 +255,18 @@ def _join(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]
     if game.is_over:
         raise AlreadyOver("the game is over: nobody can join it")
     player = Player(name, mark)
+    told = _joined(game, player.mark, player.name, last=last)
+    if (opponent := game.player(mark.other)) and is_same_name(opponent.name, player.name):
+        raise InvalidName(f"the players need different names, and '{player.name}' is taken")
+    return told
+
+
+def _joined(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]:
+    """Return what joining leads to, whatever the name is: it is checked only when it is entered."""
     if sitting := game.player(mark):
-        raise SeatTaken(f"{quoted(sitting.name)} sits at {mark} already")
-    if (opponent := game.player(mark.other)) and opponent.name == player.name:
-        raise InvalidName(f"the players need different names, and {quoted(player.name)} is taken")
-    joined = PlayerJoined(mark, player.name)
-    return (joined, GameReady()) if (opponent or last) and not game.is_ready else (joined,)
+        raise SeatTaken(f"'{printable(sitting.name)}' sits at {mark} already")
+    joined = PlayerJoined(mark, name)
+    return (joined, GameReady()) if (game.player(mark.other) or last) and not game.is_ready else (joined,)
 
 
 def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
@@ -303,7 +310,7 @@ def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[
     """Return the events that one command told from `at` on, or say where the history departs."""
     try:
         command = _cause(*history[at : at + 2])
-        told = None if command is None else decide(game, command)
+        told = None if command is None else _decided_then(game, command)
     except NoughtsError as error:
         raise ImpossibleHistory(f"event {at + 1}, {history[at]}: {error}") from error
     if told is None:
@@ -315,6 +322,13 @@ def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[
             found = history[place]
             raise ImpossibleHistory(f"event {place + 1} is {found} where {event} belongs")
     return told
+
+
+def _decided_then(game: Game | None, command: Command) -> tuple[Event, ...]:
+    """Return what `decide` returned when it was recorded: names that were taken then are still good."""
+    if game is not None and not game.is_over and isinstance(command, JoinGame):
+        return _joined(game, command.mark, command.name, last=command.last)
+    return decide(game, command)
 
 
 def _cause(event: Event, following: Event | None = None) -> Command | None:

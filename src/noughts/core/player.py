@@ -1,17 +1,49 @@
-"""Who sits in a seat: a name and a mark."""
+"""Players and their names.
+
+A name is checked when it is entered, and never when a record is read: a game that was saved under other
+rules, or with a newer Unicode, stays readable.
+"""
 
 from __future__ import annotations
 
-import unicodedata
-
 from noughts.core.board import Mark, check_mark
-from noughts.core.errors import InvalidName, quoted
+from noughts.core.errors import JOINERS, InvalidName, quoted
 from noughts.core.value import Value
 
 LONGEST_NAME = 32
 
 _LONGEST_UNCOMPOSED = 4 * LONGEST_NAME  # no character is composed of more than four
-_BLANKS = " \u115f\u1160\u2800\u3164\uffa0"  # printable for Python, and yet nothing to see
+
+_ZWJ = "\u200d"
+_EMOJI_STYLE = "\ufe0f"  # variation selector 16: asks for the colourful form of the symbol before it
+_SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+_KEYCAPS = "0123456789#*"
+
+# Unicode's Default_Ignorable_Code_Point, characters that are not shown: the ends of each range.
+_IGNORABLE = (
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+# Not ignorable, and yet nothing to see: blanks of Braille, Egyptian, Khitan and musical notation.
+_BLANKS = "\u2800\U00013441\U00013442\U00016fe4\U0001d159"
+
+# A joiner changes nothing in these scripts. Python does not know scripts; the names of characters do.
+_WITHOUT_JOINERS = ("LATIN ", "GREEK ", "CYRILLIC ", "MODIFIER ")
 
 
 class Player(Value):
@@ -28,33 +60,120 @@ class Player(Value):
         check_mark(mark)
         super().__init__(clean_name(name), mark)
 
+    @classmethod
+    def recorded(cls, name: str, mark: Mark) -> Player:
+        """Return a player of a record, with the name that was recorded, whatever it is."""
+        check_mark(mark)
+        if not isinstance(name, str):
+            raise InvalidName(f"a name is text, not {quoted(name)}")
+        player = cls.__new__(cls)
+        Value.__init__(player, name, mark)
+        return player
+
 
 def clean_name(name: str) -> str:
-    """Return the name in its one form, or refuse it.
+    r"""Return a name that somebody enters in its one form, or refuse it.
 
-    A name has 1 to 32 printable characters once it is composed (NFC) and the spaces around it are cut
-    away, and something to see among them. Whatever moves the cursor, changes colours or turns the
-    direction of writing is not printable.
+    A name has 1 to 32 characters once it is composed (NFC) and the spaces around it are cut away, and
+    something to see among them. Nothing in it moves the cursor, changes colours, turns the direction of
+    writing or cannot be seen; joiners are welcome where they join something.
+
+    >>> clean_name(" Zoe\u0308 ")
+    'Zoë'
     """
     if not isinstance(name, str):
         raise InvalidName(f"a name is text, not {quoted(name)}")
     if len(name) > _LONGEST_UNCOMPOSED:  # composed it would be too long still, so spare the work
         raise InvalidName(_too_long(len(name)))
-    if not name.isprintable():
-        raise InvalidName(f"a name has printable characters only, unlike {quoted(name)}")
-    clean = unicodedata.normalize("NFC", name).strip()
+    if not (name.isascii() and name.isprintable()):  # most names need no table of all characters
+        name = _composed(name)
+    clean = name.strip()
     if not clean:
         raise InvalidName(f"a name has 1 to {LONGEST_NAME} characters, and this one is empty")
-    if not any(map(_is_visible, clean)):
-        raise InvalidName(f"a name has something to see in it, unlike {clean!a}")
     if len(clean) > LONGEST_NAME:
         raise InvalidName(_too_long(len(clean)))
     return clean
 
 
-def _is_visible(sign: str) -> bool:
-    """Tell whether a character leaves a mark of its own: neither a blank nor a mark upon another."""
-    return sign not in _BLANKS and not unicodedata.category(sign).startswith("M")
+def is_same_name(one: str, other: str) -> bool:
+    """Return whether two names are too alike for one game: they differ in nothing but case or form.
+
+    >>> is_same_name("Bob", "bob"), is_same_name("bob", "rob")
+    (True, False)
+    """
+    return name_key(one) == name_key(other)
+
+
+def name_key(name: str) -> str:
+    """Return the form of a name in which all names are equal that are the same name (NFKC, no case)."""
+    if name.isascii():
+        return name.lower()
+    from unicodedata import normalize  # noqa: PLC0415 - most names do without it
+
+    folded = normalize("NFKC", name).casefold()
+    return normalize("NFKC", "".join(sign for sign in folded if not _is_ignorable(sign)))
+
+
+def _composed(name: str) -> str:
+    """Return a name in its composed form (NFC), or refuse the first character that does not belong."""
+    from unicodedata import category, normalize  # noqa: PLC0415 - the same
+
+    name = normalize("NFC", name)
+    for place, sign in enumerate(name):
+        if sign in _BLANKS or (_is_ignorable(sign) and not _is_of_use(name, place)):
+            raise InvalidName(f"a name cannot contain invisible characters: {_named(sign, place)}")
+        if not sign.isprintable() and sign not in JOINERS:
+            raise InvalidName(f"a name can only contain printable characters: {_named(sign, place)}")
+    if name.strip() and all(category(sign)[0] in "MZ" for sign in name):
+        raise InvalidName("a name needs a character that can be seen by itself, and this one has none")
+    return name
+
+
+def _is_ignorable(sign: str) -> bool:
+    return any(first <= ord(sign) <= last for first, last in _IGNORABLE)
+
+
+def _is_of_use(name: str, place: int) -> bool:
+    """Return whether the invisible character there changes how its neighbours look."""
+    from unicodedata import category  # noqa: PLC0415 - the same
+
+    sign, before, after = name[place], name[:place], name[place + 1 : place + 2]
+    if sign == _EMOJI_STYLE:
+        return _is_symbol(before[-1:]) or before[-1:] in (*_KEYCAPS,)
+    if sign not in JOINERS:
+        return False
+    if _is_symbol(after):
+        return sign == _ZWJ and _is_symbol(before.rstrip(_EMOJI_STYLE + _SKIN_TONES)[-1:])
+    letter = next((one for one in reversed(before) if category(one)[0] != "M"), "")
+    return _is_joinable(letter) and (_is_joinable(after) or (after != "" and category(after)[0] == "M"))
+
+
+def _is_symbol(sign: str) -> bool:
+    """Return whether a character can be an emoji: a symbol, but none of ASCII."""
+    from unicodedata import category  # noqa: PLC0415 - the same
+
+    return not sign.isascii() and category(sign) in ("So", "Sm")
+
+
+def _is_joinable(sign: str) -> bool:
+    """Return whether a character is a letter of a script in which joiners change something."""
+    from unicodedata import category, name, normalize  # noqa: PLC0415 - the same
+
+    if not sign or category(sign)[0] != "L":
+        return False
+    return not any(name(part, "").startswith(_WITHOUT_JOINERS) for part in normalize("NFKC", sign))
+
+
+def _named(sign: str, place: int) -> str:
+    """Name a character that cannot be shown.
+
+    >>> _named("\u200d", 3)
+    'character 4 is U+200D, zero width joiner'
+    """
+    from unicodedata import name  # noqa: PLC0415 - the same
+
+    known = name(sign, "").lower()
+    return f"character {place + 1} is U+{ord(sign):04X}{f', {known}' if known else ''}"
 
 
 def _too_long(length: int) -> str:

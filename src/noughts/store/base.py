@@ -14,9 +14,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import NamedTuple
 
-from noughts.core.errors import CorruptStore, InvalidId, InvalidName, RecordError, StoreUnavailable
+from noughts.core.codec import can_be_recorded
+from noughts.core.errors import CorruptStore, InvalidId, RecordError, StoreUnavailable
 from noughts.core.game import fold
-from noughts.core.player import clean_name
 from noughts.core.value import Value
 from noughts.store.chain import GENESIS, Recorded, changed, check_id, check_linked, place
 from noughts.store.group import Group
@@ -246,9 +246,9 @@ def _can_be(wanted: Wanted) -> bool:
     """Tell whether there can be such a game: no engine is asked for what it could not even hold."""
     try:
         return (
-            (wanted.player is None or clean_name(wanted.player) == wanted.player)
+            (wanted.player is None or can_be_recorded(wanted.player))
             and wanted.result in (None, DRAW, "X", "O")
             and (not wanted.beginning or bool(check_id(wanted.beginning)))
         )
-    except (InvalidName, InvalidId):
+    except InvalidId:
         return False

@@ -6,9 +6,8 @@ import re
 
 from noughts.core.board import Mark
 from noughts.core.codec import decode, read_json
-from noughts.core.errors import InvalidName, RecordError
+from noughts.core.errors import RecordError, printable
 from noughts.core.game import replay
-from noughts.core.player import clean_name
 from noughts.core.value import Value
 from noughts.terminal.remote import Garbled
 
@@ -236,10 +235,7 @@ def _id_or_none(answer: Mapping[str, object], name: str) -> str | None:
 
 def _name(answer: Mapping[str, object], name: str) -> str:
     found = answer.get(name)
-    try:
-        return clean_name(found) if isinstance(found, str) else "somebody"
-    except InvalidName:
-        raise Garbled("the server tells a name that cannot be shown") from None
+    return printable(found) if isinstance(found, str) else "somebody"
 
 
 def _lacks(what: str) -> Garbled:

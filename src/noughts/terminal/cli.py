@@ -291,6 +291,7 @@ def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], di
 
     What is wrong with them is said before anything else.
     """
+    from noughts.core.player import is_same_name  # noqa: PLC0415 - the same
     from noughts.terminal.seats import seated  # noqa: PLC0415 - the same
     from noughts.terminal.table import new_game  # noqa: PLC0415 - the same
 
@@ -301,8 +302,6 @@ def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], di
     for player in game.players:
         other = player.mark.other
         calls = [words.format(mark=other) for words in (wording.player, wording.winner)]
-        if player.name in calls and not game.player(other):
-            raise InvalidName(
-                f"the players need different names, and {quoted(player.name)} means {other}"
-            )
+        if not game.player(other) and any(is_same_name(player.name, call) for call in calls):
+            raise InvalidName(f"the players need different names, and '{player.name}' means {other}")
     return game.players, sitters

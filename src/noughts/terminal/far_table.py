@@ -9,7 +9,14 @@ from __future__ import annotations
 from contextlib import suppress
 
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, StoreError, UnreadableCell
+from noughts.core.errors import (
+    CommandRefused,
+    IllegalMove,
+    NoughtsError,
+    StoreError,
+    UnreadableCell,
+    printable,
+)
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import PlaceToken, TakeBack, decide
 from noughts.core.notation import format_cell, parse_cell
@@ -145,7 +152,9 @@ class FarTable:
             self._talk.say(f"You watch {who}.")
         else:
             other = self._seen.game.player(self._mark.other)
-            self._talk.say(f"You play {self._mark}{f' against {other.name}' if other else ''}.")
+            self._talk.say(
+                f"You play {self._mark}{f' against {printable(other.name)}' if other else ''}."
+            )
             self._talk.say(f"To come back: noughts join {self._place.address}")
         self._seen.begin()
         for mark in Mark:

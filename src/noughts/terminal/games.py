@@ -7,11 +7,10 @@ import time
 from itertools import islice
 
 from noughts.core.board import Mark
-from noughts.core.errors import NoSuchGame
+from noughts.core.errors import NoSuchGame, printable
 from noughts.core.notation import format_moves
 from noughts.service import Service
 from noughts.store.base import ALL, Wanted
-from noughts.terminal.screen import shown
 from noughts.words.describe import standing
 
 TYPE_CHECKING = False
@@ -31,7 +30,7 @@ def list_games(store: EventStore, wanted: Wanted, limit: int, out: TextIO) -> No
     found = games(store, wanted)
     service = Service(store)
     lines = [
-        shown(_line(service.short(str(listed.id)), listed))  # in a damaged store it may be anything
+        printable(_line(service.short(str(listed.id)), listed))  # in a damaged store it may be anything
         for listed in islice(found, min(limit, sys.maxsize))
     ]
     out.writelines(f"{line}\n" for line in lines or [NONE if wanted == ALL else "No such game is saved."])

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing, printable
-from noughts.core.player import clean_name
 from noughts.service import Service
 from noughts.store.base import Wanted
 from noughts.store.opening import open_store
@@ -74,7 +73,10 @@ def look_up(options: Namespace, beginning: str) -> Game:
 
 def games(options: Namespace, out: TextIO) -> None:
     """List saved games."""
-    player = None if options.player is None else clean_name(options.player)
+    from unicodedata import normalize  # noqa: PLC0415 - the same
+
+    # Not checked: a game may have been saved with a name that would be refused now.
+    player = None if options.player is None else normalize("NFC", options.player).strip()
     try:
         store = _opened(options)
     except StoreMissing:

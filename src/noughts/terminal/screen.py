@@ -24,7 +24,6 @@ _COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart
 _FREE = "\x1b[2m"
 _WON = "\x1b[7m"  # the winning line is reversed, so that it is seen without colours too
 
-_JOINERS = "\u200c\u200d"
 _ROOMY = 44, 10  # columns and rows: a refusal of up to three, a board of five, a gap and the question
 
 
@@ -80,9 +79,9 @@ class Screen(Value):
             self.out.write("\n")
 
     def name(self, game: Game, mark: Mark) -> str:
-        """Call a player by name, or as the wording does for want of one."""
+        """Return a player's name, safe to print, or what the wording calls one without a name."""
         player = game.player(mark)
-        return shown(player.name) if player else self.wording.player.format(mark=mark)
+        return printable(player.name) if player else self.wording.player.format(mark=mark)
 
     def points(self, game: Game, ends: Mapping[Mark | None, int]) -> str:
         """Tell how many games each has won, and how many nobody."""
@@ -91,10 +90,10 @@ class Screen(Value):
 
     def show(self, game: Game) -> None:
         """Show the position and, when the game is over, the result, in the wording's order."""
-        lines = [shown(describe(game)) if self.spoken else self.drawing(game.board)]
+        lines = [printable(describe(game)) if self.spoken else self.drawing(game.board)]
         if game.is_over:
             player = game.player(game.winner) if game.winner else None
-            result = self.wording.result(game.winner, shown(player.name) if player else None)
+            result = self.wording.result(game.winner, printable(player.name) if player else None)
             lines.insert(0 if self.wording.result_before_board or self.compact else 1, result)
         for line in lines:
             self.say(line)
@@ -114,15 +113,6 @@ class Screen(Value):
             return f"{_FREE}{sign}{_RESET}" if sign.isdigit() else sign
 
         return paint
-
-
-def shown(text: str) -> str:
-    r"""Escape what a terminal would obey; the joiners that some scripts and emoji need stay as they are.
-
-    >>> shown("no\x1b[2J")
-    'no\\x1b[2J'
-    """
-    return "".join(sign if sign in _JOINERS else printable(sign) for sign in text)
 
 
 def colours_wanted(choice: str, out: TextIO, environment: Mapping[str, str]) -> bool:

@@ -7,6 +7,7 @@ game is resumed.
 from __future__ import annotations
 
 from noughts.core.errors import (
+    JOINERS,
     InvalidName,
     NotAMachine,
     StoreUnavailable,
@@ -14,7 +15,7 @@ from noughts.core.errors import (
     printable,
     quoted,
 )
-from noughts.core.player import LONGEST_NAME, Player
+from noughts.core.player import LONGEST_NAME, Player, name_key
 from noughts.players.grammar import BOT, PROGRAM, parse_player
 
 TYPE_CHECKING = False
@@ -83,7 +84,7 @@ class MenaceSeat:
     def learn(self, game: Game, mark: Mark) -> str | None:
         """Change the beads, and keep the machine as it is now."""
         player = game.player(mark)
-        name = player.name if player else self.name
+        name = printable(player.name) if player else self.name
         try:
             self._learn(game, mark)
         except (NotAMachine, StoreUnavailable) as error:
@@ -186,7 +187,7 @@ class Seating:
 def seated(asked: Mapping[Mark, str | None], sitters: Mapping[Mark, Sitter]) -> tuple[Player, ...]:
     """Return those who have names; two bots of one name are told apart by their marks."""
     names = {mark: sitters[mark].name if mark in sitters else name for mark, name in asked.items()}
-    if len(sitters) == 2 and len({*names.values()}) == 1:
+    if len(sitters) == 2 and len({name_key(str(name)) for name in names.values()}) == 1:
         names = {mark: _clipped(str(name), f" ({mark})") for mark, name in names.items()}
     return tuple(Player(name, mark) for mark, name in names.items() if name is not None)
 
@@ -220,4 +221,5 @@ _CUT = "…"
 def _clipped(name: str, after: str = "") -> str:
     """Return as much of a name as a seat has room for."""
     room = LONGEST_NAME - len(after)
-    return f"{name if len(name) <= room else name[: room - 1] + _CUT}{after}"
+    cut = name[: room - 1].rstrip(JOINERS) + _CUT  # a joiner at the end would join nothing
+    return f"{name if len(name) <= room else cut}{after}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from noughts.core.board import Mark
+from noughts.core.errors import printable
 from noughts.core.events import PlayerJoined, PlayerPlacedToken, PlayerResigned, PlayerTookBack
 from noughts.core.notation import format_cell
 from noughts.terminal.following import Following
@@ -116,7 +117,7 @@ class Seen:
         wording = self._talk.screen.wording
         match event:
             case PlayerJoined(mark, name):
-                return None if mark is self.mark else f"{name} plays {mark}."
+                return None if mark is self.mark else f"{printable(name)} plays {mark}."
             case PlayerPlacedToken(row, column, mark):
                 if self.mark is None:
                     return wording.moves.format(player=self.name(mark))

@@ -22,7 +22,7 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold
-from noughts.core.player import LONGEST_NAME, clean_name
+from noughts.core.player import LONGEST_NAME, clean_name, is_same_name, name_key
 from noughts.players.grammar import BOT, parse_policy, prefix
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
 from noughts.store.ledger import written_down
@@ -138,9 +138,10 @@ class Api:
                 )
             if live.game.is_over and live.game.player(Mark(mark)) is None:
                 raise AlreadyOver("the game is over: nobody can join it")
-            name = room.names[MARKS.index(mark)] or _name(body.name, mark)
-            if room.names.count(name) > (room.names[MARKS.index(mark)] is not None):
-                raise InvalidName(f"the players need different names, and {quoted(name)} is taken")
+            own, other = room.names if mark == "X" else room.names[::-1]
+            name = own or _name(body.name, mark)
+            if own is None and other is not None and is_same_name(name, other):
+                raise InvalidName(f"the players need different names, and '{name}' is taken")
             taken[:] = [(mark, name)]
             return room.seated(mark, Chair(secret=sealed(secret), key=key), name)
 
@@ -456,6 +457,6 @@ def _drawn(asked: schemas.Chosen) -> MarkName:
 def _name(asked: str | None, mark: MarkName) -> str:
     """Return a person's name: nobody passes for a bot."""
     name = clean_name(f"Player {mark}" if asked is None else asked)
-    if prefix(name):
-        raise InvalidName(f"a person's name does not begin like {quoted(name)}: bots are called so")
+    if prefix(name_key(name)):
+        raise InvalidName(f"a person's name does not begin like '{name}': bots are called so")
     return name

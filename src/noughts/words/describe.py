@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from noughts.core.errors import printable
 from noughts.core.game import Game
 
 TYPE_CHECKING = False
@@ -49,7 +50,7 @@ def standing(position: Board | Game) -> str:
 
 def _who(game: Game, mark: Mark) -> str:
     player = game.player(mark)
-    return f"{player.name} ({mark})" if player else str(mark)
+    return f"{printable(player.name)} ({mark})" if player else str(mark)
 
 
 def _numbers(cells: Iterable[Cell]) -> str:
