@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from contextlib import suppress
@@ -17,6 +18,7 @@ from far_server import home
 from forked import noughts
 from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.players.policies import BUILT_IN, perfect
+from noughts.web.analysis import bots
 from noughts.web.roster import LONGEST, Roster, read_policies, read_roster
 from noughts.web.serve import serve
 from web.serving import Server
@@ -179,6 +181,81 @@ def test_an_option_counts_more_and_a_bot_that_is_gone_is_waited_for(folder: Path
     ):
         stream.wait_version(11)
         assert client.read(game)["board"] == "O__/_X_/___"
+
+
+# What other packages have installed
+
+STRANGER = """
+import pathlib
+
+pathlib.Path(__file__).with_name("loaded").touch()
+
+
+def fromfile(path="/etc/hostname"):
+    raise ValueError(pathlib.Path(path).read_text())
+"""
+
+
+def installed(folder: Path) -> dict[str, str]:
+    """Install a package with a policy that opens any file, and return the setting for it."""
+    (folder / "stranger.py").write_text(STRANGER)
+    about = folder / "stranger-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[noughts.policies]\nfromfile = stranger:fromfile\n")
+    return {"PYTHONPATH": str(folder)}
+
+
+def test_nobody_out_there_calls_what_other_packages_offer(
+    folder: Path, store: str, tmp_path: Path
+) -> None:
+    """Only bots that the server lists are played, also in a game that another server has begun."""
+    settings = installed(tmp_path)
+    with (
+        Server(store, "--bot", f"fromfile={folder / 'first.json'}", **settings) as server,
+        server.client() as client,
+    ):
+        seat = client.create("bot", bot="fromfile")
+    game, secret = seat["id"], seat["secrets"]["X"]
+
+    with Server(store, **settings) as server, server.client(secret) as client:
+        assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN]
+        for asked in ("fromfile", "fromfile:path=/etc/hostname", "fromfile:path=/none/such"):
+            answer = client.post("/games", {"opponent": "bot", "bot": asked})
+            assert (answer.status, answer.code) == (400, "unknownPolicy")
+            assert answer.json["detail"] == (
+                f"There is no policy 'fromfile': there are {', '.join(BUILT_IN)}."
+            )
+        assert client.move(game, 4, 5).status == 200
+        assert client.read(game)["board"] == "___/_X_/___"
+        assert server.stop() == 0
+        assert b"Traceback" not in server.errors
+
+    assert not (tmp_path / "loaded").exists()
+
+
+VALUES = {"beads": "8-4-2-1", "empty": "refill", "blame": "last", "loss": "-1", "draw": "1"}
+"""What a parameter can be that is no chance."""
+
+
+def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Path) -> None:
+    """Of all that any bot takes, and of some that none does."""
+    roster = read_roster(f"tiger={folder / 'first.json'}")
+    listed = {bot["policy"]: bot["parameters"] for bot in json.loads(bots(roster))["bots"]}
+    every = {name for names in listed.values() for name in names} | {"file", "path", "self", "board"}
+
+    assert tuple(listed) == roster.names
+    assert listed["club"] == ["win", "block", "fork", "defence", "centre"]
+    assert "beads" in listed["menace"]
+    assert listed["perfect"] == listed["tiger"] == []
+    for name, parameters in listed.items():
+        for parameter in every:
+            asked = f"{name}:{parameter}={VALUES.get(parameter, '1')}"
+            if parameter in parameters:
+                assert roster.policy(asked)(GOOD)
+            else:
+                with pytest.raises(errors.UnknownPolicy, match=f"^the bot {name} has no '{parameter}'"):
+                    roster.policy(asked)
 
 
 # What is offered

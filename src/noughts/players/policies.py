@@ -70,6 +70,19 @@ def policy_names() -> tuple[str, ...]:
     return (*BUILT_IN, *sorted({entry.name for entry in _entries()} - {*BUILT_IN}))
 
 
+def built_in_parameters(name: str) -> tuple[str, ...]:
+    """Return the parameters that a built-in policy takes.
+
+    >>> built_in_parameters("club"), built_in_parameters("perfect")
+    (('win', 'block', 'fork', 'defence', 'centre'), ())
+    """
+    if name == "menace":
+        from noughts.players.menace import BeadRules  # noqa: PLC0415 - only who asks for it loads it
+
+        return BeadRules.__match_args__
+    return LADDER[name].__match_args__ if name in LADDER else ()
+
+
 def read_chance(text: str) -> Fraction:
     """Read a chance, as a fraction or a decimal number.
 

@@ -81,15 +81,17 @@ _OTHERWISE = "A policy of this server's own."
 @cache
 def bots(roster: Roster) -> bytes:
     """Return the bots there are, and how each fares against perfect play, in both seats alike."""
-    return _encode(schemas.Bots(bots=[_bot(name, roster.policy(name)) for name in roster.names]))
+    listed = [_bot(name, roster.policy(name), roster.parameters(name)) for name in roster.names]
+    return _encode(schemas.Bots(bots=listed))
 
 
-def _bot(name: str, bot: Policy) -> schemas.Bot:
+def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:
     as_x, as_o = odds(bot, perfect), odds(perfect, bot)
     wins, draws = (as_x.x + as_o.o) / 2, (as_x.draw + as_o.draw) / 2
     losses = 1 - wins - draws
     return schemas.Bot(
         policy=name,
+        parameters=list(parameters),
         description=_DESCRIPTIONS.get(name, _OTHERWISE),
         strength=_strength(draws, losses),
         againstPerfect=schemas.Shares(wins=float(wins), draws=float(draws), losses=float(losses)),

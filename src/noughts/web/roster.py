@@ -1,6 +1,7 @@
 """The bots that a server offers: those that are built in, and policies in files that it was given.
 
-Whoever runs the server names the files. Whoever plays names a bot, and no name opens a file.
+The operator names the files. A player names one of the bots, with parameters that it declares: no name
+opens a file or calls a function of another package.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from noughts.players.bot import Bot
 from noughts.players.grammar import BOT, PROGRAM, SAVED
 from noughts.players.policies import (
     BUILT_IN,
+    built_in_parameters,
     check_parameters,
     find_policy,
-    policy_names,
     read_parameters,
 )
 from noughts.players.policy_file import load_policy
@@ -42,21 +43,22 @@ class Roster:
     def __init__(self, saved: Mapping[str, Policy] | None = None) -> None:
         self._saved = dict(saved or {})
         self.names = (*BUILT_IN, *self._saved)
-        """Those that are listed; policies of other packages, and those with parameters, play too."""
+        """Those that are listed; no others can be played."""
         self.seated = lru_cache(maxsize=64)(self._seat)
         """Return a bot that plays by a policy, or refuse the policy."""
 
+    def parameters(self, name: str) -> tuple[str, ...]:
+        """Return the parameters that a bot takes."""
+        return () if name in self._saved else built_in_parameters(name)
+
     def policy(self, asked: str) -> Policy:
-        """Return a policy by its name, with its parameters."""
+        """Return the policy of a bot that is listed, with parameters that it takes."""
         name, colon, rest = asked.partition(":")
-        if name in self._saved:
-            # A sentence begins with a capital letter, and no bot's name does.
-            check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), ())
-            return self._saved[name]
-        if self._saved and name not in (known := policy_names()):
-            every = ", ".join((*known, *self._saved))
-            raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {every}")
-        return find_policy(asked)
+        if name not in self.names:
+            raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {', '.join(self.names)}")
+        # A sentence begins with a capital letter, and no bot's name does.
+        check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), self.parameters(name))
+        return self._saved[name] if name in self._saved else find_policy(asked)
 
     def _seat(self, asked: str) -> Bot:
         return Bot(self.policy(asked), SystemRandom())
@@ -93,7 +95,7 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
             )
         if name in _RESERVED:
             raise BadSetting(f"{_WHO} says {quoted(name)}, which is a word of ours and no bot's name")
-        if name in files or name in policy_names():
+        if name in files or name in BUILT_IN:
             raise BadSetting(f"{_WHO} says {quoted(name)}, and another bot has that name")
         files[name] = file
     return {name: load_policy(file) for name, file in files.items()}

@@ -39,7 +39,16 @@ class Create(Asked, frozen=True, kw_only=True):
     """A new game."""
 
     opponent: Literal["friend", "lobby", "bot", "self"]
-    bot: Annotated[str, Meta(max_length=64, description="The policy of the bot")] | None = None
+    bot: (
+        Annotated[
+            str,
+            Meta(
+                max_length=64,
+                description="The policy of a bot that is listed, with parameters that it takes",
+            ),
+        ]
+        | None
+    ) = None
     name: Name | None = None
     other: Annotated[Name, Meta(description="The name at the other seat, if both are yours")] | None = (
         None
@@ -209,6 +218,9 @@ class Bot(Told, frozen=True, kw_only=True):
     """A bot, and exactly how strong it is."""
 
     policy: str
+    parameters: Annotated[
+        list[str], Meta(description="What may follow the policy: club takes win, as in club:win=1/3")
+    ]
     description: str
     strength: str
     againstPerfect: Shares  # noqa: N815 - JSON is written so
