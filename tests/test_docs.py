@@ -68,6 +68,17 @@ def test_the_reference_shows_every_public_name() -> None:
     assert missing == []
 
 
+def test_the_recipe_for_a_bot_names_every_place() -> None:
+    """Each file of the source that names a built-in bot in a table is one that a new bot goes into."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    recipe = next(line for line in page.splitlines() if line.startswith("- *A bot*"))
+    source = ROOT / "src" / "noughts"
+
+    tables = [file for file in source.rglob("*.py") if '"newell-simon":' in file.read_text()]
+    assert tables
+    assert [file for file in tables if f"`{file.relative_to(source)}`" not in recipe] == []
+
+
 def test_the_readme_names_two_make_commands() -> None:
     """One to play and one to test; nothing else is needed."""
     assert commands("make") == ["make play", "make test"]

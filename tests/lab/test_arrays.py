@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from strategies import cells
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PAGE = Path(__file__).parents[2] / "docs" / "lab.md"
 RULES = Rules()
 STRANGE = (-(2**63), -10, -1, 9, 10, 10**9, 2**63 - 1)
 
@@ -239,11 +242,16 @@ def test_a_backend_that_is_not_there_is_refused(backend: str, why: str) -> None:
 def test_a_backend_that_is_not_installed_says_how_to_get_it(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it is installed here or not."""
+    """Whether it is installed here or not, and with the same package as the page."""
     monkeypatch.setitem(__import__("sys").modules, name, None)
 
-    with pytest.raises(NotInstalled, match=f"needs {name}, which is not installed: pip install {name}"):
+    with pytest.raises(NotInstalled, match=f"needs {name}, which is not installed") as refusal:
         Rules(name)
+
+    command = re.search(rf"pip install {name}[\w-]*", str(refusal.value))
+    assert command
+    row = next(row for row in PAGE.read_text().splitlines() if row.startswith(f"| `{name}` |"))
+    assert f"`{command.group()}`" in row
 
 
 def test_numpy_compiles_nothing() -> None:

@@ -12,6 +12,10 @@ import pytest
 
 from command import environment
 from command import noughts as run_noughts
+from noughts.core.player import LONGEST_NAME
+from noughts.web import connection
+from noughts.web.asking import LARGEST_BODY, LONGEST_QUERY
+from noughts.web.lounge import LONGEST
 from noughts.web.settings import Settings, from_environment, variable
 from web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
 from web.serving import Server
@@ -56,6 +60,20 @@ def test_the_table_has_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
             assert told[variable(field.name)] == [str(default)]
     for option in ("host", "port", "workers"):
         assert told[variable(option)] == [str(getattr(served("serve"), option))]
+
+
+def test_the_limits_are_those_that_the_server_has() -> None:
+    """Sizes and times of requests and of lines, as the page gives them."""
+    told = {what.partition(",")[0]: how_much for what, how_much, _ in rows(SERVING, "## Limits")}
+
+    assert told["body"] == f"{LARGEST_BODY:,} bytes"
+    assert told["query"] == f"{LONGEST_QUERY} bytes"
+    assert told["name"] == f"{LONGEST_NAME} characters"
+    assert told["events of a game"] == f"{LONGEST:,}"
+    assert told["first line and headers"] == f"{connection.LARGEST_HEAD // 1024} KiB together"
+    assert told["a request that does not get whole"] == f"{connection.PATIENCE:g} s"
+    assert told["what waits for a slow reader"] == f"{connection.MOST_WAITING // 1024} KiB"
+    assert told["what is sent and never acknowledged"] == f"{connection.DEAD_AFTER // 1000} s"
 
 
 def test_no_page_and_no_example_names_a_setting_that_is_none() -> None:
