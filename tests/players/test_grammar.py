@@ -54,6 +54,7 @@ def test_a_player_is_a_person_a_bot_or_a_program(text: str, parsed: tuple[str, s
     [
         *((name, f"bot:{name}") for name in BOT_NAMES),
         ("Perfect", "bot:perfect"),
+        ("\uff30erfect", "bot:perfect"),
         (" MENACE ", "bot:menace"),
         ("club:block=1/3", "bot:club:block=1/3"),
         ("Club : block=1/3", "bot:club: block=1/3"),
@@ -68,6 +69,13 @@ def test_a_person_cannot_have_the_name_of_a_bot(text: str, right: str) -> None:
         parse_player(text)
     assert str(refused.value).endswith(f"is a bot, not a person: write {right}")
     assert len(str(refused.value)) < 150
+
+
+@pytest.mark.parametrize("text", ["\uff42ot:perfect", "PROGRA\uff2d:./x"])
+def test_a_person_cannot_look_like_a_bot_or_a_program(text: str) -> None:
+    """A name in other forms of the same letters is the same name."""
+    with pytest.raises(errors.InvalidName, match="only looks like a player that begins with"):
+        parse_player(text)
 
 
 @pytest.mark.parametrize("text", ["bot:bot:club", "bot:program:./x", "bot:BOT:club"])

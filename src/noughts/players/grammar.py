@@ -7,6 +7,7 @@ built-in bots are known before any of them is needed.
 from __future__ import annotations
 
 from noughts.core.errors import InvalidName, UnknownPolicy, quoted
+from noughts.core.player import name_key
 
 BOT, PROGRAM = "bot:", "program:"
 SAVED = "saved"
@@ -25,7 +26,7 @@ def prefix(text: str) -> str:
 def parse_player(text: str, *, bots_only: bool = False) -> tuple[str, str]:
     """Return what a player is (`bot:`, `program:`, or nothing for a person), and what it is called.
 
-    A person cannot have the name of a built-in bot: whoever types one means the bot.
+    A person cannot have the name of a built-in bot: somebody who types one means the bot.
 
     >>> parse_player("ann"), parse_player("bot:club"), parse_player("club", bots_only=True)
     (('', 'ann'), ('bot:', 'club'), ('bot:', 'club'))
@@ -41,10 +42,12 @@ def parse_player(text: str, *, bots_only: bool = False) -> tuple[str, str]:
     if kind or bots_only:
         return kind or BOT, rest
     name, colon, parameters = text.partition(":")
-    bot = name.strip().lower()
+    bot = name_key(name.strip())
     if bot in BOT_NAMES or (bot == SAVED and colon):
         shown = f"{colon}{parameters if len(parameters) <= _LONGEST_SHOWN else '…'}"
         raise InvalidName(f"{quoted(text)} is a bot, not a person: write {BOT}{bot}{shown}")
+    if kind := prefix(name_key(text)):
+        raise InvalidName(f"{quoted(text)} only looks like a player that begins with {kind}")
     return "", text
 
 
