@@ -265,7 +265,7 @@ NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
             NAMED,
             JoinGame(O, "BOB"),
             errors.InvalidName,
-            "the players need different names, and 'BOB' is taken",
+            "the players need different names, and 'BOB' is too much like 'bob'",
         ),
         (
             NAMED,

@@ -467,6 +467,7 @@ def old_game(tmp_path: Path) -> Path:
         (["games", "--player", OLD[0]], "", "bob\u2800 against BOB"),
         (["resume", "old"], "1\n2\nquit\n", "BOB\u2800 \\x1b[2J, enter a position from 1 to 9:\n"),
         (["resume", "old"], "resign\nn\n", "BOB\u2800 \\x1b[2J Won!\n"),
+        (["resume", "old"], "resign\ny\nquit\n", "bob\u2800 starts.\n"),
         (["resume", "old", "--describe"], "1\nquit\n", "1; BOB\u2800 \\x1b[2J (O) to move.\n"),
         (["replay", "old", "--describe"], "", "The board is empty; bob\u2800 (X) to move.\n"),
         (["analyse", "old"], "", "bob\u2800 (X) to move.\n"),

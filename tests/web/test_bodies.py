@@ -119,7 +119,10 @@ def test_two_players_have_two_names(client: Client) -> None:
 
     assert (refused.status, refused.code) == (400, "nameRefused")
     assert (in_capitals.status, in_capitals.code) == (400, "nameRefused")
-    assert in_capitals.json["detail"] == "The players need different names, and 'ANN' is taken."
+    assert (
+        in_capitals.json["detail"]
+        == "The players need different names, and 'ANN' is too much like 'Ann'."
+    )
     assert (both.status, both.code) == (400, "nameRefused")
     assert nameless.status == 400
     assert accepted.status == 200

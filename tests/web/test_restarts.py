@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from at_once import in_threads
-from noughts import Mark, PlaceToken, Service, open_store
+from noughts import (
+    CreateGame,
+    JoinGame,
+    Mark,
+    PlaceToken,
+    Resign,
+    Service,
+    decide,
+    fold,
+    open_store,
+)
 from noughts.store.verifying import verify
+from noughts.web.rooms import Chair, Room, write_room
+from noughts.web.secrets import sealed
 from web.serving import Server, new_key
 from web.tables import Seat, friends
 
@@ -245,3 +257,24 @@ def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:
         Service(kept).handle(game, PlaceToken(Mark.X, 4))
         assert len(kept.read(game)) == 8
     return game, secret
+
+
+def test_players_of_an_older_game_keep_their_names_in_a_rematch(store: str) -> None:
+    """Names that nobody could enter now are not checked again."""
+    history = [*decide(None, CreateGame(open_seats=True))]
+    for mark, name in ((Mark.X, "Ann"), (Mark.O, "ann")):
+        history += decide(fold(history), JoinGame(mark, name, is_entered=False))
+    history += decide(fold(history), Resign(Mark.X))
+    room = Room(
+        X=Chair(secret=sealed("of-x")), O=Chair(secret=sealed("of-o")), created=0, names=("Ann", "ann")
+    )
+    with open_store(store) as older:
+        older.write_note("older", write_room(room), expected=0, shelf=room.shelf)
+        older.append("older", history, expected=0, key="key", at=0)
+
+    with Server(store) as server, server.client("of-x") as ann, server.client("of-o") as other:
+        assert Seat(ann, "older").rematch().status == 202
+        agreed = Seat(other, "older").rematch()
+
+    seats = agreed.json["game"]["room"]["seats"]
+    assert [seats[mark]["name"] for mark in "XO"] == ["Ann", "ann"]

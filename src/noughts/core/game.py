@@ -12,7 +12,6 @@ from noughts.core.errors import (
     IllegalMove,
     ImpossibleHistory,
     InvalidArgument,
-    InvalidName,
     NotCreated,
     NothingToTakeBack,
     NoughtsError,
@@ -37,7 +36,7 @@ from noughts.core.events import (
     PlayerTookBack,
     each_event,
 )
-from noughts.core.player import Player, is_same_name
+from noughts.core.player import Player, check_names_differ
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -57,11 +56,15 @@ class CreateGame(Value):
 
 
 class JoinGame(Value):
-    """Put a name to a seat; with the last name the game is ready, even if a seat has none."""
+    """Put a name to a seat; with the last name the game is ready, even if a seat has none.
+
+    A name is checked when somebody enters it; the name of a player of an earlier game is kept as it is.
+    """
 
     mark: Mark
     name: str
     last: bool = False
+    is_entered: bool = True
 
 
 class PlaceToken(Value):
@@ -133,8 +136,8 @@ def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
             return _resign(game, mark)
         case TakeBack(mark):
             return _take_back(game, mark)
-        case JoinGame(mark, name, last):
-            return _join(game, mark, name, last=last)
+        case JoinGame():
+            return _join(game, command)
         case CreateGame():
             raise AlreadyCreated("the game was created before: a new one needs a new record")
         case _:
@@ -251,22 +254,18 @@ def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     return PlayerTookBack(mark), GamePlacedCount(game.board.count - taken), PlayerActive(mark)
 
 
-def _join(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]:
+def _join(game: Game, command: JoinGame) -> tuple[Event, ...]:
     if game.is_over:
         raise AlreadyOver("the game is over: nobody can join it")
-    player = Player(name, mark)
-    told = _joined(game, player.mark, player.name, last=last)
-    if (opponent := game.player(mark.other)) and is_same_name(opponent.name, player.name):
-        raise InvalidName(f"the players need different names, and '{player.name}' is taken")
-    return told
-
-
-def _joined(game: Game, mark: Mark, name: str, *, last: bool) -> tuple[Event, ...]:
-    """Return what joining leads to, whatever the name is: it is checked only when it is entered."""
+    mark, name = command.mark, command.name
+    player = Player(name, mark) if command.is_entered else Player.recorded(name, mark)
     if sitting := game.player(mark):
         raise SeatTaken(f"'{printable(sitting.name)}' sits at {mark} already")
-    joined = PlayerJoined(mark, name)
-    return (joined, GameReady()) if (game.player(mark.other) or last) and not game.is_ready else (joined,)
+    opponent = game.player(mark.other)
+    if command.is_entered and opponent:
+        check_names_differ(player.name, opponent.name)
+    joined = PlayerJoined(mark, player.name)
+    return (joined, GameReady()) if (opponent or command.last) and not game.is_ready else (joined,)
 
 
 def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
@@ -310,7 +309,7 @@ def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[
     """Return the events that one command told from `at` on, or say where the history departs."""
     try:
         command = _cause(*history[at : at + 2])
-        told = None if command is None else _decided_then(game, command)
+        told = None if command is None else decide(game, command)
     except NoughtsError as error:
         raise ImpossibleHistory(f"event {at + 1}, {history[at]}: {error}") from error
     if told is None:
@@ -324,20 +323,13 @@ def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[
     return told
 
 
-def _decided_then(game: Game | None, command: Command) -> tuple[Event, ...]:
-    """Return what `decide` returned when it was recorded: names that were taken then are still good."""
-    if game is not None and not game.is_over and isinstance(command, JoinGame):
-        return _joined(game, command.mark, command.name, last=command.last)
-    return decide(game, command)
-
-
 def _cause(event: Event, following: Event | None = None) -> Command | None:
     """Return the command that leads to `event`, if one leads to it first of all."""
     match event:
         case GameCreated(first):
             return CreateGame(first, open_seats=isinstance(following, PlayerActive))
         case PlayerJoined(mark, name):
-            return JoinGame(mark, name, last=isinstance(following, GameReady))
+            return JoinGame(mark, name, last=isinstance(following, GameReady), is_entered=False)
         case PlayerPlacedToken(row, column, mark):
             return PlaceToken(mark, _cell_at(row, column))
         case PlayerResigned(mark):

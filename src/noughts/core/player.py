@@ -7,7 +7,7 @@ rules, or with a newer Unicode, stays readable.
 from __future__ import annotations
 
 from noughts.core.board import Mark, check_mark
-from noughts.core.errors import JOINERS, InvalidName, quoted
+from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.value import Value
 
 LONGEST_NAME = 32
@@ -102,6 +102,18 @@ def is_same_name(one: str, other: str) -> bool:
     (True, False)
     """
     return name_key(one) == name_key(other)
+
+
+def check_names_differ(name: str, taken: str) -> None:
+    """Refuse the name of the other player, and one that is the same name.
+
+    >>> check_names_differ("Bob", "bob")
+    Traceback (most recent call last):
+    noughts.core.errors.InvalidName: the players need different names, and 'Bob' is too much like 'bob'
+    """
+    if is_same_name(name, taken):
+        how = "taken" if name == taken else f"too much like '{printable(taken)}'"
+        raise InvalidName(f"the players need different names, and '{name}' is {how}")
 
 
 def name_key(name: str) -> str:

@@ -297,7 +297,7 @@ def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], di
 
     asked = {Mark.X: options.x, Mark.O: options.o}
     sitters = {mark: sitter for mark, seat in asked.items() if seat and (sitter := seating.call(seat))}
-    game = new_game(Mark.X, seated(asked, sitters))
+    game = new_game(Mark.X, seated(asked, sitters), are_entered=True)
     wording = WORDINGS[options.wording]
     for player in game.players:
         other = player.mark.other

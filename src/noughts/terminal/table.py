@@ -291,24 +291,31 @@ class Table:
             self._screen.say("Please answer y or n.")
 
 
-def new_game(first: Mark, players: Iterable[Player]) -> Game:
-    """Create a game on one screen, and seat those who have names."""
-    return replay(opening_events(first, players))
+def new_game(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> Game:
+    """Create a game on one screen, and seat those who have names; names that are entered are checked."""
+    return replay(_led_to(opening(first, players, are_entered=are_entered)))
 
 
 def opening_events(first: Mark, players: Iterable[Player]) -> list[Event]:
     """Return the events that a game on one screen starts with."""
-    events: list[Event] = []
-    for command in opening(first, players):
-        events += decide(fold(events), command)
-    return events
+    return _led_to(opening(first, players))
 
 
-def opening(first: Mark, players: Iterable[Player]) -> list[Command]:
+def opening(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> list[Command]:
     """Return the commands that start a game on one screen: it is ready when all names are known."""
     seated = tuple(players)
-    joins = [JoinGame(player.mark, player.name, last=player is seated[-1]) for player in seated]
+    joins = [
+        JoinGame(player.mark, player.name, last=player is seated[-1], is_entered=are_entered)
+        for player in seated
+    ]
     return [CreateGame(first, open_seats=bool(joins)), *joins]
+
+
+def _led_to(commands: Iterable[Command]) -> list[Event]:
+    events: list[Event] = []
+    for command in commands:
+        events += decide(fold(events), command)
+    return events
 
 
 def _free(game: Game) -> str:

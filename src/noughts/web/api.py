@@ -22,8 +22,8 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold
-from noughts.core.player import LONGEST_NAME, clean_name, is_same_name, name_key
-from noughts.players.grammar import BOT, parse_policy, prefix
+from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
+from noughts.players.grammar import BOT, BOT_NAMES, parse_policy, prefix
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
 from noughts.store.ledger import written_down
 from noughts.web import analysis, schemas
@@ -112,7 +112,8 @@ class Api:
             names=(names.get("X"), names.get("O")),
             first=first,
         )
-        live = await house.lounge.begin(random_id(), room, _beginning(Mark(first), names))
+        beginning = _beginning(Mark(first), names, are_entered=True)
+        live = await house.lounge.begin(random_id(), room, beginning)
         house.metrics.created[body.opponent] += 1
         _log("created", live, opponent=body.opponent)
         return self._seated(201, asking, live, secrets, in_answer=body.secret, invite=invite)
@@ -140,14 +141,14 @@ class Api:
                 raise AlreadyOver("the game is over: nobody can join it")
             own, other = room.names if mark == "X" else room.names[::-1]
             name = own or _name(body.name, mark)
-            if own is None and other is not None and is_same_name(name, other):
-                raise InvalidName(f"the players need different names, and '{name}' is taken")
+            if own is None and other is not None:
+                check_names_differ(name, other)
             taken[:] = [(mark, name)]
             return room.seated(mark, Chair(secret=sealed(secret), key=key), name)
 
         await house.lounge.change_room(live, take)
         ((mark, name),) = taken
-        command = JoinGame(Mark(mark), name)
+        command = JoinGame(Mark(mark), name, is_entered=False)  # it was checked when it was entered
         if live.game.player(Mark(mark)) is None:
             await house.lounge.command(live, command, version=None, key=key[:48])
         live.tell_room()
@@ -264,8 +265,9 @@ class Api:
         # Whoever sets it up, at whatever process, sets up the same game.
         number = sha256(f"after {live.id}".encode()).digest()[:16]
         name = b32encode(number).decode().rstrip("=").lower()
+        beginning = _beginning(game.board.first.other, names, are_entered=False)
         with suppress(StaleVersion):
-            await self._house.lounge.begin(name, following, _beginning(game.board.first.other, names))
+            await self._house.lounge.begin(name, following, beginning)
         await self._house.lounge.change_room(
             live, lambda room: msgspec.structs.replace(room, next=name, offer=None)
         )
@@ -442,11 +444,11 @@ def _moved(status: int, version: int, events: Sequence[Event], offer: Offered | 
     return Reply(status, f'{{"version":{version},"events":[{texts}],"offer":{offered}}}'.encode())
 
 
-def _beginning(first: Mark, names: dict[MarkName, str]) -> list[Event]:
+def _beginning(first: Mark, names: dict[MarkName, str], *, are_entered: bool) -> list[Event]:
     """Return the events with which a game begins whose players have these names."""
     events = list(decide(None, CreateGame(first, open_seats=True)))
     for mark, name in names.items():
-        events += decide(fold(events), JoinGame(Mark(mark), name))
+        events += decide(fold(events), JoinGame(Mark(mark), name, is_entered=are_entered))
     return events
 
 
@@ -457,6 +459,6 @@ def _drawn(asked: schemas.Chosen) -> MarkName:
 def _name(asked: str | None, mark: MarkName) -> str:
     """Return a person's name: nobody passes for a bot."""
     name = clean_name(f"Player {mark}" if asked is None else asked)
-    if prefix(name_key(name)):
-        raise InvalidName(f"a person's name does not begin like '{name}': bots are called so")
+    if prefix(key := name_key(name)) or key in BOT_NAMES:
+        raise InvalidName(f"a person cannot be called '{name}': that is the name of a bot")
     return name
