@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from command import environment
 from command import noughts as run_noughts
+from noughts import web as page
 from noughts.core.player import LONGEST_NAME
+from noughts.terminal.remote import SILENCE_LIMIT_SECONDS
 from noughts.web import connection
 from noughts.web.asking import LARGEST_BODY, LONGEST_QUERY
 from noughts.web.lounge import LONGEST
+from noughts.web.readers import PING_INTERVAL_SECONDS
 from noughts.web.settings import Settings, from_environment, variable
 from web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
 from web.serving import Server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVING = (DOCS / "serving.md").read_text()
 OPTIONS = {"host": "host", "port": "port", "workers": "workers", "bot": "bots", "store": "store"}
@@ -60,6 +60,18 @@ def test_the_table_has_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
             assert told[variable(field.name)] == [str(default)]
     for option in ("host", "port", "workers"):
         assert told[variable(option)] == [str(getattr(served("serve"), option))]
+
+
+def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
+    """The server pings as often, and the page and the command wait as long, as the page says."""
+    script = (Path(page.__file__).parent / "static" / "line.js").read_text()
+    found = re.search(r"SILENCE_LIMIT_MS = ([\d_]+);", script)
+
+    assert found
+    assert int(found[1]) == 1000 * SILENCE_LIMIT_SECONDS == 25_000
+    assert f"never silent for more than {PING_INTERVAL_SECONDS} s" in SERVING
+    assert f"reconnect after {SILENCE_LIMIT_SECONDS:.0f} s of silence" in SERVING
+    assert PING_INTERVAL_SECONDS == 15
 
 
 def test_the_limits_are_those_that_the_server_has() -> None:
