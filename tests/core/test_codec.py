@@ -64,10 +64,10 @@ def test_an_event_is_written_in_the_names_of_the_documents(
     assert decode({"schema": 1, **written}) == event
 
 
-@pytest.mark.parametrize("thing", [5, None, "gameWon", CreateGame(), Mark.X])
+@pytest.mark.parametrize("thing", [5, None, "gameWon", Mark.X])
 def test_what_is_no_event_cannot_be_written(thing: object) -> None:
     """It could not be read back."""
-    with pytest.raises(errors.InvalidArgument, match=r" is not an event$"):
+    with pytest.raises(errors.InvalidArgument, match=f"^{thing!r} is not an event$"):
         encode(thing)  # type: ignore[arg-type]  # that is the point
 
 

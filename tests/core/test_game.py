@@ -330,6 +330,7 @@ def test_nothing_adds_up_to_no_game() -> None:
             "a token could not have been placed: it is X's turn, not O's, in '___/___/___'",
         ),
         (playing(), events.PlayerPlacedToken(0, 3, X), "there is no row 0 and column 3: each is 0 to 2"),
+        (playing(), events.PlayerPlacedToken(3, 0, X), "there is no row 3 and column 0: each is 0 to 2"),
         (
             playing(),
             events.PlayerPlacedToken(-1, 2, X),

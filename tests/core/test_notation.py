@@ -26,6 +26,7 @@ from noughts import (
     parse_moves,
     reachable,
 )
+from noughts.core.notation import why_not_typed
 from strategies import boards, marks
 
 if TYPE_CHECKING:
@@ -270,6 +271,7 @@ def test_every_game_of_five_moves_reads_back() -> None:
     ("digits", "first", "message"),
     [
         ("510", X, "a game is written with the digits 1 to 9, and move 3 of '510' is '0'"),
+        ("5X", X, "a game is written with the digits 1 to 9, and move 2 of '5X' is 'X'"),
         ("5a", X, "a game is written with the digits 1 to 9, and move 2 of '5a' is 'a'"),
         ("\uff15", X, "a game is written with the digits 1 to 9, and move 1 of '\uff15' is '\uff15'"),
         ("\x1b", X, "a game is written with the digits 1 to 9, and move 1 of '\\x1b' is '\\x1b'"),
@@ -285,6 +287,16 @@ def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: 
         parse_moves(digits, first)
 
     assert str(raised.value) == message
+
+
+def test_a_move_that_can_be_typed_has_no_reason_against_it() -> None:
+    """Any other reason is that of the library, but for the number of the cell."""
+    board = Board().place(4)
+
+    assert why_not_typed(board, 0) is None
+    assert why_not_typed(board, 4) == "cell 5 holds X in '___/_X_/___'"
+    assert why_not_typed(parse_board("XXX/OO_/___"), 8) == "the game is over in 'XXX/OO_/___'"
+    assert why_not_typed(board, 9) == "9 is no cell: they are 0 to 8, row by row"
 
 
 @given(st.text(alphabet=st.sampled_from("1234567890") | st.characters(), max_size=12))

@@ -313,8 +313,10 @@ def whole_number(number: object, below: int) -> int | None:
 
     True and False are integers in Python, but they are not numbers here.
     """
+    if isinstance(number, bool):
+        return None
     try:
-        whole = -1 if isinstance(number, bool) else index(number)  # type: ignore[arg-type]  # it raises
+        whole = index(number)  # type: ignore[arg-type]  # what is not an integer raises
     except TypeError:
         return None
     return whole if 0 <= whole < below else None
