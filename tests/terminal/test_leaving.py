@@ -310,6 +310,27 @@ def test_closing_the_terminal_ends_the_game() -> None:
         assert session.end() in (0, 128 + signal.SIGHUP)
 
 
+def test_a_closed_terminal_is_noticed_before_the_signal_arrives() -> None:
+    """Writing to it may fail first; the exit code is that of a hang-up all the same."""
+    terminal, inside = os.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "watch", "--games", "100000", "--interval", "0"],
+        stdin=subprocess.DEVNULL,
+        stdout=inside,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,  # it is not its own terminal, so no signal ever comes
+    ) as process:
+        os.close(inside)
+        os.read(terminal, 1)
+
+        os.close(terminal)
+
+        assert process.wait(DEADLINE) == 128 + signal.SIGHUP
+        assert process.stderr
+        assert process.stderr.read() == b""
+
+
 @pytest.mark.parametrize("word", ["quit", "QUIT", "  Quit\t"])
 def test_quit_leaves_the_game(word: str) -> None:
     """The word quit leaves, however it is written."""

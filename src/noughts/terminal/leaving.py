@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from select import POLLOUT, poll
+from errno import EIO
+from select import POLLHUP, POLLOUT, poll
 
 from noughts.core.errors import NoughtsError, StoreError, UnknownStore, printable
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 RETRY_SECONDS = 0.001
-DONE, FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+DONE, FAILED, BAD_USAGE, HUNG_UP, INTERRUPTED, TERMINATED = 0, 1, 2, 129, 130, 143
 
 
 def leave_well(work: Callable[[], None]) -> int:
@@ -43,9 +44,10 @@ def leave_well(work: Callable[[], None]) -> int:
         is_usage = isinstance(error, UnknownStore) or not isinstance(error, StoreError)
         code = BAD_USAGE if is_usage else FAILED
     except OSError as error:
+        code = HUNG_UP if error.errno == EIO and _is_hung_up(sys.stdout) else FAILED
         _give_up(sys.stdout)
-        _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
-        code = FAILED
+        if code == FAILED:
+            _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
     for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if late is not signal.SIGHUP or signal.getsignal(late) is _leave:
             signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
@@ -120,6 +122,14 @@ def _last_words(words: str, stream: TextIO | None) -> None:
             _give_up(stream)
     except OSError:
         _give_up(stream)
+
+
+def _is_hung_up(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal that was closed; writing may fail before SIGHUP arrives."""
+    polling = poll()
+    if stream:
+        polling.register(stream, POLLOUT)
+    return any(events & POLLHUP for _, events in polling.poll(0))
 
 
 def _give_up(stream: TextIO | None) -> None:
