@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 24
 
 QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
-MOVED = r":\r?\n|forfeits: "
+MOVED = r":\r?\n|forfeits: | resigned\."
 PLACE = r"\d/\d (?:\(.*\) )?"
 COLOURS = re.compile(r"\x1b\[(?:0|1;94|1;33|2|7)m")
 OWN_SIGNS = {
@@ -378,7 +378,8 @@ class Run:
         options = [self._option(name) for name in self._option_names(command)]
         arguments = [command.encode(), *(word for words, _ in options for word in words)]
         if self._chance(0.02):
-            return [*arguments, self._rng.choice([b"--\x1b[31m", b"--\xff", b"\x1b]0;title\x07"])], False
+            bad = self._rng.choice([b"--\x1b[31m", b"--\xff", b"\x1b]0;title\x07"])
+            return [*arguments, bad], b"--help" in arguments  # which is shown before the rest is read
         if self._chance(0.02):
             return self._rng.choice([[b"--help"], [b"--version"], [arguments[0], b"-h"]]), True
         return arguments, all(fine for _, fine in options) and _names_differ(arguments)
@@ -392,6 +393,7 @@ class Run:
         good, bad = VALUES[name]
         fine = not bad or self._chance(0.95)
         value = self._rng.choice(good if fine else bad)
+        fine = fine or name == "player"  # a saved game may have any name
         if name in SEVERAL_WORDS:
             return value.split(b" "), fine
         if name == "form":
