@@ -331,6 +331,65 @@ def test_a_closed_terminal_is_noticed_before_the_signal_arrives() -> None:
         assert process.stderr.read() == b""
 
 
+WHILE_LEAVING = """
+import errno, os, signal, sys
+from noughts.terminal import leaving
+
+step, steps = int(sys.argv[1]), 0
+
+def trace(frame, event, argument):
+    global steps
+    if frame.f_code.co_filename != leaving.__file__ or event == "exception":
+        return trace
+    steps += 1
+    if steps == step:
+        sys.settrace(None)
+        os.kill(os.getpid(), signal.SIGHUP)
+    return trace
+
+def work():
+    print("ready", flush=True)
+    os.read(0, 1)  # until the terminal is closed
+    sys.stdout.write("what nobody reads")
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        frame.f_trace = trace
+    sys.settrace(trace)
+    raise OSError(errno.EIO, "gone")
+
+code = leaving.leave_well(work)
+sys.settrace(None)
+print(steps < step, file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def test_a_closed_terminal_is_left_well_wherever_the_signal_arrives() -> None:
+    """What could not be written is given up, and never fails once more at the end of Python."""
+    is_over, step = False, 0
+    while not is_over:
+        step += 1
+        terminal, inside = os.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", WHILE_LEAVING, str(step)],
+            stdin=subprocess.PIPE,
+            stdout=inside,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            start_new_session=True,
+        ) as process:
+            os.close(inside)
+            os.read(terminal, 100)
+            os.close(terminal)
+            _, errors = process.communicate(timeout=DEADLINE)
+
+        # Once everything is said the signal just ends the process.
+        assert process.returncode in (128 + signal.SIGHUP, -signal.SIGHUP), errors
+        is_over = errors == b"True\n"
+        assert is_over or errors in (b"", b"False\n")
+    assert step > 10, "no signal arrived while it was leaving"
+
+
 @pytest.mark.parametrize("word", ["quit", "QUIT", "  Quit\t"])
 def test_quit_leaves_the_game(word: str) -> None:
     """The word quit leaves, however it is written."""

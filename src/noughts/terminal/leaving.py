@@ -28,6 +28,21 @@ def leave_well(work: Callable[[], None]) -> int:
             signal.signal(number, _leave)
     sys.unraisablehook = _on_unraisable
     try:
+        code = _end(work)
+    except (KeyboardInterrupt, _Terminated) as late:  # the command was leaving already
+        _give_up(sys.stdout)
+        code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else int(late.code or TERMINATED)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number is not signal.SIGHUP or signal.getsignal(number) is _leave:
+            signal.signal(number, signal.SIG_DFL)  # all is told: then they just end the process
+    signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised later, when Python itself ends
+    _last_words("", sys.stderr)  # what the parser said may wait there still
+    return code
+
+
+def _end(work: Callable[[], None]) -> int:
+    """Do the work, say what there is to say of its end, and return the exit code."""
+    try:
         try:
             code = _finish(work)
         finally:
@@ -48,10 +63,6 @@ def leave_well(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)
         if code == FAILED:
             _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
-    for late in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if late is not signal.SIGHUP or signal.getsignal(late) is _leave:
-            signal.signal(late, signal.SIG_DFL)  # all is told: then they just end the process
-    _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
 
 
