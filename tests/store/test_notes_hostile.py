@@ -234,6 +234,7 @@ def test_a_killed_process_loses_no_note(url: str) -> None:
                 assert note
                 assert (note.revision, note.change) == (revision, change) or note.revision == revision + 1
                 assert note.text == f"text {note.revision - 1}"
+                told[name] = note.revision, note.change  # the next writer goes on from here
 
 
 @pytest.mark.torture
