@@ -232,7 +232,7 @@ def work():
     finally:
         sys.settrace(None)
     if steps < step:
-        print("over")
+        print("over", flush=True)
     while True:
         signal.pause()
 
@@ -255,6 +255,7 @@ def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
             [sys.executable, "-c", INSIDE_THE_HOOK, *(str(int(one)) for one in (first, second, step))],
             capture_output=True,
             encoding="utf-8",
+            env=environment(),
             timeout=DEADLINE,
             check=False,
         )
@@ -262,6 +263,7 @@ def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
         assert ran.returncode in (128 + first, 128 + second), ran.stderr
         assert ran.stderr == ""
         is_over = ran.stdout.startswith("over")  # the hook has fewer steps than that
+        assert step < 100, "the hook has no end"
     assert step > 3, "no signal arrived inside the hook"
 
 
@@ -387,6 +389,7 @@ def test_a_closed_terminal_is_left_well_wherever_the_signal_arrives() -> None:
         assert process.returncode in (128 + signal.SIGHUP, -signal.SIGHUP), errors
         is_over = errors == b"True\n"
         assert is_over or errors in (b"", b"False\n")
+        assert step < 1000, "it never left"
     assert step > 10, "no signal arrived while it was leaving"
 
 
