@@ -187,6 +187,27 @@ def test_what_cannot_be_played_is_said_and_not_done(people: People) -> None:
     assert stands(people.server, ann.game).moves == (4,)
 
 
+PRESSED_AT_ONCE = """() => {
+    const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", {key}));
+    const status = document.querySelector(".status");
+    new MutationObserver((_, observer) => {
+        if (status.textContent !== "Bob thinks") return;
+        observer.disconnect();
+        press("1");
+    }).observe(status, {childList: true, characterData: true, subtree: true});
+    press("5");
+}"""
+
+
+def test_what_is_pressed_before_a_move_is_announced_is_answered_after_it(people: People) -> None:
+    """Neither announcement takes the other's place."""
+    ann, _ = people.at_table()
+
+    ann.page.evaluate(PRESSED_AT_ONCE)
+
+    ann.hears("You on 5. Bob thinks. It is Bob's turn.")
+
+
 def tabs_to(person: Person, wanted: Locator) -> None:
     """Press Tab until the focus is where it is wanted; every stop on the way shows that it has it."""
     expect(wanted).to_be_visible()

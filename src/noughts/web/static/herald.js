@@ -8,7 +8,7 @@ const TOGETHER = 60; // ms: events that come within it are announced in one brea
 /**
  * @param {import("./sentence.js").State} state
  * @param {() => void} show brings the screen up to date
- * @returns {{tell: (event: object | null) => void, stop: () => void}}
+ * @returns {{tell: (event: object | null) => void, say: (text: string) => void, stop: () => void}}
  */
 export function herald(state, show) {
   let news = "";
@@ -18,18 +18,34 @@ export function herald(state, show) {
   function tell(event) {
     news += event ? said(state, event) : "";
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      show(); // nothing is announced before it can be seen
-      const now = sentence(state).join("");
-      // Moves that come while the page reconnects wait until it is connected, so that it says so once.
-      if (now === announced && (!news || !state.open)) return;
-      announce(news + now);
-      news = "";
-      announced = now;
-    }, TOGETHER);
+    timer = setTimeout(() => say(""), TOGETHER);
   }
 
-  return { tell, stop: () => clearTimeout(timer) };
+  /** Announce something now, after what waits to be announced: neither takes the other's place. */
+  function say(text) {
+    const words = [timer ? due() : "", text].filter(Boolean).join(". ");
+    if (words) announce(words);
+  }
+
+  /** Return what there is to announce; from then on it counts as announced. */
+  function due() {
+    stop();
+    show(); // nothing is announced before it can be seen
+    const now = sentence(state).join("");
+    // Moves that come while the page reconnects wait until it is connected, so that it says so once.
+    if (now === announced && (!news || !state.open)) return "";
+    const words = news + now;
+    news = "";
+    announced = now;
+    return words;
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = 0;
+  }
+
+  return { tell, say, stop };
 }
 
 function said(state, { event, row, column, mark }) {

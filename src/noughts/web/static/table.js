@@ -90,7 +90,7 @@ class Table {
   #entered(before, room) {
     if (room.offer && !before.offer) {
       this.#offeredAt = this.#state.version;
-      if (isAsked(this.#state, room.offer)) announce(asked(this.#state).join(""));
+      if (isAsked(this.#state, room.offer)) this.#herald.say(asked(this.#state).join(""));
     }
     if (before.offer && !room.offer) this.#lapsed(before.offer);
     if (room.next && !before.next) this.#follow();
@@ -126,7 +126,7 @@ class Table {
   #say(text) {
     if (this.#isLeft) return;
     this.#said = { text, at: performance.now() };
-    announce(text);
+    this.#herald.say(text);
     this.#showSoon();
   }
 
