@@ -34,7 +34,7 @@ def leave_well(work: Callable[[], None]) -> int:
         code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else int(late.code or TERMINATED)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number is not signal.SIGHUP or signal.getsignal(number) is _leave:
-            signal.signal(number, signal.SIG_DFL)  # all is told: then they just end the process
+            signal.signal(number, signal.SIG_DFL)  # nothing is left to say: it just ends the process
     signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised later, when Python itself ends
     _last_words("", sys.stderr)  # what the parser said may wait there still
     return code
