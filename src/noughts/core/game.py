@@ -144,6 +144,9 @@ def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
             raise _stranger(command, "command")
 
 
+_NEW_GAMES = {mark: Game(Board(first=mark)) for mark in Mark}
+
+
 def evolve(game: Game | None, event: Event) -> Game:
     """Return the game after `event`; only what could not be recorded at all is refused.
 
@@ -151,14 +154,15 @@ def evolve(game: Game | None, event: Event) -> Game:
     """
     if game is None:
         if isinstance(event, GameCreated):
-            return Game(Board(first=event.first))
+            first = event.first
+            return _NEW_GAMES[first] if first.__class__ is Mark else Game(Board(first=first))
         raise ImpossibleHistory(f"a game starts with gameCreated, not with {event}")
-    match event:
+    match event:  # the most frequent first
+        case GamePlacedCount() | PlayerActive():
+            return game  # the board says the same
         case PlayerPlacedToken(row, column, mark):
             return _record_token(game, row, column, mark)
-        case GamePlacedCount() | PlayerActive() | GameLost() | GameDraw():
-            return game  # they tell what the board and the winner say already
-        case PlayerNotifyIllegalMove():
+        case GameLost() | GameDraw() | PlayerNotifyIllegalMove():
             return game
         case GameWon(mark):
             return game.replace(winner=mark)
@@ -278,6 +282,8 @@ def _record_token(game: Game, row: int, column: int, mark: Mark) -> Game:
 
 
 def _cell_at(row: int, column: int) -> Cell:
+    if row.__class__ is column.__class__ is int and 0 <= row <= 2 and 0 <= column <= 2:
+        return 3 * row + column
     down, across = whole_number(row, 3), whole_number(column, 3)
     if down is None or across is None:
         raise ImpossibleHistory(

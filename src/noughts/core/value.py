@@ -45,12 +45,16 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the type of each field is the field's own
         """Return the same value with some fields changed."""
-        own = self.__dict__
+        own, kind = self.__dict__, self.__class__
         fields = own | changes
         if len(fields) != len(own):
             strange = next(name for name in changes if name not in own)
-            raise TypeError(f"{type(self).__name__} has no {strange}")
-        return type(self)(*fields.values())
+            raise TypeError(f"{kind.__name__} has no {strange}")
+        if kind.__init__ is not Value.__init__:  # it checks its fields
+            return kind(*fields.values())
+        value = kind.__new__(kind)
+        value.__dict__.update(fields)
+        return value
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
