@@ -1,4 +1,4 @@
-"""Doing several things at the same time."""
+"""Runs several things at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEADLINE = 120
 
 
 def in_threads(*works: Callable[[], object]) -> list[object]:
-    """Do things at the same time, and return what each came to: an answer, or a refusal."""
+    """Run all of them at the same time, and return what each returned, or its refusal."""
     start = Barrier(len(works))
     outcomes: list[object] = [None] * len(works)
     failures: list[BaseException] = []
@@ -26,7 +26,7 @@ def in_threads(*works: Callable[[], object]) -> list[object]:
             outcomes[number] = work()
         except NoughtsError as refusal:
             outcomes[number] = refusal
-        except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
+        except BaseException as failure:  # noqa: BLE001 - raised below
             failures.append(failure)
 
     threads = [Thread(target=do, args=pair, daemon=True) for pair in enumerate(works)]

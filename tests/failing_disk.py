@@ -1,8 +1,8 @@
-"""A disk that is watched, that fails when it is told to, and whose power can be cut.
+"""A disk that is watched, that fails when a test wants it to, and whose power can be cut.
 
-The store runs over it with a real SQLite, for which it is a file system of its own ("VFS"). Everything
-that SQLite does to its files is written down, and from that follows what a power cut may leave at any
-moment: what was synced, and of the rest whatever the disk happened to have written.
+The store runs on it with a real SQLite, for which it is a file system of its own ("VFS"). Everything
+that SQLite does to its files is logged, and from that follows what a power cut may leave at any moment:
+what was synced, and of the rest whatever the disk happened to have written.
 
 The rules are those of SQLite's own file system for Unix. Syncing a journal or a write-ahead log that was
 opened to be created syncs its folder too; syncing the database does not. A deletion may ask for the
@@ -33,10 +33,10 @@ SECTOR = 512
 """The least that a disk writes at once."""
 
 CHECKPOINT = 1000
-"""How many pages SQLite lets the write-ahead log grow to, unless it is told otherwise."""
+"""How many pages SQLite lets the write-ahead log grow to by default."""
 
-PATIENCE = 5000
-"""How long to wait for a lock, in milliseconds."""
+BUSY_TIMEOUT_MS = 5000
+"""How long to wait for a lock."""
 
 _LOGS = apsw.SQLITE_OPEN_SUPER_JOURNAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_WAL
 _NAMES = ChainMap(apsw.mapping_extended_result_codes, apsw.mapping_result_codes)
@@ -82,7 +82,7 @@ class SyncFolder(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Something that whoever uses the disk wants to find again among the operations."""
+    """Something that the test wants to find again among the operations."""
 
     what: object
 
@@ -121,7 +121,7 @@ class Disk:
         self._vfs = _Watched(self)
 
     def mark(self, what: object) -> None:
-        """Write something down among the operations."""
+        """Log something among the operations."""
         self.log.append(Mark(what))
 
     def opener(self, checkpoint: int = CHECKPOINT, synchronous: str = "EXTRA") -> Opener:
@@ -138,7 +138,7 @@ class Disk:
 
     @contextmanager
     def watching_folder(self) -> Iterator[None]:
-        """See it when Python itself syncs the folder; nothing is really synced meanwhile."""
+        """Log it when Python itself syncs the folder; nothing is really synced meanwhile."""
         place = self.folder.stat()
 
         def watched(descriptor: int) -> None:
@@ -174,7 +174,7 @@ if TYPE_CHECKING:
 
 
 class _Watched(apsw.VFS):
-    """SQLite's own file system, with a word to the disk about everything."""
+    """SQLite's own file system; the disk logs everything."""
 
     def __init__(self, disk: Disk) -> None:
         self.name = f"watched-{next(_numbers)}"
@@ -200,7 +200,7 @@ class _Watched(apsw.VFS):
 
 
 class _WatchedFile(apsw.VFSFile):
-    """A file of SQLite's, with a word to the disk about everything that changes it."""
+    """A file of SQLite's; the disk logs everything that changes it."""
 
     number: int
 
@@ -234,13 +234,11 @@ class _WatchedFile(apsw.VFSFile):
 class Rows(list[tuple[object, ...]]):
     """What a statement found."""
 
+    lastrowid = 0
+
     def fetchone(self) -> tuple[object, ...] | None:
         """Return the first of what is left, if any."""
         return self.pop(0) if self else None
-
-    def fetchmany(self, size: int) -> list[tuple[object, ...]]:
-        """Return the first few."""
-        return self[:size]
 
     def fetchall(self) -> list[tuple[object, ...]]:
         """Return everything."""
@@ -256,7 +254,7 @@ class Connection:
         self._pages = 0
         with _translated():
             self._connection = apsw.Connection(str(path), vfs=file_system)
-        self._connection.set_busy_timeout(PATIENCE)
+        self._connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         self._connection.set_wal_hook(self._grown)
 
     @property
@@ -270,17 +268,12 @@ class Connection:
             statement = f"PRAGMA synchronous = {self._synchronous}"
         with _translated():
             rows = Rows(self._connection.execute(statement, tuple(values)))
+        rows.lastrowid = self._connection.last_insert_rowid()
         self._make_room()
         return rows
 
-    def executemany(self, statement: str, values: Sequence[Sequence[apsw.SQLiteValue]]) -> None:
-        """Run a statement once for each set of values."""
-        with _translated():
-            list(self._connection.executemany(statement, [tuple(each) for each in values]))
-        self._make_room()
-
     def close(self) -> None:
-        """Close the file; SQLite tells nobody if it could not clean up behind itself."""
+        """Close the file; SQLite reports nothing if it could not clean up behind itself."""
         try:
             self._connection.close()
         except (apsw.IOError, apsw.FullError):
@@ -291,7 +284,7 @@ class Connection:
         return apsw.SQLITE_OK
 
     def _make_room(self) -> None:
-        """Empty the write-ahead log after a commit as SQLite does, which tells nobody of a failure.
+        """Empty the write-ahead log after a commit as SQLite does, which reports no failure.
 
         SQLite would do so by itself, but an error in our file system would come out where it was hidden.
         """
@@ -318,7 +311,7 @@ def _translation(error: apsw.Error) -> sqlite3.Error:
         kind = sqlite3.IntegrityError
     elif isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         kind = sqlite3.DatabaseError
-    translation = kind(str(error) or "the disk failed, as it was told to")
+    translation = kind(str(error) or "the disk failed, as the test wanted")
     code = getattr(error, "extendedresult", apsw.SQLITE_ERROR)
     translation.sqlite_errorcode = code
     translation.sqlite_errorname = str(_NAMES[code])
@@ -339,7 +332,7 @@ class _File:
 
 
 class Outage:
-    """A disk as its log tells it, operation by operation, and what a power cut would leave of it."""
+    """A disk as its log has it, operation by operation, and what a power cut would leave of it."""
 
     def __init__(self, disk: Disk) -> None:
         self._log = disk.log

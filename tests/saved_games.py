@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from command import environment
 from noughts import CreateGame, JoinGame, O, PlaceToken, Resign, Service, TakeBack, X, open_store
-from noughts.store.verifying import verify
+from noughts.store.verify import verify
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,16 +70,16 @@ def digits(folder: Path) -> list[str]:
     with open_store(url(folder), create=False) as store:
         verify(store)
         return [
-            "".join(str(cell + 1) for cell in listed.game.moves)
-            for listed in store.games(limit=1000)
-            if listed.game
+            "".join(str(cell + 1) for cell in summary.game.moves)
+            for summary in store.games(limit=1000)
+            if summary.game
         ]
 
 
 def ids(folder: Path) -> list[str]:
     """Return the ids of all saved games, the newest first."""
     with open_store(url(folder), create=False) as store:
-        return [listed.id for listed in store.games(limit=1000)]
+        return [summary.id for summary in store.games(limit=1000)]
 
 
 def drawn(moves: str, end: str = "\n") -> str:

@@ -1,7 +1,7 @@
-"""Plays into a store with no more than so many bytes to a file, a limit that the kernel itself keeps.
+"""Plays into a store with at most so many bytes to a file, a limit that the kernel enforces.
 
-What was acknowledged is told as JSON, one row a line; what was refused as one line of text. After the
-refusal the limit is lifted, and the play goes on in the same store.
+It prints, as JSON, the message of the refusal and then all that was acknowledged. After the refusal the
+limit is lifted, and the play goes on in the same store.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from noughts.core.errors import StoreUnavailable
-from noughts.store.opening import open_store
-from store_games import everything, row_of, turns
+from noughts.store.urls import open_store
+from store_changes import changes, new_game, states
 
 if TYPE_CHECKING:
-    from store_games import Row
+    from store_changes import State
 
 
 def main(url: str, limit: int) -> None:
     """Play until the limit is reached, and a little longer."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-    acknowledged: list[Row] = []
-    refusals = games = 0
+    acknowledged: dict[str, State] = {}
+    chance = Random(0)
+    refusals = games_left = 0
     with open_store(url) as store:
-        while refusals == 0 or len(acknowledged) % 100:
-            games += 1
-            for turn in turns(f"game-{games}", Random(games)):
+        while refusals == 0 or games_left:
+            games_left -= 1
+            for change in changes(new_game(chance), chance):
                 try:
-                    turn.append_to(store)
+                    change.apply_to(store)
                 except StoreUnavailable as refusal:
-                    refusals += 1
+                    refusals, games_left = refusals + 1, 5
                     print(json.dumps(str(refusal)))
-                    assert [row_of(record) for record in everything(store)] == acknowledged
+                    assert states(store) == acknowledged
                     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-                    turn.append_to(store)
-                acknowledged += turn.rows
-        for row in acknowledged:
-            print(json.dumps(row))
+                    change.apply_to(store)
+                acknowledged[change.game] = change.after
+        print(json.dumps(acknowledged))
 
 
 if __name__ == "__main__":

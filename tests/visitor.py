@@ -11,7 +11,7 @@ import sys
 
 import noughts.store.sqlite  # noqa: F401 - while there is the right to read it
 from noughts import CreateGame, NoughtsError, decide
-from noughts.store.opening import open_store
+from noughts.store.urls import open_store
 
 RECORDED = "recorded"
 NOBODY = 65534

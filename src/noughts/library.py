@@ -31,8 +31,8 @@ from noughts.core.notation import (
 from noughts.core.player import Player
 from noughts.players.chance import next_move
 from noughts.service import Answer, Service
-from noughts.store.base import EventStore, Listed, Recorded, Wanted, Watch
-from noughts.store.opening import open_store
+from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
+from noughts.store.urls import open_store
 from noughts.words.describe import describe, standing
 from noughts.words.wording import GEM, KATA, NARRATIVE, WORDINGS, Wording
 
@@ -50,19 +50,19 @@ __all__ = [
     "Event",
     "EventStore",
     "Game",
+    "GameFilter",
+    "GameSummary",
     "IllegalMove",
     "JoinGame",
-    "Listed",
     "Mark",
     "NoughtsError",
     "O",
     "PlaceToken",
     "Player",
-    "Recorded",
+    "Record",
     "Resign",
     "Service",
     "TakeBack",
-    "Wanted",
     "Watch",
     "Wording",
     "X",

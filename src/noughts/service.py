@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import time
 from base64 import b32encode
+from typing import NamedTuple
 
 from noughts.core.errors import (
     CorruptStore,
+    InvalidArgument,
     KeyReused,
     NoSuchGame,
     NotCreated,
@@ -24,31 +26,38 @@ from noughts.core.errors import (
 from noughts.core.events import PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import CreateGame, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
-from noughts.store.base import Wanted
+from noughts.store.base import GameFilter, append_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Protocol
 
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
-    from noughts.store.base import EventStore, Recorded
+    from noughts.store.base import Append, EventStore, Record
 
-    class Told(Protocol):
+    class KeyedEvent(Protocol):
         """An event of a game, with the key of the command that led to it."""
 
         @property
         def key(self) -> str:
-            """What the command was called."""
+            """The command's key."""
 
         @property
         def event(self) -> Event:
-            """What it led to, or a part of it."""
+            """The event."""
 
 
 SHORT_ID = 8
 """How much of a game's id is shown, as a rule."""
+
+
+class StoredEvent(NamedTuple):
+    """An event of a game, with the key of the command that led to it."""
+
+    key: str
+    event: Event
 
 
 class Answer(Value):
@@ -94,8 +103,9 @@ class Service:
         """
         key = key or self.new_id()
         while True:
-            history = self._store.read(game)
-            answer, new = judge(game, history, _standing(history), command, version=version, key=key)
+            records = self._store.read(game)
+            history, now = _history(records), _folded(records)
+            answer, new = judge(game, history, now, command, version=version, key=key)
             if not new:
                 return answer
             if version is None:
@@ -106,24 +116,47 @@ class Service:
                 continue  # somebody was faster: judge again whether it is still meant, and right
             return answer
 
+    def start(self, game: str, commands: Sequence[Command]) -> Answer:
+        """Start a game with several commands, recorded in one commit: all of them, or none.
+
+        Called again after an unknown outcome, it records nothing twice.
+        """
+        history: list[StoredEvent] = []
+        appends: list[Append] = []
+        now: Game | None = None
+        at = self._clock()
+        for number, command in enumerate(commands):
+            key, version = f"start-{number}", len(history)
+            answer, new = judge(game, history, now, command, version=version, key=key)
+            if not new:
+                raise InvalidArgument(f"{quoted(command)} is illegal there: the game was not started")
+            appends.append(append_of(game, version, new, key=key, at=at))
+            history += (StoredEvent(key, event) for event in new)
+            now = answer.game
+        if now is None:
+            raise InvalidArgument("a game is started with at least one command")
+        self._store.restore(appends)
+        return Answer(tuple(one.event for one in history), len(history), now)
+
     def look(self, game: str) -> Answer:
-        """Return a game as it stands, with all its events."""
-        history = self._store.read(game)
-        now = _standing(history)
+        """Return a game as it is now, with all its events."""
+        records = self._store.read(game)
+        now = _folded(records)
         if now is None:
             raise NoSuchGame(f"there is no game {quoted(game)}")
-        return Answer(tuple(record.event for record in history), len(history), now)
+        events = tuple(event for record in records for event in record.events)
+        return Answer(events, len(events), now)
 
     def short(self, game: str) -> str:
         """Return enough of a game's id to find it by, and not much more."""
         beginning = game[:SHORT_ID]
-        alike = self._store.catalogue(Wanted(beginning=beginning), 2)
+        alike = self._store.catalogue(GameFilter(id_prefix=beginning), 2)
         return beginning if len(alike) < 2 else game
 
     def find(self, beginning: str) -> str:
         """Return the id of the one game whose id begins like that."""
         if beginning.__class__ is str and beginning:
-            found = [listed.game for listed in self._store.catalogue(Wanted(beginning=beginning), 2)]
+            found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
             if len(found) == 1 or self._store.read(beginning):
                 return beginning if len(found) > 1 else found[0]
             if found:
@@ -135,7 +168,7 @@ class Service:
 
 def judge(
     game: str,
-    history: Sequence[Told],
+    history: Sequence[KeyedEvent],
     now: Game | None,
     command: Command,
     *,
@@ -146,7 +179,7 @@ def judge(
 
     `now` is what the history adds up to. A command whose key is known gets its first answer again.
     """
-    if any(told.key == key for told in history):
+    if any(one.key == key for one in history):
         return _first_answer(history, key, command), ()
     if now is None and not isinstance(command, CreateGame):
         raise NoSuchGame(f"there is no game {quoted(game)}")
@@ -157,11 +190,15 @@ def judge(
     return Answer(events, reached + len(new), _after(now, new)), new
 
 
-def _standing(history: tuple[Recorded, ...]) -> Game | None:
+def _history(records: Iterable[Record]) -> list[StoredEvent]:
+    return [StoredEvent(record.key, event) for record in records for event in record.events]
+
+
+def _folded(records: Sequence[Record]) -> Game | None:
     try:
-        return fold(record.event for record in history)
+        return fold(event for record in records for event in record.events)
     except RecordError as error:
-        raise CorruptStore(f"the events of game {history[0].game} make no game: {error}") from error
+        raise CorruptStore(f"the records of game {records[0].game} make no game: {error}") from error
 
 
 def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
@@ -171,25 +208,25 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     return after
 
 
-def _check_meant(command: Command, history: Sequence[Told], version: int) -> None:
+def _check_meant(command: Command, history: Sequence[KeyedEvent], version: int) -> None:
     """Refuse a token, or taking one back, that was meant for another position than the one now."""
     if not 0 <= version <= len(history):
         raise StaleVersion(f"the game is at version {len(history)}, and never was at {quoted(version)}")
     if version == len(history):
         return
-    since = (told.event for told in history[version:])
+    since = (one.event for one in history[version:])
     if isinstance(command, PlaceToken | TakeBack) and any(
         isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in since
     ):
         raise StaleVersion(f"the game has gone on since version {version}: it is at {len(history)}")
 
 
-def _first_answer(history: Sequence[Told], key: str, command: Command) -> Answer:
+def _first_answer(history: Sequence[KeyedEvent], key: str, command: Command) -> Answer:
     """Return what the command with that key led to, if it was this one."""
-    places = [place for place, told in enumerate(history) if told.key == key]
+    places = [place for place, one in enumerate(history) if one.key == key]
     first, last = places[0], places[-1] + 1
-    before = fold(told.event for told in history[:first])
-    events = tuple(told.event for told in history[first:last])
+    before = fold(one.event for one in history[:first])
+    events = tuple(one.event for one in history[first:last])
     try:
         is_same = facts(decide(before, command)) == events
     except NoughtsError:

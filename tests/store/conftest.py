@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts.store.opening import open_store
+from noughts.store.urls import open_store
 from postgres_server import Server
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """Start a PostgreSQL server when the first test asks for it, one for each process of tests."""
+    """Start a PostgreSQL server for the first test that needs it, one per test process."""
     server = Server()
     try:
         yield server
@@ -28,25 +28,25 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture
 def postgres_url(postgres: Server) -> str:
-    """Make an empty place on a server."""
+    """Create an empty schema on a server."""
     return postgres.place()
 
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
-    """Name a place where there is no file yet."""
+    """Return the URL of a file that does not exist yet."""
     return f"sqlite:{tmp_path / 'games.db'}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest) -> str:
-    """Name an empty place that several stores and several processes can share."""
+    """Return the URL of an empty store that several store objects and processes can share."""
     return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 @pytest.fixture
 def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
-    """Open as many stores on the same place as a test asks for."""
+    """Open as many store objects on the same URL as a test needs."""
     opened: list[EventStore] = []
 
     def open_one_more() -> EventStore:
@@ -56,6 +56,21 @@ def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
     yield open_one_more
     for store in opened:
         store.close()
+
+
+@pytest.fixture(scope="session", params=["memory", "sqlite", "postgres"])
+def new_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Return a function that names a new empty store each time, of each kind: for properties."""
+    match request.param:
+        case "memory":
+            return lambda: "memory:"
+        case "sqlite":
+            return lambda: f"sqlite:{tmp_path_factory.mktemp('store') / 'games.db'}"
+        case _:
+            server: Server = request.getfixturevalue("postgres")
+            return server.place
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

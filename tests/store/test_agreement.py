@@ -1,4 +1,4 @@
-"""All stores answer alike: whatever is asked of one, the others say the same."""
+"""All engines answer alike: whatever is asked of one, the others return the same."""
 
 from __future__ import annotations
 
@@ -10,102 +10,164 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from noughts import NoughtsError
-from noughts.store.base import Wanted
-from noughts.store.opening import open_store
-from noughts.store.verifying import verify
+from noughts.store.appends import append_of
+from noughts.store.base import GameFilter
+from noughts.store.documents import Write
+from noughts.store.urls import open_store
+from noughts.store.verify import verify
 from played import NOW
+from store_games import row_of
 from strategies import any_event, histories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pytest
 
     from noughts import Event
     from noughts.store.base import EventStore
-    from noughts.store.watching import Watch
+    from noughts.store.records import Record
+    from noughts.store.watch import Watch
     from postgres_server import Server
 
-EXAMPLES, STEPS = (100, 50) if os.environ.get("NOUGHTS_TORTURE") else (8, 25)
+EXAMPLES, STEPS = (100, 50) if os.environ.get("NOUGHTS_TORTURE") else (8, 30)
 
-games = st.sampled_from(["a", "b", "ab", "B"])
+names = st.sampled_from(["a", "b", "ab", "B"])
 keys = st.sampled_from(["k1", "k2", "k3"])
+shifts = st.sampled_from([0, 0, 0, 0, -1, -3, 1])
 some_events = histories().map(lambda history: history[:5]) | st.lists(any_event, max_size=3)
-asked = st.builds(
-    Wanted,
+filters = st.builds(
+    GameFilter,
     player=st.none() | st.sampled_from(["Ann", "0", "A"]),
     is_over=st.none() | st.booleans(),
     result=st.none() | st.sampled_from(["X", "O", "draw"]),
-    beginning=st.sampled_from(["", "a", "ab", "B", "_"]),
+    id_prefix=st.sampled_from(["", "a", "ab", "B", "_"]),
 )
 
 
+def rows_of(records: Iterable[Record]) -> list[object]:
+    """Return records to compare; the key and the hash of a deletion are random."""
+    return [(row_of(one)[:3], "deleted") if one.is_deletion else one for one in records]
+
+
 class Agreement(RuleBasedStateMachine):
-    """Three stores of three kinds to which the same things happen."""
+    """Stores of several kinds to which the same things happen."""
 
     def __init__(self, *urls: str) -> None:
         super().__init__()
         self.stores: list[EventStore] = [open_store(url) for url in urls]
-        self.watches: list[Watch] = [store.watch() for store in self.stores]
-        self.last: tuple[str, list[Event], int, str] | None = None
+        self.watches: list[Watch[str]] = [store.watch_all() for store in self.stores]
+        self.cursors = [("", "")] * len(urls)
+        self.times = 0
+        self.last: Callable[[EventStore], object] | None = None
 
-    def all_say(self, ask: Callable[[EventStore], object]) -> object:
-        """Ask all, and return what they agree upon: an answer, or a refusal and its sentence."""
+    def compare(self, ask: Callable[[EventStore], object]) -> object:
+        """Ask all, and return what they agree on: an answer, or a refusal and its message."""
         first, *others = [_answer(ask, store) for store in self.stores]
         for other in others:
             assert other == first
         return first
 
-    @rule(game=games, found=some_events, key=keys, shift=st.sampled_from([0, 0, 0, 0, -1, -3, 1]))
-    def append(self, game: str, found: list[Event], key: str, shift: int) -> None:
-        """Append at the end of a game, or before it, or past it."""
-        version = len(self.stores[0].read(game))
-        self.last = game, list(found), max(0, version + shift), key
-        self.append_again()
+    @rule(
+        game=names, found=some_events, key=keys, shift=shifts, text=st.none() | st.text("ab", max_size=2)
+    )
+    def append(self, game: str, found: list[Event], key: str, shift: int, text: str | None) -> None:
+        """Append at the end of a game, before it or beyond it, sometimes with a document."""
+        expected = max(0, self.stores[0].versions([game]).get(game, 0) + shift)
+        write = None if text is None else self.write_of(game, text, 0, "open")
+        self.times += 1
+
+        def append(store: EventStore) -> object:
+            item = append_of(game, expected, found, key=key, at=NOW + self.times // 2, document=write)
+            store.record([item])
+            return str(item.refusal)
+
+        self.last = append
+        self.again()
+
+    @rule(name=names, text=st.text("ab\n", max_size=3), shift=shifts, label=st.sampled_from(["", "open"]))
+    def write(self, name: str, text: str, shift: int, label: str) -> None:
+        """Write a document after its last revision, before it or beyond it."""
+        write = self.write_of(name, text, shift, label)
+
+        def record(store: EventStore) -> object:
+            store.record([write])
+            return str(write.refusal)
+
+        self.last = record
+        self.again()
+
+    def write_of(self, name: str, text: str, shift: int, label: str) -> Write:
+        """Prepare a write of a document."""
+        document = self.stores[0].document(name)
+        revision = (document.revision if document else 0) + shift
+        return Write(name, text, expected=max(0, revision), label=label)
 
     @rule()
-    def append_again(self) -> None:
-        """Append once more what was appended, or refused, last."""
+    def again(self) -> None:
+        """Do once more what was done, or refused, last."""
         if self.last:
-            game, found, expected, key = self.last
-            self.all_say(lambda store: store.append(game, found, expected=expected, key=key, at=NOW))
+            self.compare(self.last)
 
-    @rule(game=games, after=st.integers(-1, 12))
+    @rule(game=names)
+    def delete(self, game: str) -> None:
+        """Delete a game."""
+        self.compare(lambda store: store.delete(game, at=NOW))
+
+    @rule(game=names, after=st.integers(-1, 12))
     def read(self, game: str, after: int) -> None:
-        """Read a game from somewhere on."""
-        self.all_say(lambda store: store.read(game, after))
+        """Read a game after a version."""
+        self.compare(lambda store: store.read(game, after))
 
-    @rule(after=st.integers(-1, 40), limit=st.integers(0, 9))
-    def feed(self, after: int, limit: int) -> None:
-        """Read a page of the feed."""
-        self.all_say(lambda store: store.feed(after, limit))
-
-    @rule(wanted=asked, limit=st.integers(0, 4), before=st.none() | st.integers(-1, 5))
-    def list_games(self, wanted: Wanted, limit: int, before: int | None) -> None:
-        """List some games."""
-        self.all_say(lambda store: store.catalogue(wanted, limit, before))
+    @rule(limit=st.integers(0, 9), is_first=st.booleans())
+    def read_pages(self, limit: int, is_first: bool) -> None:  # noqa: FBT001 - drawn by name
+        """Read the next page of the feed and of the documents, or the first one."""
+        pages = []
+        for number, (store, cursors) in enumerate(zip(self.stores, self.cursors, strict=True)):
+            feed_cursor, documents_cursor = ("", "") if is_first else cursors
+            records, feed_cursor = store.feed(feed_cursor, limit)
+            documents, documents_cursor = store.changed_documents(documents_cursor, limit)
+            self.cursors[number] = feed_cursor, documents_cursor
+            pages.append((rows_of(records), documents))
+        assert all(page == pages[0] for page in pages)
 
     @rule()
-    def see_how_they_stand(self) -> None:
-        """List all games as they stand."""
-        self.all_say(lambda store: store.games())
+    def go_to_the_end(self) -> None:
+        """Set the cursors after everything."""
+        self.cursors = [(store.feed_end(), store.documents_end()) for store in self.stores]
+
+    @rule(
+        wanted=filters,
+        limit=st.integers(0, 4),
+        before=st.none() | st.tuples(st.integers(NOW - 1, NOW + 9), names),
+    )
+    def list_games(self, wanted: GameFilter, limit: int, before: tuple[int, str] | None) -> None:
+        """List some games."""
+        self.compare(lambda store: store.catalogue(wanted, limit, before))
+
+    @rule(limit=st.integers(0, 4))
+    def list_all(self, limit: int) -> None:
+        """List all games with their positions, their versions, and the documents with a label."""
+        self.compare(lambda store: store.games())
+        self.compare(lambda store: store.versions(["a", "b", "ab", "B", "c"]))
+        self.compare(lambda store: store.labelled("open", limit))
 
     @rule()
     def look(self) -> None:
-        """See what is new to whoever watches."""
-        first, *others = [watch.wait(0) for watch in self.watches]
+        """Read what is new to a watch of all games."""
+        first, *others = [rows_of(watch.wait(0)) for watch in self.watches]
         for other in others:
             assert other == first
 
     @invariant()
-    def all_hold_the_same(self) -> None:
-        """Everything, to the last byte."""
-        self.all_say(lambda store: store.feed())
+    def all_have_the_same(self) -> None:
+        """To the last byte."""
+        self.compare(lambda store: (rows_of(store.feed()[0]), store.changed_documents()[0]))
 
     def teardown(self) -> None:
-        """See that all are sound, and close them."""
+        """Check that all are sound, and close them."""
         try:
-            self.all_say(verify)
+            self.compare(verify)
         finally:
             for store in self.stores:
                 store.close()
@@ -118,8 +180,8 @@ def _answer(ask: Callable[[EventStore], object], store: EventStore) -> object:
         return type(refusal), str(refusal)
 
 
-def test_all_stores_answer_alike(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The same commands lead to the same answers, the same refusals and the same records."""
+def test_all_engines_answer_alike(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same calls return the same answers and refusals, and leave the same records and documents."""
 
     class Alike(Agreement):
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Files that are no stores, and places where none can be: refused in a sentence, and left as they are."""
+"""Files that aren't stores, and places where none can be: refused with a reason, and left unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from noughts.core.errors import (
     StoreUnavailable,
 )
 from noughts.store.sqlite import SQLiteStore
-from noughts.store.verifying import verify
+from noughts.store.verify import verify
 from store_games import everything, row_of, turns
 from visiting import visitor
 from visitor import RECORDED
@@ -51,17 +51,17 @@ def make_store(path: Path, games: int = 3) -> list[Turn]:
 
 
 def assert_good(path: Path, recorded: list[Turn]) -> None:
-    """Make sure that the store holds just that, and takes more."""
+    """Check that the store holds exactly that, and accepts more."""
     with SQLiteStore(str(path), create=False) as store:
         found = [row_of(record) for record in everything(store)]
-        assert found == [row for turn in recorded for row in turn.rows]
+        assert found == [turn.row for turn in recorded]
         for turn in played(seed=1000, games=1):
             turn.append_to(store)
         verify(store)
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Return everything in a folder, byte by byte; None for what is no file."""
+    """Return everything in a folder, byte by byte; None for what is not a file."""
     return {
         str(place.relative_to(folder)): place.read_bytes() if place.is_file() else None
         for place in folder.rglob("*")
@@ -118,7 +118,7 @@ def beginning(path: Path) -> None:
 
 
 def nothing_but_zeros(path: Path) -> None:
-    """Put a file of zeros there that is too long for a store nobody has written into."""
+    """Put a file of zeros there that is too long for an empty store."""
     path.write_bytes(bytes(5000))
 
 
@@ -130,19 +130,21 @@ def zeros_before_a_text(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (foreign, "is no store of games: the database belongs to another program"),
-        (foreign_with_a_log, "is no store of games: the database belongs to another program"),
+        (foreign, "is not a store of games: the database belongs to another program"),
+        (foreign_with_a_log, "is not a store of games: the database belongs to another program"),
         (newer, "was made by a newer noughts: its schema is 999, and this one reads [0-9]+"),
-        (text, "is no store of games: it is not a database of SQLite's"),
-        (short_text, "is no store of games: it is not a database of SQLite's"),
-        (noise, "is no store of games: it is not a database of SQLite's"),
-        (beginning, "is no store of games: it is not a database of SQLite's"),
+        (text, "is not a store of games: it is not a SQLite database"),
+        (short_text, "is not a store of games: it is not a SQLite database"),
+        (noise, "is not a store of games: it is not a SQLite database"),
+        (beginning, "is not a store of games: it is not a SQLite database"),
+        (nothing_but_zeros, "is not a store of games: it is not a SQLite database"),
+        (zeros_before_a_text, "is not a store of games: it is not a SQLite database"),
     ],
 )
-def test_what_is_no_store_is_refused_and_left_as_it_is(
+def test_what_is_not_a_store_is_refused_and_left_unchanged(
     make: Callable[[Path], None], sentence: str, tmp_path: Path
 ) -> None:
-    """Not a byte of it changes, nothing is put beside it, and the sentence says what it is."""
+    """Not a byte of it changes, nothing is put beside it, and the message says what it is."""
     path = tmp_path / "games.db"
     make(path)
     before = contents(tmp_path)
@@ -153,28 +155,15 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("make", [nothing_but_zeros, zeros_before_a_text])
-def test_zeros_that_are_no_store_are_refused_and_left_as_they_are(
-    make: Callable[[Path], None], tmp_path: Path
-) -> None:
-    """A store that nobody has written into looks much the same, so SQLite has the last word."""
-    path = tmp_path / "games.db"
-    make(path)
-    before = contents(tmp_path)
-    with pytest.raises((NotAStore, CorruptStore), match="not a database"):
-        SQLiteStore(str(path))
-    assert contents(tmp_path) == before
-
-
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    """It may be one whose making was interrupted, and there is nothing in it to lose."""
+    """Its creation may have been interrupted, and there is nothing in it to lose."""
     path = tmp_path / "games.db"
     path.touch()
     assert_good(path, make_store(path))
 
 
-def test_a_store_that_was_cut_short_is_found_out(tmp_path: Path) -> None:
-    """Wherever the rest of the file is missing, no event is taken for what it is not."""
+def test_a_store_that_was_cut_short_is_noticed(tmp_path: Path) -> None:
+    """Wherever the file ends, the damage is noticed."""
     path = tmp_path / "games.db"
     make_store(path, games=20)
     whole = path.read_bytes()
@@ -187,16 +176,16 @@ def test_a_store_that_was_cut_short_is_found_out(tmp_path: Path) -> None:
     assert_good(path, played(games=20))
 
 
-def test_a_folder_is_no_store(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
     """A path that leads to a folder is refused, and nothing is put into it or beside it."""
     (tmp_path / "games.db").mkdir()
-    with pytest.raises(NotAStore, match=r"games\.db is no store of games: it is not a file"):
+    with pytest.raises(NotAStore, match=r"games\.db is not a store of games: it is not a file"):
         SQLiteStore(str(tmp_path / "games.db"))
     assert contents(tmp_path) == {"games.db": None}
 
 
-def test_a_pipe_is_no_store(tmp_path: Path) -> None:
-    """A path that leads to a pipe is refused, and nothing is taken out of the pipe, nor waited for."""
+def test_a_pipe_is_not_a_store(tmp_path: Path) -> None:
+    """A path that leads to a pipe is refused, and nothing is read from the pipe, or waited for."""
     path = tmp_path / "games.db"
     os.mkfifo(path)
     letter = b"dear diary\n" * 10
@@ -214,7 +203,10 @@ def test_a_pipe_is_no_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "sentence"),
     [
-        ("/proc/noughts/games.db", "the folder /proc/noughts cannot be made: No such file or directory"),
+        (
+            "/proc/noughts/games.db",
+            "the folder /proc/noughts cannot be created: No such file or directory",
+        ),
         ("{file}/games.db", "the store {file}/games.db cannot be read: Not a directory"),
         ("{file}/folder/games.db", "the store {file}/folder/games.db cannot be read: Not a directory"),
         (
@@ -223,8 +215,8 @@ def test_a_pipe_is_no_store(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_place_that_cannot_be_made_is_refused(place: str, sentence: str, tmp_path: Path) -> None:
-    """The sentence names the place, and says what is wrong with it."""
+def test_a_place_that_cannot_be_created_is_refused(place: str, sentence: str, tmp_path: Path) -> None:
+    """The message names the place, and says what is wrong with it."""
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(StoreUnavailable) as refusal:
@@ -234,8 +226,8 @@ def test_a_place_that_cannot_be_made_is_refused(place: str, sentence: str, tmp_p
 
 
 @pytest.mark.parametrize("place", ["{file}/games.db", "{folder}/" + "a" * 256], ids=["file", "name"])
-def test_a_place_that_cannot_be_looked_at_is_refused(place: str, tmp_path: Path) -> None:
-    """That is so for a store that is not to be made, too."""
+def test_a_place_that_cannot_be_read_is_refused(place: str, tmp_path: Path) -> None:
+    """Also where no store would be created."""
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(StoreUnavailable, match=r"the store \S+ cannot be read: "):
@@ -243,18 +235,18 @@ def test_a_place_that_cannot_be_looked_at_is_refused(place: str, tmp_path: Path)
     assert contents(tmp_path) == {"file": b"mine"}
 
 
-def test_a_store_that_is_not_to_be_made_is_not_made(tmp_path: Path) -> None:
-    """Nor is its folder."""
+def test_a_missing_store_is_only_created_on_request(tmp_path: Path) -> None:
+    """Without it, the folder isn't created either."""
     with pytest.raises(StoreMissing, match=r"there is no store at .*games\.db"):
         SQLiteStore(str(tmp_path / "folder" / "games.db"), create=False)
     assert contents(tmp_path) == {}
 
 
-def test_a_locked_store_takes_nothing_until_it_is_free(
+def test_a_locked_store_refuses_writes_until_it_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program that keeps the lock is waited for, but not for ever; reading goes on meanwhile."""
-    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
     path = tmp_path / "games.db"
     recorded = make_store(path)
     (turn, *_) = played(seed=7)
@@ -265,7 +257,7 @@ def test_a_locked_store_takes_nothing_until_it_is_free(
                 StoreUnavailable, match=r"another program has kept it locked .*SQLITE_BUSY"
             ):
                 turn.append_to(store)
-        assert len(everything(store)) == sum(len(turn.events) for turn in recorded)
+        assert len(everything(store)) == len(recorded)
         other.execute("ROLLBACK")
         turn.append_to(store)
     assert_good(path, [*recorded, turn])
@@ -274,8 +266,8 @@ def test_a_locked_store_takes_nothing_until_it_is_free(
 def test_a_store_that_another_program_keeps_to_itself_cannot_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever opens it is told so, and can open it afterwards."""
-    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    """Opening it is refused, and works afterwards."""
+    monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
     path = tmp_path / "games.db"
     recorded = make_store(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -290,8 +282,8 @@ def test_a_store_that_another_program_keeps_to_itself_cannot_be_opened(
 def test_a_file_that_is_locked_before_it_is_a_store_becomes_one_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Making a store waits for a lock like everything else, and leaves nothing half made."""
-    monkeypatch.setattr("noughts.store.sqlite_file.PATIENCE", 0.01)
+    """Creating a store waits for a lock like everything else, and leaves nothing half done."""
+    monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
     path = tmp_path / "games.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -322,8 +314,8 @@ def move(path: Path) -> None:
 def test_nothing_is_recorded_in_a_file_that_is_not_there_any_more(
     lose: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is appended to a file that nobody finds again would be lost, so it is refused."""
-    monkeypatch.setattr("noughts.store.sqlite.TRUST", -1.0)  # look each time, not once in a moment
+    """It would be lost, so it is refused."""
+    monkeypatch.setattr("noughts.store.sqlite.FILE_CHECK_SECONDS", -1.0)  # check each time
     path = tmp_path / "games.db"
     first, second, *_ = played()
     with SQLiteStore(str(path)) as store:
@@ -347,7 +339,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_a_folder_that_cannot_be_written_holds_no_new_store(open_folder: Path) -> None:
-    """Whoever may not write there is told so, and nothing is left behind."""
+    """It is refused, and nothing is left behind."""
     open_folder.chmod(0o555)
     with visitor("guest", "nobody") as guest:
         guest.send(f"sqlite:{open_folder / 'games.db'}")
@@ -357,13 +349,13 @@ def test_a_folder_that_cannot_be_written_holds_no_new_store(open_folder: Path) -
         )
         guest.send(f"sqlite:{open_folder / 'folder' / 'games.db'}")
         assert guest.heard() == (
-            f"StoreUnavailable: the folder {open_folder / 'folder'} cannot be made: Permission denied"
+            f"StoreUnavailable: the folder {open_folder / 'folder'} cannot be created: Permission denied"
         )
     assert contents(open_folder) == {}
 
 
 def test_a_store_in_a_folder_that_cannot_be_written_is_refused(open_folder: Path) -> None:
-    """SQLite needs room beside the file; without it there is a sentence, and the file stays as it is."""
+    """SQLite needs room beside the file; without it the store is refused, and the file is unchanged."""
     path = open_folder / "games.db"
     recorded = make_store(path)
     before = contents(open_folder)
@@ -381,7 +373,7 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_refused(open_folder: Path
 
 
 def test_a_store_that_may_not_be_written_is_refused(open_folder: Path) -> None:
-    """A file that is only to be read stays as it is, whoever owns the folder."""
+    """A read-only file is left unchanged, whoever owns the folder."""
     path = open_folder / "games.db"
     recorded = make_store(path)
     before = path.read_bytes()
@@ -399,7 +391,7 @@ def test_a_store_that_may_not_be_written_is_refused(open_folder: Path) -> None:
 
 
 def test_a_store_that_may_not_be_read_is_refused(open_folder: Path) -> None:
-    """The sentence says that it is a matter of permission."""
+    """The message says that permission is missing."""
     path = open_folder / "games.db"
     recorded = make_store(path)
     before = contents(open_folder)
@@ -412,8 +404,8 @@ def test_a_store_that_may_not_be_read_is_refused(open_folder: Path) -> None:
     assert_good(path, recorded)
 
 
-def test_two_processes_that_make_the_same_store_both_get_it(tmp_path: Path) -> None:
-    """Whoever comes second finds the store of the first, and both record what they have to."""
+def test_two_processes_that_create_the_same_store_share_it(tmp_path: Path) -> None:
+    """The second finds the store of the first, and both record their games."""
     with visitor("ann") as ann, visitor("bob") as bob:
         for number in range(ROUNDS):
             path = tmp_path / f"folder-{number}" / "games.db"
@@ -426,16 +418,16 @@ def test_two_processes_that_make_the_same_store_both_get_it(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("moment", range(8))
-def test_a_store_that_is_made_while_it_is_looked_at_is_found(moment: int, tmp_path: Path) -> None:
-    """Between any two looks at a new file somebody else may make a store of it: then it is a store."""
+def test_a_store_that_is_created_meanwhile_is_found(moment: int, tmp_path: Path) -> None:
+    """Between any two statements on a new file, another process may make it a store."""
     path = tmp_path / "games.db"
     statements = 0
 
     class Watched(sqlite3.Connection):
-        """A connection that is not alone for long."""
+        """A connection beside which another opens the file."""
 
         def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:  # noqa: ANN401 - as in Python
-            """Let somebody else make the store at that moment, if nobody keeps them from it."""
+            """Let another create the store at that moment, unless it is locked."""
             nonlocal statements
             if statements == moment and not self.in_transaction:
                 SQLiteStore(str(path)).close()
@@ -454,7 +446,7 @@ def test_a_store_that_is_made_while_it_is_looked_at_is_found(moment: int, tmp_pa
 
 
 def test_a_clock_that_goes_back_a_day_changes_nothing(tmp_path: Path) -> None:
-    """The order of events is that of their recording, whatever the clock says."""
+    """A game's records are in the order of their recording, whatever the clock says."""
     path = tmp_path / "games.db"
     recorded = []
     with SQLiteStore(str(path)) as store:

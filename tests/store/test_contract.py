@@ -1,11 +1,10 @@
-"""What every store promises, tried on each of them alike."""
+"""What every store promises about games, tested on each engine."""
 
 from __future__ import annotations
 
 import os
 from functools import partial
 from random import Random
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,122 +15,165 @@ from at_once import in_threads
 from noughts import Mark, events, fold
 from noughts.core.errors import (
     ImpossibleHistory,
+    InvalidArgument,
     InvalidId,
     MalformedRecord,
+    NoSuchGame,
     NoughtsError,
     Reason,
     StaleVersion,
 )
 from noughts.core.player import clean_name
-from noughts.store.base import Wanted
-from noughts.store.chain import LATEST, LONGEST_ID
-from noughts.store.ledger import Append, entries
+from noughts.store.appends import CatalogueRow, append_of
+from noughts.store.base import GameFilter, GameSummary
+from noughts.store.documents import Document, Write
 from noughts.store.memory import MemoryStore
-from noughts.store.opening import open_store
-from noughts.store.verifying import Verified, verify
-from played import DRAW, NOW, O_WINS, X_WINS, check_whole, feed_of, fill, game_of, play
-from store_games import turns
+from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER
+from noughts.store.urls import open_store
+from played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
+from store_games import everything, row_of, turns
 from strategies import histories, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from noughts import Event
-    from noughts.store.base import EventStore, Listed
-    from noughts.store.chain import Recorded
-    from postgres_server import Server
+    from noughts.store.base import EventStore
+    from noughts.store.records import Record
 
 EXAMPLES = 60 if os.environ.get("NOUGHTS_TORTURE") else 12
-"""How many examples a property looks at: each makes stores of its own, which takes longest."""
+"""How many examples a property tries: each creates stores of its own, which takes longest."""
 
 CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 PLACED = (events.PlayerPlacedToken(1, 1, Mark.X), events.GamePlacedCount(1), events.PlayerActive(Mark.O))
 
 FAR = 2**63
-"""A number that no place in a store has, and that fits into no column."""
+"""A number that is beyond everything in a store, and too large for any column."""
+
+record_of = partial(append_of, at=NOW)
 
 
 # Append and read
 
 
 def test_what_was_appended_is_read_back(store: EventStore) -> None:
-    """With its place, its time and its key, and the version as the answer."""
+    """Each command is one record, with the version before it, its time and its key."""
     assert store.append("game", CREATED, expected=0, key="first", at=NOW) == 3
     assert store.append("game", PLACED, expected=3, key="second", at=NOW + 1) == 6
 
-    records = store.read("game")
-    assert tuple(record.event for record in records) == CREATED + PLACED
-    assert [record.version for record in records] == [1, 2, 3, 4, 5, 6]
-    assert [record.position for record in records] == [1, 2, 3, 4, 5, 6]
-    assert [record.key for record in records] == ["first"] * 3 + ["second"] * 3
-    assert [record.at for record in records] == [NOW] * 3 + [NOW + 1] * 3
-    assert {record.game for record in records} == {"game"}
+    first, second = store.read("game")
+    assert row_of(first)[:4] == ("game", 0, NOW, "first")
+    assert row_of(second)[:4] == ("game", 3, NOW + 1, "second")
+    assert (first.events, second.events) == (CREATED, PLACED)
+    assert (first.next_version, second.next_version) == (3, 6)
 
 
-def test_a_game_is_read_from_a_version_on(store: EventStore) -> None:
-    """Whatever is asked for: less than nothing, the end, and what is beyond it."""
+def test_a_game_is_read_after_a_version(store: EventStore) -> None:
+    """Every record that reaches beyond the version is returned, whole if the version lies within it."""
     play(store, "game", game_of(X_WINS))
     play(store, "other", game_of(DRAW))
-    everything = store.read("game")
+    records = store.read("game")
 
-    for after in range(-2, len(everything) + 3):
-        assert store.read("game", after) == everything[max(after, 0) :]
+    for after in [*range(-2, records[-1].next_version + 3), FAR, FAR - 1, 10**30]:
+        assert store.read("game", after) == tuple(one for one in records if one.next_version > after)
 
 
-def test_a_game_that_nobody_created_has_no_events(store: EventStore) -> None:
-    """It is no error to ask: there is nothing."""
+@pytest.mark.parametrize("expected", [False, 0.0, "0", None, -1])
+def test_a_version_is_a_number(store: EventStore, expected: Any) -> None:  # noqa: ANN401 - anything else is refused
+    """What only equals one, and would be hashed as something else, is refused."""
+    with pytest.raises(StaleVersion, match="no game is at version"):
+        store.append("game", CREATED, expected=expected, key="key", at=NOW)
+    with pytest.raises(StaleVersion, match="no document is at revision"):
+        store.write_document("game", "text", expected=expected)
+    assert store.read("game") == ()
+
+
+def test_a_game_that_is_deleted_while_games_are_listed_is_left_out(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not damaged; if the whole page is gone, the next one is listed."""
+    for number, game in enumerate(("old", "new")):
+        store.append(game, CREATED, expected=0, key="key", at=NOW + number)
+    rows = store.catalogue(GameFilter(), 1)
+    store.delete("new", at=NOW)
+    catalogue = store.catalogue
+    pages = iter([rows])
+    monkeypatch.setattr(store, "catalogue", lambda *asked: next(pages, None) or catalogue(*asked))
+
+    assert [summary.id for summary in store.games(limit=1)] == ["old"]
+
+
+def test_a_watch_of_a_deleted_game_from_its_beginning_is_refused(store: EventStore) -> None:
+    """There is nothing to wait for."""
+    play(store, "game", game_of("5"))
+    store.delete("game", at=NOW)
+    with store.watch("game") as watch, pytest.raises(NoSuchGame):
+        watch.wait(0)
+
+
+def test_several_games_are_read_at_once(store: EventStore) -> None:
+    """Each after its own version, and as `read` reads it; a deleted one is left out."""
+    for game, moves in (("game", X_WINS), ("other", DRAW), ("gone", "5")):
+        play(store, game, game_of(moves))
+    store.delete("gone", at=NOW)
+
+    for after in (0, 1, 3, 6, 7, FAR):
+        found = store.read_many({"game": after, "other": 3, "gone": 1})
+        assert found == {"game": store.read("game", after), "other": store.read("other", 3)}
+    assert store.read_many({"nobody": 2}) == {"nobody": ()}
+    assert store.read_many({}) == {}
+
+
+def test_a_game_that_nobody_created_has_no_records(store: EventStore) -> None:
+    """Reading it is not an error."""
     play(store, "game", game_of(X_WINS))
 
-    assert store.read("another") == ()
-    assert store.read("gam") == ()
-    assert store.read("another", 3) == ()
+    assert store.read("another") == store.read("gam") == store.read("another", 3) == ()
 
 
-@pytest.mark.parametrize("after", [FAR, FAR - 1, 10**30])
-def test_a_place_beyond_all_places_is_one_where_nothing_stands(store: EventStore, after: int) -> None:
-    """However far out it is: somebody may have typed it."""
-    play(store, "game", game_of(X_WINS))
+def test_versions_are_read_for_many_games_at_once(store: EventStore) -> None:
+    """Only games that exist have one."""
+    fill(store)
+    names = ["won", "unfinished", "Empty_1", "missing", "wo", *(f"no-{number}" for number in range(1500))]
 
-    assert store.read("game", after) == ()
-    assert store.feed(after) == ()
-    assert [listed.id for listed in store.games(before=after)] == ["game"]
+    assert store.versions(names) == {"won": 22, "unfinished": 7, "Empty_1": 3}
+    assert store.versions([]) == {}
 
 
 @pytest.mark.parametrize("expected", [4, 2, 1, 0, 3000, FAR])
 def test_an_append_at_another_version_records_nothing(store: EventStore, expected: int) -> None:
-    """Be it too early or too late; the sentence names both versions."""
+    """Too early or too late, it is refused, and the message names both versions."""
     store.append("game", CREATED, expected=0, key="first", at=NOW)
-    before = store.feed()
+    before = feed_of(store)
 
     with pytest.raises(StaleVersion, match=rf"game game is at version 3, not at {expected}:"):
         store.append("game", PLACED, expected=expected, key="second", at=NOW)
 
-    assert store.feed() == before
+    assert feed_of(store) == before
 
 
 def test_a_new_game_starts_at_version_0(store: EventStore) -> None:
-    """An append past the end of a game that is not there makes no game."""
+    """An append beyond the end of a missing game creates nothing."""
     with pytest.raises(StaleVersion, match="game game is at version 0, not at 3:"):
         store.append("game", PLACED, expected=3, key="key", at=NOW)
 
-    assert store.feed() == ()
+    assert feed_of(store) == []
     assert store.games() == ()
 
 
 @pytest.mark.parametrize("expected", [-1, -3])
 def test_no_version_is_below_0(store: EventStore, expected: int) -> None:
-    """Not even for somebody who appends again what stands there."""
+    """Even a retry of what is recorded is refused there."""
     store.append("game", CREATED, expected=0, key="key", at=NOW)
-    with pytest.raises((StaleVersion, ValueError)):
-        store.append("game", CREATED, expected=expected, key="key", at=NOW)
-    with pytest.raises((StaleVersion, ValueError)):
-        store.append("game", CREATED[expected:], expected=expected, key="key", at=NOW)
+    for some in (CREATED, CREATED[expected:]):
+        with pytest.raises(StaleVersion):
+            store.append("game", some, expected=expected, key="key", at=NOW)
 
-    assert len(store.feed()) == 3
+    assert len(feed_of(store)) == 1
 
 
-def test_one_of_two_at_one_version_wins(store: EventStore) -> None:
-    """The other is refused, and nothing of theirs is recorded."""
+def test_one_of_many_at_one_version_wins(store: EventStore) -> None:
+    """The others are refused, and nothing of theirs is recorded."""
     rivals = 8
     for turn in range(10):
         game = f"game{turn}"
@@ -144,13 +186,12 @@ def test_one_of_two_at_one_version_wins(store: EventStore) -> None:
 
         assert outcomes.count(3) == 1
         assert sum(isinstance(outcome, StaleVersion) for outcome in outcomes) == rivals - 1
-        winner = f"key{outcomes.index(3)}"
-        assert [record.key for record in store.read(game)] == [winner] * 3
-    check_whole(feed_of(store))
+        assert [record.key for record in store.read(game)] == [f"key{outcomes.index(3)}"]
+    everything(store)
 
 
-def test_an_append_that_is_tried_again_is_recorded_once(store: EventStore) -> None:
-    """It answers as it did the first time, also when the game has gone on since."""
+def test_a_retried_append_is_recorded_once(store: EventStore) -> None:
+    """It returns the same version again, even when the game has gone on."""
     for _ in range(2):
         assert store.append("game", CREATED, expected=0, key="first", at=NOW) == 3
     assert store.append("game", PLACED, expected=3, key="second", at=NOW) == 6
@@ -158,61 +199,189 @@ def test_an_append_that_is_tried_again_is_recorded_once(store: EventStore) -> No
         assert store.append("game", CREATED, expected=0, key="first", at=NOW + 9) == 3
         assert store.append("game", PLACED, expected=3, key="second", at=NOW + 9) == 6
 
-    assert [(record.key, record.at) for record in store.read("game")] == [("first", NOW)] * 3 + [
-        ("second", NOW)
-    ] * 3
+    assert [(record.key, record.at) for record in store.read("game")] == [("first", NOW), ("second", NOW)]
 
 
 def test_an_append_that_many_try_at_once_is_recorded_once(store: EventStore) -> None:
-    """All get the same answer, though they share one commit."""
+    """All get the same version, though they share a commit."""
     for turn in range(10):
-        game = f"game{turn}"
         for expected, step in ((0, CREATED), (3, PLACED)):
-            again = partial(store.append, game, step, expected=expected, key=f"key{expected}", at=NOW)
-            outcomes = in_threads(*[again] * 8)
-
-            assert outcomes == [expected + 3] * 8
-        assert len(store.read(game)) == 6
-    check_whole(feed_of(store))
-
-
-def test_an_append_that_stands_twice_in_one_commit_is_recorded_once(store: EventStore) -> None:
-    """Whoever tried it twice at once gets one answer; where all is to be recorded, a rival spoils it."""
-    for game, version, step in (("new", 0, CREATED), ("known", 3, PLACED)):
-        if version:
-            play(store, game, [CREATED])
-        store.restore([Append(game, version, entries(step, "key", NOW)) for _ in range(2)])
-        assert len(store.read(game)) == version + 3
-
-        with pytest.raises(StaleVersion):
-            store.restore([Append(game, version + 3, entries(PLACED, key, NOW)) for key in "ab"])
-        assert store.read(game, version + 3) == ()
-    check_whole(feed_of(store))
+            again = partial(store.append, f"game{turn}", step, expected=expected, key="key", at=NOW)
+            assert in_threads(*[again] * 8) == [expected + 3] * 8
+        assert len(store.read(f"game{turn}")) == 2
+    everything(store)
 
 
 @pytest.mark.parametrize(
     "others",
     [PLACED, CREATED[:2], CREATED[1:], (*CREATED, PLACED[0]), CREATED[::-1]],
-    ids=["others", "fewer", "without the first", "more", "turned round"],
+    ids=["others", "fewer", "without the first", "more", "reversed"],
 )
 def test_a_key_does_not_stand_for_other_events(store: EventStore, others: tuple[Event, ...]) -> None:
-    """Somebody who tries again tries the same."""
+    """An append with a known key but other events is not a retry, so it is late."""
     store.append("game", CREATED, expected=0, key="key", at=NOW)
     store.append("game", PLACED, expected=3, key="next", at=NOW)
-    before = store.feed()
+    before = feed_of(store)
 
     with pytest.raises(StaleVersion):
         store.append("game", others, expected=0, key="key", at=NOW)
 
-    assert store.feed() == before
+    assert feed_of(store) == before
 
 
 def test_the_same_events_under_another_key_are_another_command(store: EventStore) -> None:
-    """So they come too late."""
+    """So they are late."""
     store.append("game", CREATED, expected=0, key="key", at=NOW)
 
     with pytest.raises(StaleVersion):
         store.append("game", CREATED, expected=0, key="another", at=NOW)
+
+
+# Several in one commit
+
+
+def test_appends_in_one_commit_are_judged_each_alone(store: EventStore) -> None:
+    """A refused one has its refusal, and doesn't keep the others out."""
+    store.append("known", CREATED, expected=0, key="first", at=NOW)
+    appends = [
+        record_of("new", 0, CREATED, key="a"),
+        record_of("known", 0, CREATED, key="late"),
+        record_of("known", 0, CREATED, key="first"),
+        record_of("known", 3, PLACED, key="b"),
+        record_of("new", 0, CREATED, key="a"),
+        record_of("other", 2, CREATED, key="early"),
+        record_of("new", 3, PLACED, key="c"),
+        record_of("new", 3, PLACED, key="d"),
+    ]
+    store.record(appends)
+
+    refused = [append.key for append in appends if isinstance(append.refusal, StaleVersion)]
+    assert refused == ["late", "early", "d"]
+    assert [append.key for append in appends if append.refusal] == refused
+    assert [record.key for record in store.read("new")] == ["a", "c"]
+    assert [record.key for record in store.read("known")] == ["first", "b"]
+    store.record([])
+    everything(store)
+
+
+def test_many_games_that_end_in_one_commit_are_listed(store: EventStore) -> None:
+    """Each has its own result, even if there are more than one statement takes."""
+    games = {f"game-{number}": (X_WINS, O_WINS, DRAW)[number % 3] for number in range(330)}
+    begun, ended = [], []
+    for name, moves in games.items():
+        *steps, end = game_of(moves)
+        events_before = [event for step in steps for event in step]
+        begun.append(record_of(name, 0, events_before, key="begin"))
+        ended.append(record_of(name, len(events_before), end, key="end"))
+
+    store.record(begun)
+    store.record(ended[:20])
+    store.record(ended[20:])
+
+    for result, moves in (("X", X_WINS), ("O", O_WINS), ("draw", DRAW)):
+        found = store.catalogue(GameFilter(result=result), 400)
+        assert {row.game for row in found} == {name for name, played in games.items() if played == moves}
+    everything(store)
+
+
+def test_a_restore_is_recorded_whole_or_not_at_all(store: EventStore) -> None:
+    """One refused append refuses all of it, documents included; a restore that is retried succeeds."""
+    store.append("known", CREATED, expected=0, key="first", at=NOW)
+    document = Document("doc", 7, "label", "text", "k7")
+    appends = [
+        record_of("new", 0, CREATED, key="a"),
+        record_of("known", 3, PLACED, key="b"),
+        record_of("new", 3, PLACED, key="c"),
+    ]
+    for refused in (
+        record_of("known", 0, CREATED, key="late"),
+        record_of("odd", 1, CREATED, key="early"),
+    ):
+        with pytest.raises(StaleVersion):
+            store.restore([*appends, refused], [document])
+        assert [row_of(record)[:2] for record in feed_of(store)] == [("known", 0)]
+        assert store.document("doc") is None
+        assert [row.game for row in store.catalogue(GameFilter(), 9)] == ["known"]
+
+    store.restore(appends, [document])
+    store.restore(appends)
+    store.restore([])
+
+    assert [record.key for record in store.read("new")] == ["a", "c"]
+    assert [record.key for record in store.read("known")] == ["first", "b"]
+    assert store.document("doc") == document
+    assert store.write_document("doc", "more", expected=7).revision == 8
+    everything(store)
+
+
+def test_an_append_that_is_twice_in_a_restore_is_recorded_once(store: EventStore) -> None:
+    """But a rival at the same version refuses all of it."""
+    for game, version, step in (("new", 0, CREATED), ("known", 3, PLACED)):
+        if version:
+            play(store, game, [CREATED])
+        store.restore([record_of(game, version, step, key="key") for _ in range(2)])
+        assert store.versions([game]) == {game: version + 3}
+
+        with pytest.raises(StaleVersion):
+            store.restore([record_of(game, version + 3, PLACED, key=key) for key in "ab"])
+        assert store.read(game, version + 3) == ()
+    check_whole(feed_of(store))
+
+
+# An append with a document
+
+
+def test_an_append_and_its_document_are_written_together(store: EventStore) -> None:
+    """Both or neither, and a retry after success changes nothing."""
+    room = Write("game", "room", expected=0, label="open")
+    first = record_of("game", 0, CREATED, key="first", document=room)
+    store.record([first])
+    store.record([first])
+    assert first.refusal is None
+    assert store.document("game") == room.document
+
+    second = record_of("game", 3, PLACED, key="second", document=Write("game", "taken", expected=1))
+    store.record([second])
+    store.write_document("game", "later", expected=2)
+    store.record([first, second])
+
+    assert (first.refusal, second.refusal) == (None, None)
+    assert [record.key for record in store.read("game")] == ["first", "second"]
+    assert [(one.revision, one.text) for one in store.changed_documents()[0]] == [(3, "later")]
+    everything(store)
+
+
+@pytest.mark.parametrize(("expected", "revision"), [(0, 1), (6, 1), (3, 0), (3, 2), (0, 0)], ids=str)
+def test_neither_is_written_if_one_of_them_is_stale(
+    store: EventStore, expected: int, revision: int
+) -> None:
+    """The refusal is in the append, and others in the same commit are written."""
+    store.record([record_of("game", 0, CREATED, key="a", document=Write("game", "room", expected=0))])
+    append = record_of("game", expected, PLACED, key="b", document=Write("game", "no", expected=revision))
+    other = record_of("other", 0, CREATED, key="c", document=Write("other", "yes", expected=0))
+    store.record([append, other])
+
+    assert isinstance(append.refusal, StaleVersion)
+    assert other.refusal is None
+    assert store.versions(["game", "other"]) == {"game": 3, "other": 3}
+    assert [one.text for one in store.documents_named(["game", "other"])] == ["room", "yes"]
+    everything(store)
+
+
+def test_two_who_begin_a_game_with_a_document_at_once(store: EventStore) -> None:
+    """The winner's record and the winner's document are there."""
+    for turn in range(10):
+        game = f"game{turn}"
+        rivals = [
+            record_of(game, 0, CREATED, key=f"key{one}", document=Write(game, f"key{one}", expected=0))
+            for one in range(6)
+        ]
+        in_threads(*(partial(store.record, [rival]) for rival in rivals))
+
+        (winner,) = (rival.key for rival in rivals if not rival.refusal)
+        document = store.document(game)
+        assert document
+        assert document.text == winner == store.read(game)[0].key
 
 
 # What is refused
@@ -232,46 +401,48 @@ NO_IDS: list[Any] = [
     "%",
     "\x1b[2J",
     "\ud800",
-    "a" * (LONGEST_ID + 1),
+    "a" * (MAX_ID_LENGTH + 1),
     None,
     7,
     b"game",
+    [],
 ]
 
 
 @pytest.mark.parametrize("name", NO_IDS, ids=lambda value: ascii(value)[:40])
 def test_a_bad_id_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401
-    """For a game, and for a command; with a sentence that can be printed."""
+    """Of a game or of a command, with a message that can be printed."""
     attempts: list[Callable[[], object]] = [
         lambda: store.append(name, CREATED, expected=0, key="key", at=NOW),
         lambda: store.append("game", CREATED, expected=0, key=name, at=NOW),
         lambda: store.read(name),
+        lambda: store.versions([name]),
+        lambda: store.delete(name, at=NOW),
+        lambda: store.watch(name),
     ]
-    if name is not None:  # which stands for all games
-        attempts.append(lambda: store.watch(name))
     for attempt in attempts:
         with pytest.raises(InvalidId, match="has 1 to 64 letters, digits, - and _") as refusal:
             attempt()
         assert str(refusal.value).isprintable()
 
-    assert store.feed() == ()
+    assert feed_of(store) == []
 
 
-@pytest.mark.parametrize("name", ["a", "A", "0", "-", "_", "a" * LONGEST_ID])
-def test_an_id_is_as_short_or_as_long_as_is_said(store: EventStore, name: str) -> None:
-    """Both ends are taken."""
+@pytest.mark.parametrize("name", ["a", "A", "0", "-", "_", "a" * MAX_ID_LENGTH])
+def test_the_shortest_and_the_longest_ids_are_taken(store: EventStore, name: str) -> None:
+    """With every character that is allowed."""
     store.append(name, CREATED, expected=0, key=name, at=NOW)
 
-    assert [record.game for record in store.read(name)] == [name] * 3
+    assert [(record.game, record.key) for record in store.read(name)] == [(name, name)]
 
 
 def test_ids_that_differ_in_case_are_two(store: EventStore) -> None:
-    """No store takes one game for another."""
+    """No engine mistakes one game for another."""
     play(store, "game", game_of("1"))
     play(store, "Game", game_of("2"))
 
-    assert store.read("game") != store.read("Game")
-    assert [listed.id for listed in store.games(Wanted(beginning="G"))] == ["Game"]
+    assert events_of(store.read("game")) != events_of(store.read("Game"))
+    assert ids(store.games(GameFilter(id_prefix="G"))) == ["Game"]
 
 
 MALFORMED: list[Any] = [
@@ -292,53 +463,53 @@ MALFORMED: list[Any] = [
 
 
 @pytest.mark.parametrize("malformed", MALFORMED, ids=lambda value: ascii(value)[:40])
-def test_an_event_that_could_not_be_read_again_is_refused(store: EventStore, malformed: Event) -> None:
-    """And nothing of what was to be recorded with it; also when an equal one was recorded before."""
+def test_an_event_that_would_not_read_back_is_refused(store: EventStore, malformed: Event) -> None:
+    """With the whole command, even if an equal event was recorded before."""
     right = (events.GamePlacedCount(1), events.PlayerPlacedToken(0, 0, Mark.X), events.GameCompleted())
-    for known, version in ((False, 0), (True, 3)):
-        if known:
+    for version in (0, 3):
+        if version:
             store.append("right", right, expected=0, key="key", at=NOW)
-        before = store.feed()
+        before = feed_of(store)
         with pytest.raises(MalformedRecord):
             store.append("right", (*PLACED, malformed), expected=version, key="next", at=NOW)
 
-        assert store.feed() == before
+        assert feed_of(store) == before
 
 
-def test_what_was_said_to_one_player_alone_is_not_recorded(store: EventStore) -> None:
-    """A refused move is no part of a game."""
+def test_a_notice_to_one_player_is_not_recorded(store: EventStore) -> None:
+    """A refused move is not part of a game."""
     notice = events.PlayerNotifyIllegalMove(Mark.X, Reason.CELL_TAKEN)
     with pytest.raises(ImpossibleHistory, match="is no part of a game's record"):
         store.append("game", (*CREATED, notice), expected=0, key="key", at=NOW)
 
-    assert store.feed() == ()
+    assert feed_of(store) == []
 
 
 def test_an_append_of_nothing_is_refused(store: EventStore) -> None:
-    """A command that led to nothing has nothing to record."""
-    with pytest.raises(ValueError, match="one event at least"):
+    """A command without events has nothing to record."""
+    with pytest.raises(ValueError, match="at least one event"):
         store.append("game", (), expected=0, key="key", at=NOW)
 
     assert store.games() == ()
 
 
 @pytest.mark.parametrize(
-    "at", [-1, LATEST + 1, FAR, True, 1.5, None, "now"], ids=lambda value: ascii(value)[:40]
+    "at", [-1, MAX_NUMBER + 1, FAR, True, 1.5, None, "now"], ids=lambda value: ascii(value)[:40]
 )
 def test_a_time_that_no_calendar_has_is_refused(store: EventStore, at: Any) -> None:  # noqa: ANN401
-    """So that whatever was recorded can be read, exported and imported."""
+    """So everything recorded can be read, exported and imported."""
     with pytest.raises((NoughtsError, ValueError, TypeError)):
         store.append("game", CREATED, expected=0, key="key", at=at)
 
-    assert store.feed() == ()
+    assert feed_of(store) == []
 
 
-@pytest.mark.parametrize("at", [0, LATEST])
+@pytest.mark.parametrize("at", [0, MAX_NUMBER])
 def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> None:
     """From 1970 to the year 9999."""
     store.append("game", CREATED, expected=0, key="key", at=at)
 
-    assert store.games()[0].started == at
+    assert store.games() == (GameSummary("game", at, 3, fold(CREATED), at),)
 
 
 @settings(max_examples=EXAMPLES)
@@ -346,54 +517,69 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
 @example(["\U0001f3b2", "\u05d0\u05d1", "'; DROP TABLE games; --", "%s", "\\x00", "{}"])
 @example([" Ann", "a\nb", "", "e\u0301", "\x1b[2J", "Bob", "bob", "bob\u2800"])
 @example([clean_name("e\u0301"), "\U0001f468\U0001f3fd", "\ufdfa" * 32, '"', "NULL"])
-def test_a_name_is_read_back_as_it_is(
-    postgres: Server, tmp_path_factory: pytest.TempPathFactory, found: list[str]
-) -> None:
-    """Whatever it is, in any script, even if nobody could enter it now."""
-    joins = [events.PlayerJoined(Mark.X, name) for name in found]
-    place = tmp_path_factory.mktemp("store") / "games.db"
-    for each in ("memory:", f"sqlite:{place}", postgres.place()):
-        with open_store(each) as store:
-            store.append("game", joins, expected=0, key="key", at=NOW)
+def test_a_name_is_read_back_as_it_is(new_url: Callable[[], str], found: list[str]) -> None:
+    """In any script, even if nobody could enter it now."""
+    joins = tuple(events.PlayerJoined(Mark.X, name) for name in found)
+    with open_store(new_url()) as store:
+        store.append("game", joins, expected=0, key="key", at=NOW)
 
-            assert [record.event for record in store.read("game")] == joins
-            wanted = Wanted(player=found[-1])
-            assert [listing.x for listing in store.catalogue(wanted, 9)] == [found[-1]]
+        assert events_of(store.read("game")) == joins
+        assert [row.x for row in store.catalogue(GameFilter(player=found[-1]), 9)] == [found[-1]]
 
 
 # The feed
 
 
-def test_the_feed_tells_everything_in_order(store: EventStore) -> None:
-    """Without gaps, page by page, from any place on."""
+def test_pages_of_every_size_have_every_record_once(store: EventStore) -> None:
+    """With every game's records in order, after any cursor."""
+    assert store.feed() == ((), "")
     fill(store)
-    everything = store.feed()
+    records = everything(store)
+    assert len(records) == 37
 
-    check_whole(everything)
-    for after in range(-1, len(everything) + 2):
-        for limit in (1, 4, 1000):
-            assert store.feed(after, limit) == everything[max(after, 0) :][:limit]
+    for limit in (1, 2, 5, 36, 37, 38, FAR):
+        assert feed_of(store, limit=limit) == records
+    cursor = ""
+    for number in range(len(records)):
+        assert feed_of(store, cursor) == records[number:]
+        assert store.feed(cursor, 0) == store.feed(cursor, -1) == ((), cursor)
+        (found,), cursor = store.feed(cursor, 1)
+        assert found == records[number]
+    assert store.feed(cursor) == ((), cursor)
 
 
-def test_a_feed_of_nothing_is_empty(store: EventStore) -> None:
-    """Both where there is nothing, and where nothing is asked for."""
-    assert store.feed() == ()
+def test_the_feed_goes_on_after_its_end(store: EventStore) -> None:
+    """`feed_end` is a cursor after everything, and what is recorded later comes after it."""
+    assert store.feed(store.feed_end()) == ((), store.feed_end())
+    play(store, "before", [CREATED])
+    end = store.feed_end()
+    assert store.feed(end) == ((), end)
+    play(store, "before", [PLACED], 3)
+    store.write_document("document", "text", expected=0)
+    play(store, "after", [CREATED])
+
+    assert feed_of(store, end) == [*store.read("before", 3), *store.read("after")]
+
+
+NO_CURSORS: list[Any] = [
+    "x", " ", "-1", "1.5", "1;", "\0", "\ud800", "\u0663", "9" * 400, "a,b,c", None, 7, b"", [],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cursor", NO_CURSORS, ids=lambda value: ascii(value)[:20])
+def test_what_is_not_a_cursor_is_refused(store: EventStore, cursor: Any) -> None:  # noqa: ANN401
+    """By the feed, a watch of it and the changes of documents, with a message that can be printed."""
     fill(store)
-    assert store.feed(limit=0) == ()
-
-
-def test_every_record_has_the_hash_that_anybody_can_work_out(store: EventStore) -> None:
-    """SHA-256 over the hash before it, and over what was recorded."""
-    fill(store)
-
-    check_whole(store.feed())
-    assert verify(store) == Verified(games=6, events=len(store.feed()))
-
-
-def test_an_empty_store_is_sound(store: EventStore) -> None:
-    """There is nothing to find fault with."""
-    assert verify(store) == Verified(0, 0)
-    assert store.games() == ()
+    store.write_document("document", "text", expected=0)
+    attempts: list[Callable[[], object]] = [
+        lambda: store.feed(cursor),
+        lambda: store.changed_documents(cursor),
+        lambda: store.watch_all(cursor).wait(0),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidArgument, match="is not a cursor of this store") as refusal:
+            attempt()
+        assert str(refusal.value).isprintable()
 
 
 def test_many_threads_write_and_read_at_once(store: EventStore) -> None:
@@ -403,86 +589,81 @@ def test_many_threads_write_and_read_at_once(store: EventStore) -> None:
         chance = Random(number)
         for name in range(3):
             game = f"game{number}-{name}"
-            for turn in turns(game, chance):
-                assert turn.append_to(store) == turn.expected + len(turn.events)
-                assert len(store.read(game)) == turn.expected + len(turn.events)
-                check = store.feed(limit=5)
-                assert [record.position for record in check] == list(range(1, len(check) + 1))
+            for done, turn in enumerate(turns(game, chance), 1):
+                assert turn.append_to(store) == turn.next_version
+                assert len(store.read(game)) == done
+                check_whole(store.feed(limit=5)[0])
         return number
 
     outcomes = in_threads(*(partial(play_games, number) for number in range(8)))
 
     assert outcomes == list(range(8))
-    check_whole(feed_of(store))
-    assert verify(store).games == 24
+    assert len({record.game for record in everything(store)}) == 24
 
 
 def test_writers_of_one_game_take_turns(store: EventStore) -> None:
-    """Whoever was refused looks again; the game grows by one command at a time."""
+    """A refused writer reads again, and the game grows by one command at a time."""
     store.append("game", CREATED, expected=0, key="first", at=NOW)
-    won: list[str] = []
 
     def count_up(name: str) -> int:
         wins = 0
         while wins < 10:
-            version = len(store.read("game"))
+            version = store.versions(["game"])["game"]
+            counted = [events.GamePlacedCount(wins)]
             try:
-                store.append(
-                    "game", [events.GamePlacedCount(wins % 10)], expected=version, key=name, at=NOW
-                )
+                store.append("game", counted, expected=version, key=f"{name}-{wins}", at=NOW)
             except StaleVersion:
                 continue
             wins += 1
-        won.append(name)
         return wins
 
     assert in_threads(*(partial(count_up, f"writer{each}") for each in range(6))) == [10] * 6
 
-    records = store.read("game")
-    assert len(records) == 3 + 60
-    for name in won:
-        counts = [record.event for record in records if record.key == name]
-        assert counts == [events.GamePlacedCount(count) for count in range(10)]
+    _, *records = store.read("game")
+    for each in range(6):
+        mine = [record.key for record in records if record.key.startswith(f"writer{each}-")]
+        assert mine == [f"writer{each}-{count}" for count in range(10)]
+    assert len(records) == 60
 
 
-# The list of games
+# The catalogue
 
 
-def ids(listed: Sequence[Listed]) -> list[str]:
-    """Name the games of a list."""
+def ids(listed: Sequence[GameSummary]) -> list[str]:
+    """Return the ids of a list."""
     return [each.id for each in listed]
 
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(), ["Empty_1", "given-up", "unfinished", "drawn", "lost", "won"]),
-        (Wanted(player="Ann"), ["unfinished", "lost", "won"]),
-        (Wanted(player="Zoë"), ["lost"]),
-        (Wanted(player="名前"), ["drawn"]),
-        (Wanted(player="ann"), []),
-        (Wanted(player=""), []),
-        (Wanted(player="An%"), []),
-        (Wanted(is_over=True), ["given-up", "drawn", "lost", "won"]),
-        (Wanted(is_over=False), ["Empty_1", "unfinished"]),
-        (Wanted(result="X"), ["won"]),
-        (Wanted(result="O"), ["given-up", "lost"]),
-        (Wanted(result="draw"), ["drawn"]),
-        (Wanted(result="x"), []),
-        (Wanted(beginning="w"), ["won"]),
-        (Wanted(beginning="unfinished"), ["unfinished"]),
-        (Wanted(beginning="unfinished1"), []),
-        (Wanted(beginning="_"), []),
-        (Wanted(beginning="%"), []),
-        (Wanted(player="Ann", is_over=False), ["unfinished"]),
-        (Wanted(player="Ann", result="O"), ["lost"]),
-        (Wanted(player="Bob", is_over=True, beginning="d"), ["drawn"]),
-        (Wanted(is_over=False, result="X"), []),
+        (GameFilter(), ["Empty_1", "given-up", "unfinished", "drawn", "lost", "won"]),
+        (GameFilter(player="Ann"), ["unfinished", "lost", "won"]),
+        (GameFilter(player="Zoë"), ["lost"]),
+        (GameFilter(player="名前"), ["drawn"]),
+        (GameFilter(player="ann"), []),
+        (GameFilter(player=""), []),
+        (GameFilter(player="An%"), []),
+        (GameFilter(is_over=True), ["given-up", "drawn", "lost", "won"]),
+        (GameFilter(is_over=False), ["Empty_1", "unfinished"]),
+        (GameFilter(result="X"), ["won"]),
+        (GameFilter(result="O"), ["given-up", "lost"]),
+        (GameFilter(result="draw"), ["drawn"]),
+        (GameFilter(result="x"), []),
+        (GameFilter(id_prefix="w"), ["won"]),
+        (GameFilter(id_prefix="unfinished"), ["unfinished"]),
+        (GameFilter(id_prefix="unfinished1"), []),
+        (GameFilter(id_prefix="_"), []),
+        (GameFilter(id_prefix="%"), []),
+        (GameFilter(player="Ann", is_over=False), ["unfinished"]),
+        (GameFilter(player="Ann", result="O"), ["lost"]),
+        (GameFilter(player="Bob", is_over=True, id_prefix="d"), ["drawn"]),
+        (GameFilter(is_over=False, result="X"), []),
     ],
-    ids=lambda value: repr(value) if isinstance(value, Wanted) else "",
+    ids=lambda value: repr(value) if isinstance(value, GameFilter) else "",
 )
-def test_games_are_found_by_what_is_asked(store: EventStore, wanted: Wanted, found: list[str]) -> None:
-    """By player, by end, by result, by how the id begins, and by all of them; the newest first."""
+def test_games_are_found_by_a_filter(store: EventStore, wanted: GameFilter, found: list[str]) -> None:
+    """By player, end, result, prefix of the id and all of these, the newest first."""
     fill(store)
 
     assert ids(store.games(wanted)) == found
@@ -491,59 +672,68 @@ def test_games_are_found_by_what_is_asked(store: EventStore, wanted: Wanted, fou
 @pytest.mark.parametrize(
     "nobody", ["\0", "a\0b", "\ud800", "a" * 100_000], ids=lambda name: ascii(name[:8])
 )
-def test_nothing_is_found_for_what_nobody_can_be_called(store: EventStore, nobody: str) -> None:
-    """It is no error to ask, whatever was typed."""
+def test_a_filter_that_nothing_can_match_finds_nothing(store: EventStore, nobody: str) -> None:
+    """It is not an error, whatever was typed."""
     fill(store)
 
-    assert store.games(Wanted(player=nobody)) == ()
-    assert store.games(Wanted(result=nobody)) == ()
-    assert store.games(Wanted(beginning=nobody)) == ()
+    assert store.games(GameFilter(player=nobody)) == ()
+    assert store.games(GameFilter(result=nobody)) == ()
+    assert store.games(GameFilter(id_prefix=nobody)) == ()
 
 
-def test_the_list_says_how_each_game_stands(store: EventStore) -> None:
-    """Its number, its start, its version, its state, and its last place in the feed."""
-    fill(store)
+def test_the_catalogue_changes_with_the_records(store: EventStore) -> None:
+    """Each commit shows at once who plays and how the game ended; a refused append changes nothing."""
+    version = 0
+    players = (None, None, None), ("Ann", None, None), *[("Ann", "Bob", None)] * 5, ("Ann", "Bob", "X")
+    for number, step in enumerate(game_of(X_WINS, "Ann", "Bob")):
+        version = store.append("game", step, expected=version, key=f"k{number}", at=NOW + number)
+        with pytest.raises(StaleVersion):
+            store.append("game", [events.PlayerJoined(Mark.X, "Eve")], expected=1, key="late", at=NOW)
+        assert store.catalogue(GameFilter(), 9) == [CatalogueRow("game", NOW, *players[number])]
 
-    for number, listed in enumerate(reversed(store.games()), start=1):
-        records = store.read(listed.id)
-        assert listed.number == number
-        assert listed.started == records[0].at
-        assert listed.version == len(records)
-        assert listed.game == fold(record.event for record in records)
-        assert listed.position == records[-1].position
-
-
-def test_a_list_has_as_many_games_as_asked_for(store: EventStore) -> None:
-    """None, if none is asked for."""
-    fill(store)
-
-    assert store.games(limit=0) == ()
-    assert ids(store.games(limit=2)) == ["Empty_1", "given-up"]
-    assert len(store.games(limit=100)) == 6
-    assert store.games(before=1) == ()
-    assert store.games(before=0) == ()
-    assert store.games(before=-1) == ()
+    (listed,) = store.games()
+    assert listed == GameSummary("game", NOW, version, fold(events_of(store.read("game"))), NOW + 7)
 
 
-def test_a_game_whose_events_make_no_game_does_not_hide_the_others(store: EventStore) -> None:
-    """The list shows that there is something, and goes on."""
+def test_games_of_equal_times_are_paged_by_id(store: EventStore) -> None:
+    """In pages of every size, every game comes once, the newest and the last by id first."""
+    names = ["a", "B", "-", "_", "Z9", "ab", "A", "0", "aB", "b"]
+    for number, name in enumerate(names):
+        store.append(name, CREATED, expected=0, key="key", at=NOW + number // 6)
+    right = sorted(((NOW + number // 6, name) for number, name in enumerate(names)), reverse=True)
+
+    for size in range(1, 12):
+        found: list[tuple[int, str]] = []
+        while page := store.games(limit=size, before=found[-1] if found else None):
+            assert len(page) <= size
+            found += [(each.started, each.id) for each in page]
+        assert found == right
+    assert store.games(limit=0) == store.games(limit=-1) == store.games(before=(NOW, "")) == ()
+    assert store.games(before=(-1, "a")) == ()
+    assert len(store.games(limit=FAR, before=(FAR, ""))) == 10
+
+
+def test_a_game_that_is_against_the_rules_does_not_hide_the_others(store: EventStore) -> None:
+    """The list shows that it exists, and why it has no position."""
     play(store, "won", game_of(X_WINS))
-    store.append("odd", PLACED, expected=0, key="key", at=NOW)
-    play(store, "lost", game_of(O_WINS))
+    store.append("odd", PLACED, expected=0, key="key", at=NOW + 1)
+    play(store, "lost", game_of(O_WINS), at=NOW + 2)
 
-    assert [(listed.id, listed.game is None) for listed in store.games()] == [
-        ("lost", False),
-        ("odd", True),
-        ("won", False),
+    assert [(each.id, each.game is None, each.fault) for each in store.games()] == [
+        ("lost", False, None),
+        ("odd", True, "recorded like this, but against the rules"),
+        ("won", False, None),
     ]
 
 
-def matches(record: Sequence[Recorded], wanted: Wanted) -> bool:
-    """Tell whether a game is wanted, by looking at its events alone."""
-    seats = [record.event.name for record in record if isinstance(record.event, events.PlayerJoined)]
+def matches(record: Sequence[Record], wanted: GameFilter) -> bool:
+    """Return whether a game is wanted, by its events alone."""
+    seats: dict[Mark, str] = {}
     result = None
-    for each in record:
-        match each.event:
+    for event in events_of(record):
+        match event:
+            case events.PlayerJoined(mark, name):
+                seats[mark] = name
             case events.GameWon(mark):
                 result = mark.value
             case events.GameDraw():
@@ -551,179 +741,183 @@ def matches(record: Sequence[Recorded], wanted: Wanted) -> bool:
             case _:
                 pass
     return (
-        (wanted.player is None or wanted.player in seats)
+        (wanted.player is None or wanted.player in seats.values())
         and (wanted.is_over is None or wanted.is_over == (result is not None))
         and (wanted.result is None or wanted.result == result)
-        and record[0].game.startswith(wanted.beginning)
+        and record[0].game.startswith(wanted.id_prefix)
     )
 
 
 NAMES = ("Ann", "Bob", "Zoë")
-ASKED = st.builds(
-    Wanted,
+FILTERS = st.builds(
+    GameFilter,
     player=st.none() | st.sampled_from(NAMES),
     is_over=st.none() | st.booleans(),
     result=st.none() | st.sampled_from(["X", "O", "draw"]),
-    beginning=st.sampled_from(["", "a", "ab", "b", "z"]),
+    id_prefix=st.sampled_from(["", "a", "ab", "b", "z"]),
 )
 
 
 @settings(max_examples=EXAMPLES)
 @given(
-    games=st.dictionaries(st.text("ab-_", min_size=1, max_size=5), histories(), max_size=12),
+    games=st.dictionaries(st.text("ab-_AB", min_size=1, max_size=5), histories(), max_size=12),
     seats=st.lists(st.sampled_from(NAMES), min_size=12, max_size=12),
-    asked=st.lists(ASKED, min_size=8, max_size=8),
+    times=st.lists(st.integers(NOW, NOW + 3), min_size=12, max_size=12),
+    filters=st.lists(FILTERS, min_size=8, max_size=8),
     size=st.integers(1, 5),
 )
-def test_paging_neither_misses_a_game_nor_tells_one_twice(
-    postgres: Server,
-    tmp_path_factory: pytest.TempPathFactory,
+def test_pages_of_any_filter_have_every_game_once(
+    new_url: Callable[[], str],
     games: dict[str, tuple[Event, ...]],
     seats: list[str],
-    asked: list[Wanted],
+    times: list[int],
+    filters: list[GameFilter],
     size: int,
 ) -> None:
-    """Whatever is wanted, and however many at a time: the same as looking at every game's events."""
-    place = tmp_path_factory.mktemp("store") / "games.db"
-    for each in ("memory:", f"sqlite:{place}", postgres.place()):
-        with open_store(each) as store:
-            for (game, history), name in zip(games.items(), seats, strict=False):
-                named = tuple(
-                    events.PlayerJoined(event.mark, name)
-                    if isinstance(event, events.PlayerJoined)
-                    else event
-                    for event in history
-                )
-                store.append(game, named, expected=0, key="key", at=NOW)
-            for wanted in asked:
-                right = [game for game in reversed(games) if matches(store.read(game), wanted)]
-                pages: list[Listed] = []
-                while page := store.games(wanted, limit=size, before=pages[-1].number if pages else None):
-                    assert len(page) <= size
-                    pages += page
-                assert ids(pages) == right
+    """They say the same as a look at every game's events."""
+    with open_store(new_url()) as store:
+        started = sorted(zip(times, games, strict=False), reverse=True)
+        for (game, history), name, at in zip(games.items(), seats, times, strict=False):
+            named = tuple(
+                events.PlayerJoined(event.mark, name) if isinstance(event, events.PlayerJoined) else event
+                for event in history
+            )
+            store.append(game, named, expected=0, key="key", at=at)
+        for wanted in filters:
+            right = [(at, game) for at, game in started if matches(store.read(game), wanted)]
+            found: list[tuple[int, str]] = []
+            while page := store.games(wanted, limit=size, before=found[-1] if found else None):
+                assert len(page) <= size
+                found += [(each.started, each.id) for each in page]
+            assert found == right
 
 
-# Watching
+# Delete
 
 
-def test_a_watch_tells_what_was_there_and_then_what_comes(store: EventStore) -> None:
-    """Of one game, from a version on; once each."""
-    steps = game_of(X_WINS)
-    version = play(store, "game", steps[:2])
-    with store.watch("game", after=2) as watch:
-        assert watch.wait(60) == store.read("game", 2)
-        assert watch.wait(0) == ()
-        play(store, "other", game_of(DRAW))
-        play(store, "game", steps[2:3], version)
-        assert watch.wait(60) == store.read("game", version)
-        assert watch.wait(0) == ()
-
-
-def test_a_watch_of_all_games_tells_of_all(store: EventStore) -> None:
-    """From a position on."""
+def test_a_deleted_game_is_gone(store: EventStore) -> None:
+    """With its records, its catalogue row and its document; only a deletion is left in the feed."""
     fill(store)
-    with store.watch(after=5) as watch:
-        assert watch.wait(60) == store.feed(5)
-        play(store, "new", game_of(O_WINS))
-        assert [record.game for record in watch.wait(60)] == ["new"] * len(store.read("new"))
-        assert watch.wait(0) == ()
+    before = feed_of(store)
+    store.record(
+        [record_of("game", 0, CREATED, key="a", document=Write("game", "room", expected=0, label="x"))]
+    )
+    end, documents_end = store.feed_end(), store.documents_end()
+    store.write_document("other", "text", expected=0, label="x")
+
+    store.delete("game", at=NOW + 5)
+
+    assert store.read("game") == ()
+    assert store.versions(["game", "won"]) == {"won": 22}
+    assert "game" not in [row.game for row in store.catalogue(GameFilter(), 99)]
+    assert store.document("game") is None
+    assert [one.name for one in store.labelled("x")] == ["other"]
+    assert [one.name for one in store.changed_documents()[0]] == ["other"]
+    assert [one.name for one in store.changed_documents(documents_end)[0]] == ["other"]
+    *rest, deletion = feed_of(store)
+    assert rest == before
+    assert (deletion.game, deletion.version, deletion.at, deletion.text) == ("game", 3, NOW + 5, "")
+    assert deletion.is_deletion
+    assert (deletion.events, deletion.next_version) == ((), 3)
+    assert feed_of(store, end) == [deletion]
+    everything(store)
 
 
-def test_a_game_can_be_watched_before_it_is_created(store: EventStore) -> None:
-    """Somebody may be waiting for it."""
-    seen: list[Recorded] = []
-    with store.watch("game") as watch:
-        assert watch.wait(0) == ()
-        assert watch.wait(0.01) == ()
+def test_a_deletion_blocks_writers_with_an_old_view(store: EventStore) -> None:
+    """Those that have seen the game, and those that create it, get NoSuchGame; nothing is recorded."""
+    play(store, "game", [CREATED, PLACED])
+    store.delete("game", at=NOW)
+    before = feed_of(store)
 
-        def follow() -> None:
-            while not (seen and isinstance(seen[-1].event, events.GameCompleted)):
-                seen.extend(watch.wait())
+    tries: list[tuple[int, tuple[Event, ...], str]]
+    tries = [(6, PLACED, "a"), (0, CREATED, "b"), (3, PLACED, "k3"), (0, CREATED, "k0")]
+    for expected, step, key in tries:
+        with pytest.raises(NoSuchGame, match="game game was deleted"):
+            store.append("game", step, expected=expected, key=key, at=NOW)
+    with pytest.raises(NoSuchGame, match="game game was deleted"):
+        store.restore([record_of("new", 0, CREATED, key="a"), record_of("game", 0, CREATED, key="b")])
+    append = record_of("game", 6, PLACED, key="c", document=Write("game", "room", expected=0))
+    store.record([append])
+    assert isinstance(append.refusal, NoSuchGame)
 
-        in_threads(follow, partial(play, store, "game", game_of(X_WINS)))
-    assert tuple(seen) == store.read("game")
-
-
-def test_closing_a_watch_ends_it_for_whoever_waits(store: EventStore) -> None:
-    """They are told that there is no more; and there is none."""
-    watch = store.watch("game")
-    seen: list[Recorded] = []
-
-    def follow() -> str:
-        for record in watch:
-            seen.append(record)
-            if len(seen) == 3:
-                closer.start()
-        return "ended"
-
-    closer = Thread(target=watch.close, daemon=True)
-
-    def begin() -> int:
-        return store.append("game", CREATED, expected=0, key="key", at=NOW)
-
-    assert in_threads(follow, begin) == ["ended", 3]
-    assert tuple(seen) == store.read("game")
-    store.append("game", PLACED, expected=3, key="next", at=NOW)
-    assert watch.wait() == ()
-    assert list(watch) == []
+    assert feed_of(store) == before
+    assert store.document("game") is None
+    assert store.games() == ()
+    for after in (1, 3, 5, 6, FAR):
+        with pytest.raises(NoSuchGame, match="game game was deleted"):
+            store.read("game", after)
+    assert store.read("game", -1) == ()
 
 
-def test_several_watch_while_several_write(store: EventStore) -> None:
-    """Each sees everything that concerns it, once, in order."""
-    games = [f"game{number}" for number in range(4)]
-    total = {game: sum(map(len, game_of(DRAW))) for game in games}
+def test_only_a_game_that_exists_can_be_deleted(store: EventStore) -> None:
+    """And only once."""
+    with pytest.raises(NoSuchGame, match="there is no game 'game'"):
+        store.delete("game", at=NOW)
+    play(store, "game", [CREATED])
+    outcomes = in_threads(*[partial(store.delete, "game", at=NOW)] * 4)
 
-    def follow(game: str | None) -> tuple[Recorded, ...]:
-        wanted = total[game] if game else sum(total.values())
-        seen: list[Recorded] = []
-        with store.watch(game) as watch:
-            while len(seen) < wanted:
-                seen += watch.wait()
-        return tuple(seen)
-
-    writers = [partial(play, store, game, game_of(DRAW)) for game in games]
-    watchers = [partial(follow, game) for game in (None, None, *games)]
-    outcomes = in_threads(*writers, *watchers)
-
-    assert outcomes[4:6] == [store.feed()] * 2
-    assert outcomes[6:] == [store.read(game) for game in games]
+    assert outcomes.count(None) == 1
+    assert sum(isinstance(outcome, NoSuchGame) for outcome in outcomes) == 3
+    assert len(feed_of(store)) == 1
+    everything(store)
 
 
-# A store in memory
+def play_and_delete(store: EventStore, deleter: EventStore) -> None:
+    """Delete some games while they and others are played, and check what is left."""
+    kept, games = [f"kept{number}" for number in range(3)], [f"game{number}" for number in range(6)]
+
+    def delete(game: str) -> None:
+        while not deleter.versions([game]):
+            pass
+        deleter.delete(game, at=NOW)
+
+    outcomes = in_threads(
+        *(partial(play, store, game, game_of(DRAW)) for game in (*kept, *games)),
+        *(partial(delete, game) for game in games),
+    )
+
+    assert outcomes[:3] == [31] * 3
+    assert all(outcome == 31 or isinstance(outcome, NoSuchGame) for outcome in outcomes[3:9])
+    assert outcomes[9:] == [None] * 6
+    assert store.versions([*kept, *games]) == dict.fromkeys(kept, 31)
+    everything(store)
 
 
-def test_a_store_in_memory_is_nobody_elses() -> None:
+def test_games_are_deleted_while_they_are_played(store: EventStore) -> None:
+    """Their writers get NoSuchGame, and nothing of these games is left."""
+    play_and_delete(store, store)
+
+
+# Several store objects on one URL
+
+
+def test_a_store_in_memory_is_not_shared() -> None:
     """Each has its own games."""
     with open_store("memory:") as one, open_store("memory:") as other:
         play(one, "game", game_of(X_WINS))
 
         assert isinstance(one, MemoryStore)
-        assert other.feed() == ()
+        assert feed_of(other) == []
 
 
-def test_what_was_appended_is_there_when_the_store_is_opened_again(
-    open_again: Callable[[], EventStore],
-) -> None:
-    """And another store on the same place sees it, and writes on."""
+def test_games_are_there_when_the_store_is_opened_again(open_again: Callable[[], EventStore]) -> None:
+    """And another store object on the same URL reads them, and writes on."""
     with open_again() as store:
         fill(store)
-        before = feed_of(store)
+        before, cursor = store.feed()
     one, other = open_again(), open_again()
 
-    assert feed_of(one) == before
-    play(other, "new", game_of(X_WINS))
-    play(one, "newer", game_of(DRAW))
-    play(other, "newest", game_of("5"))
-    assert feed_of(one) == feed_of(other)
-    check_whole(feed_of(one))
+    assert tuple(feed_of(one)) == before
+    play(other, "new", game_of(X_WINS), at=NOW + 6000)
+    play(one, "newer", game_of(DRAW), at=NOW + 7000)
+    play(other, "newest", game_of("5"), at=NOW + 8000)
+    assert everything(one) == everything(other)
+    assert tuple(everything(one)) == before + tuple(feed_of(other, cursor))
     assert ids(one.games(limit=3)) == ["newest", "newer", "new"]
 
 
-def test_a_store_that_has_seen_less_is_refused_like_any_other(
-    open_again: Callable[[], EventStore],
-) -> None:
-    """Two stores on one place that append at one version: one wins, whatever each remembers."""
+def test_a_stale_view_is_noticed(open_again: Callable[[], EventStore]) -> None:
+    """Of two store objects at one version one wins, whatever each remembers."""
     one, other = open_again(), open_again()
     play(one, "game", game_of(""))
     play(other, "game", game_of("5")[1:], 3)
@@ -732,13 +926,99 @@ def test_a_store_that_has_seen_less_is_refused_like_any_other(
         one.append("game", PLACED, expected=3, key="mine", at=NOW)
     assert one.append("game", PLACED, expected=6, key="mine", at=NOW) == 9
     assert other.append("game", PLACED, expected=6, key="mine", at=NOW) == 9
+    assert one.write_document("doc", "1", expected=0).revision == 1
+    assert other.write_document("doc", "2", expected=1).revision == 2
+    with pytest.raises(StaleVersion, match="is at revision 2, not at 1"):
+        one.write_document("doc", "3", expected=1)
     check_whole(feed_of(one))
 
 
-def test_the_end_of_a_game_is_listed_by_a_store_that_has_seen_less(
+def test_a_deletion_is_noticed(open_again: Callable[[], EventStore]) -> None:
+    """Another store object that has seen the game can neither write to it nor read it."""
+    one, other = open_again(), open_again()
+    play(one, "game", [CREATED])
+    play(other, "game", [PLACED], 3)
+    one.delete("game", at=NOW)
+
+    with pytest.raises(NoSuchGame):
+        other.append("game", PLACED, expected=6, key="late", at=NOW)
+    assert other.read("game") == ()
+    assert other.games() == ()
+    with pytest.raises(NoSuchGame):
+        other.delete("game", at=NOW)
+    assert everything(one) == everything(other)
+
+
+def test_games_are_deleted_while_another_store_object_plays_them(
     open_again: Callable[[], EventStore],
 ) -> None:
-    """Another store has written meanwhile: the end goes behind that, with its line in the list."""
+    """It gets NoSuchGame for them, and nothing of these games is left."""
+    play_and_delete(open_again(), open_again())
+
+
+@pytest.mark.parametrize("seen", [3, 6, 9])
+def test_a_deletion_blocks_a_store_object_that_has_seen_less(
+    open_again: Callable[[], EventStore], seen: int
+) -> None:
+    """Whichever version it remembers, nothing of the game comes back."""
+    one, other = open_again(), open_again()
+    steps: list[tuple[Event, ...]] = [CREATED, PLACED, PLACED]
+    play(one, "game", steps[: seen // 3])
+    play(other, "game", steps[seen // 3 :], seen)
+    other.delete("game", at=NOW)
+
+    with pytest.raises(NoSuchGame):
+        one.append("game", PLACED, expected=seen, key="late", at=NOW)
+    append = record_of("game", seen, PLACED, key="later", document=Write("game", "room", expected=0))
+    one.record([append])
+    assert isinstance(append.refusal, NoSuchGame)
+    with pytest.raises(NoSuchGame):
+        one.restore([record_of("game", 0, CREATED, key="new")])
+    assert one.document("game") is None
+    assert [record.is_deletion for record in everything(one)] == [True]
+
+
+def test_rivals_with_one_document_for_two_games(open_again: Callable[[], EventStore]) -> None:
+    """Of two store objects one wins, and the other's game does not exist."""
+    stores = open_again(), open_again()
+    for turn in range(20):
+        rivals = [
+            record_of(f"{side}{turn}", 0, CREATED, key=side, document=Write(f"d{turn}", side, expected=0))
+            for side in "abcd"
+        ]
+        in_threads(*(partial(stores[one % 2].record, [rival]) for one, rival in enumerate(rivals)))
+
+        (winner,) = (rival for rival in rivals if not rival.refusal)
+        assert stores[0].versions(rival.game for rival in rivals) == {winner.game: 3}
+        document = stores[1].document(f"d{turn}")
+        assert document
+        assert document.text == winner.key
+    everything(stores[0])
+
+
+def test_rival_restores_are_whole_or_not_at_all(open_again: Callable[[], EventStore]) -> None:
+    """Of two store objects that restore one game one wins, and nothing of the other is there."""
+    stores = open_again(), open_again()
+    for turn in range(20):
+
+        def restore(side: str, store: EventStore, turn: int = turn) -> str:
+            names = (f"{side}{turn}", f"shared{turn}")
+            store.restore([record_of(name, 0, CREATED, key=side) for name in names])
+            return side
+
+        outcomes = in_threads(
+            *(partial(restore, side, stores[one % 2]) for one, side in enumerate("abcd"))
+        )
+
+        (winner,) = (outcome for outcome in outcomes if isinstance(outcome, str))
+        assert sum(isinstance(outcome, StaleVersion) for outcome in outcomes) == 3
+        assert [record.key for record in stores[0].read(f"shared{turn}")] == [winner]
+        assert stores[1].versions(f"{side}{turn}" for side in "abcd") == {f"{winner}{turn}": 3}
+    everything(stores[0])
+
+
+def test_the_end_of_a_game_is_catalogued_after_others_wrote(open_again: Callable[[], EventStore]) -> None:
+    """What another store object wrote meanwhile doesn't hide it."""
     one, other = open_again(), open_again()
     *steps, end = game_of(X_WINS)
     version = play(one, "won", steps)
@@ -746,24 +1026,5 @@ def test_the_end_of_a_game_is_listed_by_a_store_that_has_seen_less(
 
     one.append("won", end, expected=version, key="end", at=NOW)
 
-    check_whole(feed_of(one))
-    assert ids(other.games(Wanted(result="X"))) == ["won"]
-
-
-def test_many_games_that_end_in_one_commit_are_listed(store: EventStore) -> None:
-    """Each with its own result, and more of them than one statement takes."""
-    games = {f"game-{number}": (X_WINS, O_WINS, DRAW)[number % 3] for number in range(330)}
-    begun, ended = [], []
-    for name, moves in games.items():
-        *steps, end = game_of(moves)
-        events_before = [event for step in steps for event in step]
-        begun.append(Append(name, 0, entries(events_before, "begin", NOW)))
-        ended.append(Append(name, len(events_before), entries(end, "end", NOW)))
-
-    store.record(begun)
-    store.record(ended[:20])
-    store.record(ended[20:])
-
-    for result, moves in (("X", X_WINS), ("O", O_WINS), ("draw", DRAW)):
-        found = store.games(Wanted(result=result), limit=400)
-        assert {*ids(found)} == {name for name, played in games.items() if played == moves}
+    assert ids(other.games(GameFilter(result="X"))) == ["won"]
+    everything(other)

@@ -1,6 +1,6 @@
-"""One bit of a store's file is flipped, anywhere: if that changes an event, it is noticed.
+"""One bit of a store's file is flipped, anywhere: if that changes a row, it is noticed.
 
-What a flip did is seen by reading the file with SQLite alone, past all checks of the store. What cannot
+What a flip did is found by reading the file with SQLite alone, past all checks of the store. What can't
 be read any more has changed, too.
 """
 
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from noughts.core.errors import CorruptStore, NotAStore, StoreUnavailable
+from noughts import fold
+from noughts.core.errors import CorruptStore, NotAStore, StoreError, StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
-from noughts.store.verifying import verify
-from store_games import turns
+from noughts.store.verify import verify
+from played import events_of, feed_of
+from store_changes import changes
 from tally import tally
 
 if TYPE_CHECKING:
@@ -25,49 +27,77 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    Record: TypeAlias = Callable[[str, object], None]
+    from noughts import Game
+    from noughts.store.documents import Document
+    from noughts.store.records import Record
+
+    Property: TypeAlias = Callable[[str, object], None]
+    Rows: TypeAlias = list[list[tuple[object, ...]]]
 
 FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 50
 SHARES = 2
 GAMES = 40
 PAGE = 4096
 
-FIGURE = "{detected:,} of {flips:,} flipped bits that changed an event were detected"
+FIGURE = "{detected:,} of {flips:,} flipped bits that changed a row were detected, {shown} shown"
 
-ALL_EVENTS = (
-    "SELECT position, (SELECT id FROM games WHERE number = events.game), version, at, key, event, hash"
-    " FROM events NOT INDEXED ORDER BY position"
+# An erased record keeps a hash that means nothing.
+RECORDS = (
+    "SELECT sequence, game, version, at, key, events, CASE WHEN key <> '' THEN hash END"
+    " FROM noughts_records NOT INDEXED ORDER BY sequence"
+)
+TABLES = (
+    RECORDS,
+    "SELECT * FROM noughts_games ORDER BY id",
+    "SELECT * FROM noughts_documents NOT INDEXED ORDER BY sequence",
 )
 
 
-def make_store(path: Path, seed: int) -> bytes:
-    """Make a store with a few dozen games, and return its file."""
+class Sound(NamedTuple):
+    """What a store holds before a bit is flipped."""
+
+    records: dict[str, tuple[Record, ...]]
+    documents: dict[str, Document]
+    games: dict[str, list[Game | None]]
+    """Each game after every one of its records."""
+
+
+def make_store(path: Path, seed: int) -> tuple[bytes, Sound]:
+    """Make a store with a few dozen games; return its file and what is in it."""
+    names = [f"{'dg'[number % 2]}-{number}" for number in range(GAMES)]
     with SQLiteStore(str(path)) as store:
-        for number in range(GAMES):
-            for turn in turns(f"game-{number}", Random(seed * GAMES + number)):
-                turn.append_to(store)
+        for number, name in enumerate(names):
+            for change in changes(name, Random(seed * GAMES + number)):
+                change.apply_to(store)
+        records = {name: store.read(name) for name in names}
+        documents = {document.name: document for document in store.documents_named(names)}
+        assert any(record.is_deletion for record in feed_of(store))
     assert [place.name for place in path.parent.iterdir()] == [path.name]
-    return path.read_bytes()
+    games = {
+        name: [fold(events_of(found[:end])) for end in range(len(found) + 1)]
+        for name, found in records.items()
+    }
+    return path.read_bytes(), Sound(records, documents, games)
 
 
 def anywhere(size: int, chance: Random) -> int:
-    """Return a place in the file; every other one is where SQLite says what lies on a page."""
+    """Return a place in the file; every other one is where SQLite describes what is on a page."""
     if chance.random() < 0.5:
         return chance.randrange(size)
     return chance.randrange(0, size, PAGE) + chance.randrange(128)
 
 
-def events_in(path: Path) -> list[tuple[object, ...]] | None:
-    """Read all events with SQLite alone; None if they cannot be read."""
+def rows_in(path: Path) -> Rows | None:
+    """Read all rows with SQLite alone; None if they can't be read."""
     with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
         try:
-            return connection.execute(ALL_EVENTS).fetchall()
+            return [connection.execute(table).fetchall() for table in TABLES]
         except (sqlite3.Error, UnicodeError):
             return None
 
 
 def is_noticed(path: Path) -> bool:
-    """Tell whether a store on that file is refused, or found to be bad by looking through it."""
+    """Return whether a store in that file is refused, or found to be damaged when it is verified."""
     try:
         with SQLiteStore(str(path), create=False) as store:
             verify(store)
@@ -77,40 +107,68 @@ def is_noticed(path: Path) -> bool:
     return False
 
 
+def false_shows(path: Path, sound: Sound) -> list[str]:
+    """Return the games and documents that a store in that file shows otherwise than they were.
+
+    A damaged index may hide the end of a game, or all of it, but never add to it or change it.
+    """
+    shown = []
+    with suppress(StoreError), SQLiteStore(str(path), create=False) as store:
+        for name, records in sound.records.items():
+            with suppress(StoreError):
+                found = store.read(name)
+                if found != records[: len(found)]:
+                    shown.append(name)
+            with suppress(StoreError):
+                document = store.document(name)
+                if document not in (None, sound.documents.get(name)):
+                    shown.append(f"document {name}")
+        shown += [
+            each.id
+            for each in store.games(limit=2 * GAMES)
+            if each.game and each.game not in sound.games.get(each.id, [])
+        ]
+    return shown
+
+
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
-def test_a_flipped_bit_that_changes_an_event_is_noticed(
-    share: int, tmp_path: Path, record_property: Record
+def test_a_flipped_bit_that_changes_a_row_is_noticed(
+    share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """Wherever in the file it is: in an event, in an id, in a place, or in what SQLite keeps of them."""
+    """Wherever it is: in a record, in the catalogue, in a document, or in what SQLite keeps of them."""
     chance = Random(share)
     path = tmp_path / "games.db"
-    sound = make_store(path, share)
-    events = events_in(path)
-    assert events
-    assert not is_noticed(path), "a store nobody touched is sound"
+    file, sound = make_store(path, share)
+    rows = rows_in(path)
+    assert rows
+    assert all(rows)
+    assert not is_noticed(path), "a store without damage is sound"
     missed = []
     with tally(record_property, FIGURE) as numbers:
         while numbers["flips"] < FLIPS // SHARES:
-            flipped = bytearray(sound)
-            place, bit = anywhere(len(sound), chance), chance.randrange(8)
+            flipped = bytearray(file)
+            place, bit = anywhere(len(file), chance), chance.randrange(8)
             flipped[place] ^= 1 << bit
             path.write_bytes(flipped)
-            has_changed = events_in(path) != events
-            noticed = is_noticed(path)  # whatever has changed, nothing but a refusal comes of it
-            numbers.update(flips=has_changed, detected=has_changed and noticed)
-            if has_changed and not noticed:
-                missed.append((place, bit))
+            has_changed = rows_in(path) != rows
+            noticed = is_noticed(path)  # whatever has changed, the worst result is a refusal
+            shown = false_shows(path, sound)
+            numbers.update(flips=has_changed, detected=has_changed and noticed, shown=len(shown))
+            if shown or (has_changed and not noticed):
+                missed.append((place, bit, shown))
             for beside in tmp_path.glob("games.db-*"):
                 beside.unlink()
     assert missed == []
 
 
-@pytest.mark.parametrize("name", [b"games_going_on", b"CREATE TABLE events", b"sqlite_autoindex"])
-def test_a_name_that_is_no_text_any_more_is_noticed(name: bytes, tmp_path: Path) -> None:
-    """SQLite shows what it complains of, and there may be bytes in it that are no text."""
+@pytest.mark.parametrize(
+    "name", [b"noughts_games_unfinished", b"CREATE TABLE noughts_records", b"sqlite_autoindex"]
+)
+def test_a_name_that_is_not_text_any_more_is_noticed(name: bytes, tmp_path: Path) -> None:
+    """SQLite quotes what it complains about, and some bytes of that may not be text."""
     path = tmp_path / "games.db"
-    sound = make_store(path, 0)
-    assert name in sound
-    path.write_bytes(sound.replace(name, bytes([name[0] | 0x80]) + name[1:], 1))
+    file, _ = make_store(path, 0)
+    assert name in file
+    path.write_bytes(file.replace(name, bytes([name[0] | 0x80]) + name[1:], 1))
     assert is_noticed(path)

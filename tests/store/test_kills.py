@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import replay
-from noughts.store.opening import open_store
-from store_games import everything
+from noughts.core.errors import NoSuchGame
+from noughts.store.urls import open_store
+from played import events_of
+from store_changes import document_text, has_document, states
+from store_games import row_of
 from tally import tally
 
 if TYPE_CHECKING:
@@ -23,75 +26,99 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from noughts.store.base import EventStore
-    from noughts.store.chain import Recorded
+    from noughts.store.records import Record
 
-    Record: TypeAlias = Callable[[str, object], None]
+    Property: TypeAlias = Callable[[str, object], None]
 
 KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 6
 SHARES = 2
 SCRIPT = Path(__file__).parent.parent / "player_to_kill.py"
 
-FIGURE = "{kills:,} kills ({engine}): {events:,} acknowledged events, {lost} lost"
+FIGURE = (
+    "{kills:,} kills ({engine}): {changes:,} acknowledged changes, {lost} lost, {deleted:,} games deleted"
+)
 
 
 def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str]) -> None:
-    """Start a player, kill it after some number of turns, look at its store; and so on."""
+    """Start a player, kill it after some number of changes, check its store; and so on."""
     chance = Random(seed)
-    acknowledged: dict[tuple[str, int], str] = {}
-    found: dict[tuple[str, int], str] = {}
+    acknowledged: set[str] = set()
+    feed, cursor = dict[tuple[str, int], "Record"](), ""
     for number in range(kills):
         numbers.update(kills=1)
-        told = _life(url, str(seed * kills + number), chance.randrange(35, 90))
-        new = {(game, int(version)): link for game, version, link in map(str.split, told)}
-        assert not new.keys() & acknowledged.keys(), "a version was acknowledged twice"
-        acknowledged |= new
+        lines = _life(url, str(seed * kills + number), chance.randrange(35, 90))
+        assert acknowledged.isdisjoint(lines), "a change was acknowledged twice"
+        assert len(set(lines)) == len(lines), "a change was acknowledged twice"
+        acknowledged.update(lines)
         with open_store(url, create=False) as store:
-            found |= _by_version(_news(store, after=len(found)))
-        lost = new.items() - found.items()
-        numbers.update(events=len(new), lost=len(lost))
+            lost = [line for line in lines if not _is_there(store, line)]
+            cursor = _read_on(store, cursor, feed)
+        numbers.update(changes=len(lines), lost=len(lost))
         assert not lost
     with open_store(url, create=False) as store:
-        everything_there = _by_version(everything(store))
-    lost = acknowledged.items() - everything_there.items()
-    numbers.update(lost=len(lost))
-    assert found.items() <= everything_there.items()  # a server may still finish what it was told
+        lost = [line for line in acknowledged if not _is_there(store, line)]
+        found = states(store)
+    deleted = {game for game, state in found.items() if state.is_deleted}
+    numbers.update(lost=len(lost), deleted=len(deleted))
     assert not lost
+    for game, state in found.items():
+        assert state.rows, "a document is there without its game"
+        assert bool(state.document) == (has_document(game) and game not in deleted)
+    # A server may still finish what it was sent, and delete a game after the feed was read.
+    for (game, _), record in feed.items():
+        assert game in deleted or row_of(record) in found[game].rows
 
 
-def _life(url: str, seed: str, turns: int) -> list[str]:
-    """Let a player play so many turns and a little longer, and return what it said it had recorded."""
+def _life(url: str, seed: str, changes: int) -> list[str]:
+    """Let a player make so many changes and a few more, and return those that it printed."""
     with subprocess.Popen(
         [sys.executable, SCRIPT, url, seed], stdout=subprocess.PIPE, text=True
     ) as player:
         assert player.stdout
-        told = [player.stdout.readline() for _ in range(turns)]
+        lines = [player.stdout.readline() for _ in range(changes)]
         player.kill()
-        told += player.stdout  # what was said before the kill was heard
+        lines += player.stdout  # printed before the kill arrived
     assert player.returncode == -signal.SIGKILL
-    return [line for turn in told for line in turn.split(";") if line.strip()]
+    return lines
 
 
-def _news(store: EventStore, after: int) -> list[Recorded]:
-    """Return what was recorded after that position, having made sure that it is sound."""
-    news: list[Recorded] = []
-    while page := store.feed(after + len(news)):
-        news += page
-    assert [record.position for record in news] == list(range(after + 1, after + len(news) + 1))
-    for game in {record.game for record in news}:
-        replay(record.event for record in store.read(game))  # none of its commands is there by half
-    return news
+def _is_there(store: EventStore, line: str) -> bool:
+    """Return whether a store has an acknowledged change, after checking that its game is whole."""
+    game, version, link, revision = line.split()
+    document = store.document(game)
+    try:
+        store.read(game, 1)
+    except NoSuchGame:
+        assert document is None, "a game was deleted without its document"
+        return True  # whatever was there before
+    records = store.read(game)
+    if not records:
+        return False
+    replay(events_of(records))  # no command is there by half
+    assert has_document(game) == (document is not None), "a record is there without its document"
+    found = document.revision if document else 0
+    assert not document or document.text == document_text(game, found)
+    links = {record.next_version: record.hash.hex() for record in records}
+    return links.get(int(version)) == link and int(revision) <= found
 
 
-def _by_version(records: list[Recorded]) -> dict[tuple[str, int], str]:
-    return {(record.game, record.version): record.hash.hex() for record in records}
+def _read_on(store: EventStore, cursor: str, feed: dict[tuple[str, int], Record]) -> str:
+    """Add to the feed what is new in it, and return the cursor after that."""
+    page, cursor = store.feed(cursor)
+    while page:
+        for record in page:
+            assert (record.game, record.version) not in feed, "the feed has a record twice"
+            feed[record.game, record.version] = record
+        page, cursor = store.feed(cursor)
+    return cursor
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_killed_process_loses_nothing_in_a_file(
-    share: int, sqlite_url: str, record_property: Record
+    share: int, sqlite_url: str, record_property: Property
 ) -> None:
-    """SIGKILL at any moment leaves a store in which all is well, and the next process plays on."""
+    """SIGKILL at any moment leaves a sound store, and the next process plays on."""
     with tally(record_property, FIGURE.replace("{engine}", "SQLite")) as numbers:
         kill_again_and_again(sqlite_url, KILLS // SHARES, share, numbers)
 
@@ -99,8 +126,8 @@ def test_a_killed_process_loses_nothing_in_a_file(
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_killed_process_loses_nothing_on_a_server(
-    share: int, postgres_url: str, record_property: Record
+    share: int, postgres_url: str, record_property: Property
 ) -> None:
-    """The server outlives the process, and finishes or undoes what it was told."""
+    """The server outlives the process, and finishes or undoes what it was sent."""
     with tally(record_property, FIGURE.replace("{engine}", "PostgreSQL")) as numbers:
         kill_again_and_again(postgres_url, KILLS // SHARES, share, numbers)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from functools import partial
+from itertools import islice
 from random import Random
-from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from at_once import in_threads
 from failing_disk import CHECKPOINT, Disk, Outage
-from noughts.store.base import Wanted
+from noughts.store.documents import Write
 from noughts.store.sqlite import SQLiteStore
-from store_games import Turn, everything, row_of, turns
+from store_changes import NOTHING, Change, State, changes, new_game, states
 from tally import tally
 
 if TYPE_CHECKING:
@@ -26,10 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from noughts.store.chain import Recorded
-    from store_games import Row
-
-    Record: TypeAlias = Callable[[str, object], None]
+    Property: TypeAlias = Callable[[str, object], None]
 
 CUTS = 10_000 if os.environ.get("NOUGHTS_TORTURE") else 80
 SHARES = 20 if os.environ.get("NOUGHTS_TORTURE") else 4
@@ -38,29 +37,38 @@ LIVES_IN_A_ROW = 5
 
 NAME = "games.db"
 
-
-FIGURE = "{cuts:,} power cuts: {events:,} acknowledged events, {lost} lost, {corrupt} corrupt"
+FIGURE = (
+    "{cuts:,} power cuts: {changes:,} acknowledged changes, {lost} lost, {corrupt} corrupt,"
+    " {deletions:,} deletions and {documents:,} documents among them"
+)
 
 
 class Left(NamedTuple):
     """What a power cut left: files, and what a store finds in them."""
 
     files: dict[str, bytes]
-    records: list[Recorded]
+    found: dict[str, State]
 
 
-class Life(NamedTuple):
-    """What a store lived through over a disk, and what it held at the beginning."""
+class Life:
+    """What a store went through on a disk, and what it held at the start."""
 
-    disk: Disk
-    known: list[Recorded]
-    tried: list[Turn]
+    def __init__(self, disk: Disk, known: dict[str, State]) -> None:
+        self.disk = disk
+        self.tried: dict[str, list[State]] = {game: [state] for game, state in known.items()}
+        """What a game was at the start, and after each change."""
+
+    def change(self, store: SQLiteStore, change: Change) -> None:
+        """Change the store, and remember when that was acknowledged."""
+        self.tried.setdefault(change.game, [NOTHING]).append(change.after)
+        change.apply_to(store)
+        self.disk.mark(change)
 
 
 def live(folder: Path, left: Left, chance: Random) -> Life:
     """Let a store begin from what was left, play with several threads, close it and open it again."""
     disk = Disk(folder, left.files)
-    life = Life(disk, left.records, [])
+    life = Life(disk, left.found)
     open_file = disk.opener(checkpoint=chance.choice((4, 16, 64, CHECKPOINT)))
     with disk.watching_folder():
         for _ in range(chance.choice((1, 1, 2, 3))):
@@ -71,96 +79,108 @@ def live(folder: Path, left: Left, chance: Random) -> Life:
 
 
 def _play(store: SQLiteStore, life: Life, chance: Random) -> None:
-    """Play on what is unfinished, and new games, each game in one thread."""
+    """Play on or delete what is there, and play new games, each game in one thread."""
     threads = chance.choice((0, 1, 2, 4))
-    unfinished = [listed.id for listed in store.games(Wanted(is_over=False), limit=1000)]
-    failures: list[BaseException] = []
+    known = [each.id for each in store.games(limit=1000)]
 
     def play(number: int, seed: int) -> None:
-        try:
-            mine = Random(seed)
-            games = [*unfinished[number::threads], *(f"g{mine.getrandbits(64):x}" for _ in range(20))]
-            left = mine.randrange(1, 15)
-            for game in games:
-                for turn in turns(game, mine, [record.event for record in store.read(game)]):
-                    life.tried.append(turn)
-                    turn.append_to(store)
-                    life.disk.mark(turn)
-                    left -= 1
-                    if not left:
-                        return
-        except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
-            failures.append(failure)
+        mine = Random(seed)
+        games = [*known[number::threads], *(new_game(mine) for _ in range(20))]
+        left = mine.randrange(1, 20)
+        for game in games:
+            before = life.tried.get(game, [NOTHING])[-1]
+            for change in changes(game, mine, before):
+                life.change(store, change)
+                left -= 1
+                if not left:
+                    return
 
-    players = [Thread(target=play, args=(number, chance.getrandbits(64))) for number in range(threads)]
-    for player in players:
-        player.start()
-    for player in players:
-        player.join()
-    if failures:
-        raise failures[0]
+    players = [partial(play, number, chance.getrandbits(64)) for number in range(threads)]
+    if players:
+        assert not any(in_threads(*players)), "a change was refused"
 
 
 def cut(life: Life, moments: list[int], folder: Path, chance: Random, numbers: Counter[str]) -> Left:
-    """Cut the power at those moments of a life, look what is left each time, and return the last."""
+    """Cut the power at those moments of a life, check what is left each time, and return the last."""
     outage = Outage(life.disk)
-    tried = {row for turn in life.tried for row in turn.rows}
-    acknowledged: list[Turn] = []
-    left = Left({}, [])
+    acknowledged: list[Change] = []
+    left = Left({}, {})
     for moment in moments:
-        acknowledged += (mark for mark in outage.go_on(moment) if isinstance(mark, Turn))
+        acknowledged += (mark for mark in outage.go_on(moment) if isinstance(mark, Change))
         files = outage.left(chance)
-        numbers.update(cuts=1, events=sum(len(turn.events) for turn in acknowledged), corrupt=1)
+        numbers.update(
+            cuts=1,
+            changes=len(acknowledged),
+            deletions=sum(change.item is None for change in acknowledged),
+            documents=sum(has_written_document(change) for change in acknowledged),
+            corrupt=1,
+        )
         left = Left(files, what_is_left(files, folder))
-        lost = missing(left.records, acknowledged)
+        lost = missing(life, left.found, acknowledged)
         numbers.update(lost=len(lost))
         assert not lost
-        assert left.records[: len(life.known)] == life.known, "what was there before has changed"
-        assert {row_of(record) for record in left.records[len(life.known) :]} <= tried
         numbers["corrupt"] -= 1
     return left
 
 
-def what_is_left(files: dict[str, bytes], folder: Path) -> list[Recorded]:
+def has_written_document(change: Change) -> bool:
+    """Return whether a change writes a document, alone or with a record."""
+    return isinstance(change.item, Write) or bool(change.item and change.item.document)
+
+
+def what_is_left(files: dict[str, bytes], folder: Path) -> dict[str, State]:
     """Open what a cut has left with an ordinary store, read everything, and play on."""
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     with SQLiteStore(str(folder / NAME)) as store:
-        found = everything(store)
-        play_on(store, found)
-        assert everything(store)[: len(found)] == found
+        found = states(store)
+        after = found | play_on(store, found)
+        assert states(store) == after
     shutil.rmtree(folder)
     return found
 
 
-def play_on(store: SQLiteStore, found: list[Recorded]) -> None:
-    """Append to the game that was played last, and to a new one."""
+def play_on(store: SQLiteStore, found: dict[str, State]) -> dict[str, State]:
+    """Change a game that was left and a new one; return what must be there of them."""
     chance = Random(len(found))
-    last = found[-1].game if found else "first"
-    for game in (last, "new"):
-        history = [record.event for record in found if record.game == game]
-        for turn in list(turns(game, chance, history))[:2]:
-            assert turn.append_to(store) == turn.expected + len(turn.events)
+    kept = [game for game, state in found.items() if not state.is_deleted]
+    after: dict[str, State] = {}
+    for game in (*kept[-1:], "d-new"):
+        for change in islice(changes(game, chance, found.get(game, NOTHING)), 2):
+            change.apply_to(store)
+            after[game] = change.after
+    return after
 
 
-def missing(records: list[Recorded], acknowledged: list[Turn]) -> set[Row]:
-    """Return what had been acknowledged and is not there."""
-    return {row for turn in acknowledged for row in turn.rows} - {row_of(record) for record in records}
+def missing(life: Life, found: dict[str, State], acknowledged: list[Change]) -> set[str]:
+    """Return the games that are not as they were after the last acknowledged change, or a later one."""
+    assert found.keys() <= life.tried.keys()
+    last = {change.game: change.after for change in acknowledged}
+    lost = set()
+    for game, tried in life.tried.items():
+        first = tried.index(last[game]) if game in last else 0
+        if found.get(game, NOTHING) not in tried[first:]:
+            lost.add(game)
+    return lost
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_power_cut_loses_nothing_that_was_acknowledged(
-    share: int, tmp_path: Path, record_property: Record
+    share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """Whatever the disk had written by then; and a store that was cut off can be cut off again."""
+    """Whatever the disk had written by then; and a store that was cut off can be cut off again.
+
+    A record, its document and its row of the catalogue are there together or not at all, and a deleted
+    game is whole or gone.
+    """
     chance = Random(share)
     with tally(record_property, FIGURE) as numbers:
-        left = Left({}, [])
+        left = Left({}, {})
         for number in range(CUTS // SHARES // CUTS_A_LIFE):
             if number % LIVES_IN_A_ROW == 0:
-                left = Left({}, [])
+                left = Left({}, {})
             folder = tmp_path / str(number)
             folder.mkdir()
             life = live(folder, left, chance)
@@ -170,22 +190,22 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(
 
 
 @pytest.mark.parametrize("synchronous", ["OFF", "NORMAL"])
-def test_a_store_that_did_not_sync_would_lose_events(synchronous: str, tmp_path: Path) -> None:
-    """So the power cuts here are real ones: they show a store that acknowledges too early."""
+def test_a_store_that_did_not_sync_would_lose_records(synchronous: str, tmp_path: Path) -> None:
+    """So the power cuts here are real: they expose a store that acknowledges too early."""
     folder = tmp_path / "disk"
     folder.mkdir()
     disk = Disk(folder)
     chance = Random(0)
+    life = Life(disk, {})
     with (
         disk.watching_folder(),
         SQLiteStore(str(folder / NAME), open_file=disk.opener(synchronous=synchronous)) as store,
     ):
-        for turn in turns("game", chance):
-            turn.append_to(store)
-            disk.mark(turn)
+        for change in changes("d-game", chance):
+            life.change(store, change)
         moment = len(disk.log)
     disk.close()
     outage = Outage(disk)
-    acknowledged = [mark for mark in outage.go_on(moment) if isinstance(mark, Turn)]
+    acknowledged = [mark for mark in outage.go_on(moment) if isinstance(mark, Change)]
     found = what_is_left(outage.left(chance, share=0.0), tmp_path / "left")
-    assert missing(found, acknowledged)
+    assert missing(life, found, acknowledged) == {"d-game"}

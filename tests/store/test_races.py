@@ -1,28 +1,36 @@
-"""Eight writers want the same version of the same game: one gets it, and seven are told so."""
+"""Eight writers want the same version of the same game: one gets it, and seven are refused."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts.core.codec import dumps
-from noughts.store.opening import open_store
-from racers import STALE, WON, Racers, wanted
+from noughts.core.errors import NoSuchGame, StaleVersion
+from noughts.store.postgres import PostgresStore
+from noughts.store.urls import open_store
+from noughts.store.verify import verify
+from played import NOW, X_WINS, game_of, play
+from racers import DELETED, STALE, WON, Racers, deletes, events_wanted
 from store_games import everything
 from tally import tally
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from typing import TypeAlias
 
-    Record: TypeAlias = Callable[[str, object], None]
+    from noughts.store.appends import Batch, Outcome
+    from noughts.store.base import EventStore
+
+    Property: TypeAlias = Callable[[str, object], None]
     Race: TypeAlias = Callable[[str, int], dict[int, str]]
 
 RACES = 5000 if os.environ.get("NOUGHTS_TORTURE") else 100
@@ -32,22 +40,25 @@ SCRIPT = Path(__file__).parent.parent / "racers.py"
 
 THREADS = "{races:,} races of 8 threads ({engine}): {winners:,} winners, {stale:,} stale versions"
 PROCESSES = THREADS.replace("8 threads", "2 × 4 threads in 2 processes")
+DELETIONS = "{races:,} races to delete a game that others play ({engine}): {deleted:,} deleted once"
 
 
-def in_one_process(url: str, races: int, numbers: Counter[str]) -> None:
+@contextmanager
+def threads(url: str) -> Iterator[Race]:
     """Let eight threads race in this process."""
     with open_store(url) as store:
         racers = Racers(store, range(WRITERS))
-        _race_again_and_again(url, racers.race, races, numbers)
+        yield racers.race
         racers.stop()
 
 
-def in_two_processes(url: str, races: int, numbers: Counter[str]) -> None:
+@contextmanager
+def processes(url: str) -> Iterator[Race]:
     """Let two processes with four threads each race against each other."""
     open_store(url).close()
     half = WRITERS // 2
     with ExitStack() as stack:
-        processes = [
+        started = [
             stack.enter_context(
                 subprocess.Popen(
                     [sys.executable, SCRIPT, url, str(first), str(first + half)],
@@ -60,22 +71,22 @@ def in_two_processes(url: str, races: int, numbers: Counter[str]) -> None:
         ]
 
         def race(game: str, version: int) -> dict[int, str]:
-            for process in processes:
+            for process in started:
                 assert process.stdin
                 process.stdin.write(f"{game} {version}\n")
                 process.stdin.flush()
             outcomes: list[str] = []
-            for process in processes:
+            for process in started:
                 assert process.stdout
                 outcomes += process.stdout.readline().rstrip("\n").split("\t")
             return dict(enumerate(outcomes))
 
-        _race_again_and_again(url, race, races, numbers)
+        yield race
 
 
-def _race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
-    """Race for the start of a game and for its first move, in turn; then look at the store."""
-    expected = []
+def race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
+    """Race for the start of a game and for its first move, in turn; then check the store."""
+    expected = set()
     for number in range(races):
         game, version = f"game-{number // 2}", (0, 3)[number % 2]
         outcomes = race(game, version)
@@ -84,49 +95,104 @@ def _race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str
         numbers.update(races=1, winners=len(winners), stale=len(stale))
         assert (len(winners), len(stale)) == (1, WRITERS - 1), outcomes
         (winner,) = winners
-        expected += [
-            (game, place, winner, f"racer-{winner}", dumps(event))
-            for place, event in enumerate(wanted(winner, version), start=version + 1)
-        ]
+        text = "\n".join(map(dumps, events_wanted(winner, version)))
+        expected.add((game, version, winner, f"racer-{winner}", text))
     with open_store(url, create=False) as store:
-        assert [tuple(record[1:6]) for record in everything(store)] == expected
+        found = [record[:5] for record in everything(store)]
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+def delete_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
+    """Let two delete a game while six want its first move; then check the store."""
+    for number in range(races):
+        game = f"deleted-{number}"
+        race(game, 0)
+        outcomes = race(game, 3)
+        deleters = [outcome for racer, outcome in outcomes.items() if deletes(racer, game)]
+        players = [outcome for racer, outcome in outcomes.items() if not deletes(racer, game)]
+        assert sorted(deleters) == [DELETED, WON], outcomes
+        assert players.count(WON) <= 1, outcomes
+        assert {*players} <= {WON, STALE, DELETED}, outcomes
+        numbers.update(races=1, deleted=deleters.count(WON))
+    with open_store(url, create=False) as store:
+        found = everything(store)
+    assert {record.game for record in found} == {f"deleted-{number}" for number in range(races)}
+    assert all(record.is_deletion for record in found)
+
+
+ENGINES = {"sqlite_url": "SQLite", "postgres_url": "PostgreSQL"}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Return the name of an engine, and the URL of an empty store there."""
+    return ENGINES[request.param], request.getfixturevalue(request.param)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("races", SHARES)
-def test_one_of_eight_threads_wins_in_a_file(
-    races: int, sqlite_url: str, record_property: Record
+@pytest.mark.parametrize(
+    ("start", "figure"), [(threads, THREADS), (processes, PROCESSES)], ids=("threads", "processes")
+)
+def test_one_of_eight_wins(
+    engine: tuple[str, str],
+    start: Callable[[str], AbstractContextManager[Race]],
+    figure: str,
+    races: int,
+    record_property: Property,
 ) -> None:
     """Each race has one winner, seven are refused, and only the winner's events are in the store."""
-    with tally(record_property, THREADS.replace("{engine}", "SQLite")) as numbers:
-        in_one_process(sqlite_url, races, numbers)
+    name, url = engine
+    with tally(record_property, figure.replace("{engine}", name)) as numbers, start(url) as race:
+        race_again_and_again(url, race, races, numbers)
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("races", SHARES)
-def test_one_of_eight_threads_in_two_processes_wins_in_a_file(
-    races: int, sqlite_url: str, record_property: Record
+@pytest.mark.parametrize("start", [threads, processes])
+def test_a_game_that_others_play_is_deleted_once(
+    engine: tuple[str, str],
+    start: Callable[[str], AbstractContextManager[Race]],
+    record_property: Property,
 ) -> None:
-    """The same across processes, which know nothing of each other but the file."""
-    with tally(record_property, PROCESSES.replace("{engine}", "SQLite")) as numbers:
-        in_two_processes(sqlite_url, races, numbers)
+    """Of two who delete it one wins, at most one move comes before it, and nothing after it."""
+    name, url = engine
+    with tally(record_property, DELETIONS.replace("{engine}", name)) as numbers, start(url) as race:
+        delete_again_and_again(url, race, RACES // 10, numbers)
 
 
-@pytest.mark.torture
-@pytest.mark.parametrize("races", SHARES)
-def test_one_of_eight_threads_wins_on_a_server(
-    races: int, postgres_url: str, record_property: Record
+def test_a_writer_with_an_old_view_of_a_deleted_game_is_refused(
+    open_again: Callable[[], EventStore],
 ) -> None:
-    """The same where a server keeps the games."""
-    with tally(record_property, THREADS.replace("{engine}", "PostgreSQL")) as numbers:
-        in_one_process(postgres_url, races, numbers)
+    """Whichever version they have seen, 0 included, nothing is recorded after the deletion."""
+    steps = game_of(X_WINS)
+    one, other, third = open_again(), open_again(), open_again()
+    version = play(one, "game", steps[:3])
+    play(other, "game", steps[3:], version)
+    other.delete("game", at=NOW)
+    for store, seen, step in ((one, version, steps[3]), (third, 0, steps[0]), (third, version, steps[3])):
+        with pytest.raises(NoSuchGame, match="game game was deleted"):
+            store.append("game", step, expected=seen, key="old", at=NOW)
+    assert [record.is_deletion for record in everything(one)] == [True]
+    assert verify(one) == (0, 0)
 
 
-@pytest.mark.torture
-@pytest.mark.parametrize("races", SHARES)
-def test_one_of_eight_threads_in_two_processes_wins_on_a_server(
-    races: int, postgres_url: str, record_property: Record
+def test_a_document_that_is_deleted_meanwhile_is_not_written(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And across processes, which know nothing of each other but the server."""
-    with tally(record_property, PROCESSES.replace("{engine}", "PostgreSQL")) as numbers:
-        in_two_processes(postgres_url, races, numbers)
+    """A server lets another process delete it after the write was judged and before it is made."""
+    with PostgresStore(postgres_url) as one, open_store(postgres_url) as other:
+        play(one, "game", game_of(X_WINS))
+        one.write_document("game", "first", expected=0)
+        judge = one._judge  # noqa: SLF001 - nothing else comes between
+
+        def delete_after(batch: Batch) -> Outcome:
+            outcome = judge(batch)
+            monkeypatch.undo()
+            other.delete("game", at=NOW)
+            return outcome
+
+        monkeypatch.setattr(one, "_judge", delete_after)
+        with pytest.raises(StaleVersion, match="document game is at revision 0, not at 1"):
+            one.write_document("game", "second", expected=1)
+        assert other.document("game") is None

@@ -1,4 +1,4 @@
-"""Several stores on one file, in one process and in two: none takes it away from another."""
+"""Several store objects on one file, in one process and in two."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_second_store_in_the_same_process_leaves_the_first_its_file(tmp_path: Path) -> None:
-    """Locks belong to the process: closing any descriptor of a file gives all its locks away.
+def test_closing_a_second_store_object_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
+    """Nothing is lost although file locks belong to the process, and closing any descriptor drops them.
 
-    Then the next process to close the store takes itself for the last, and takes the write-ahead log
-    away, into which the first one goes on writing.
+    Without them, the next process to close the store would think that it is the last, and remove the
+    write-ahead log to which the first one still writes.
     """
     path = str(tmp_path / "games.db")
     first, *more = turns("game", Random(0))
@@ -31,4 +31,4 @@ def test_a_second_store_in_the_same_process_leaves_the_first_its_file(tmp_path: 
             turn.append_to(store)
     with SQLiteStore(path) as store:
         found = [row_of(record) for record in everything(store) if record.game == "game"]
-    assert found == [row for turn in (first, *more) for row in turn.rows]
+    assert found == [turn.row for turn in (first, *more)]

@@ -48,6 +48,7 @@ NoughtsError
     ├── StoreMissing        there is nothing where it should be
     ├── StoreUnavailable    not now: a full disk, a lock, a server that is down
     ├── NotAStore           something else, or made by a newer noughts; left untouched
+    │   └── OldStore        made by a version whose format is no longer read
     └── CorruptStore        what was recorded has changed since
 """
 
@@ -272,6 +273,10 @@ class StoreUnavailable(StoreError):
 
 class NotAStore(StoreError):
     """Not a store of this program, or one made by a newer version; it was left untouched."""
+
+
+class OldStore(NotAStore):
+    """A store in a format that is no longer read: export it with the version that wrote it."""
 
 
 class CorruptStore(StoreError):

@@ -1,11 +1,12 @@
 """Games as JSON lines, out of a store and into one; and a copy of a whole store.
 
-A line is a recorded event with all that its hash covers, so that whoever reads it can check it:
+A line is a record with everything that its hash covers, so that anybody can check it:
 
-    {"game":"…","version":1,"at":1700000000000,"key":"…","event":{…},"hash":"…"}
+    {"game":"…","version":0,"at":1700000000000,"key":"…","events":[{…},…],"hash":"…"}
 
-The lines of a game stand together, in order. What is brought in is held against its hashes and against
-the rules before anything is recorded.
+A game's lines are together, in order. An import checks everything against the hashes and the rules
+before it records anything. It also reads what older versions exported: a line for each event, with a
+version that counts from 1 and a hash of its own.
 """
 
 from __future__ import annotations
@@ -20,32 +21,29 @@ from noughts.core.errors import (
     BrokenChain,
     ImpossibleHistory,
     MalformedRecord,
+    NoSuchGame,
     NoughtsError,
     RecordError,
     StoreUnavailable,
     quoted,
 )
 from noughts.core.game import replay
-from noughts.store.base import ALL, PAGE
-from noughts.store.chain import GENESIS, HASH_SIZE, LATEST, check_id, seal
-from noughts.store.ledger import Append, written_down
-from noughts.store.notes import NOTES_PAGE
-from noughts.store.sqlite_file import sync_folder
+from noughts.store.appends import Append, serialize
+from noughts.store.base import ALL_GAMES, PAGE, all_rows, pages
+from noughts.store.records import GENESIS, HASH_SIZE, MAX_NUMBER, Record, check_id, record_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import BinaryIO
 
-    from noughts.core.events import Event
     from noughts.store.base import EventStore
-    from noughts.store.chain import Recorded
-    from noughts.store.ledger import Entry, Listing
 
-LONGEST_LINE = 10_000
-"""In bytes; the longest name makes a line of less than a thousand."""
+MAX_LINE_BYTES = 1 << 20
+"""A command leads to a few events, of less than a thousand bytes each; a library user may append more."""
 
-_FIELDS = ("game", "version", "at", "key", "event", "hash")
+_FIELDS = ("game", "version", "at", "key", "events", "hash")
+_OLD_FIELDS = ("game", "version", "at", "key", "event", "hash")
 
 
 def export_game(store: EventStore, game: str) -> Iterator[str]:
@@ -54,12 +52,10 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
 
 
 def export_all(store: EventStore) -> Iterator[str]:
-    """Write all games as lines, in the order of their creation."""
-    numbered: list[Listing] = []
-    while page := store.catalogue(ALL, PAGE, numbered[-1].number if numbered else None):
-        numbered += page
-    for listing in reversed(numbered):
-        yield from export_game(store, listing.game)
+    """Write all games as lines, in the order in which they were started."""
+    newest_first = [*all_rows(store, ALL_GAMES, PAGE)]
+    for row in reversed(newest_first):
+        yield from export_game(store, row.game)
 
 
 class Imported(NamedTuple):
@@ -67,51 +63,60 @@ class Imported(NamedTuple):
 
     games: int
     events: int
+    """How many events were recorded."""
     known: int
-    """How many of the events stood in the store already."""
+    """How many of the file's events were in the store already."""
 
 
 def import_lines(store: EventStore, source: BinaryIO) -> Imported:
     """Record all games of a file; if anything is wrong with it, or with the disk, none.
 
-    Events that stand in the store already, just so, are passed over: an import that was interrupted can
-    be run again.
+    Records that are in the store already are passed over, so an interrupted import can be run again.
     """
-    games = events = known = 0
-    missing = []
-    for lines in _games(source):
-        append = _missing(store, lines)
-        if append:
-            missing.append(append)
-        recorded = len(append.entries) if append else 0
-        games, events, known = games + 1, events + recorded, known + len(lines) - recorded
-    if missing:
-        store.restore(missing)
-    return Imported(games, events, known)
+    games = total = 0
+    missing: list[Append] = []
+    for records in _games(source):
+        missing += _missing(store, records)
+        games, total = games + 1, total + records[-1].next_version
+    try:
+        if missing:
+            store.restore(missing)
+    except NoSuchGame as deleted:
+        raise NoSuchGame(f"{deleted} from this store, and can't be imported again") from deleted
+    recorded = sum(append.count for append in missing)
+    return Imported(games, recorded, total - recorded)
 
 
-def backup(store: EventStore, target: str) -> int:
-    """Copy a store, as it stands at some moment, into a new SQLite file; return the number of events.
+class Copied(NamedTuple):
+    """What a backup holds."""
 
-    Its notes are copied as well, as they stand a moment later.
-    The file has its name when it is whole, and not before.
+    games: int
+    events: int
+
+
+def backup(store: EventStore, target: str) -> Copied:
+    """Copy a store, as it is at some moment, into a new SQLite file.
+
+    Its documents are copied last, as they are a moment later. The file gets its name when it is complete.
     """
-    from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - the copy is one, whatever the store is
+    from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads only what is used
+    from noughts.store.sqlite_schema import sync_folder  # noqa: PLC0415 - the same
 
     path = Path(target).absolute()
     partial = path.with_name(f"{path.name}.partial")
     if path.exists():
-        raise StoreUnavailable(f"{path} is there already, and a backup replaces nothing")
+        raise StoreUnavailable(f"{path} exists: a backup never overwrites a file")
     if partial.exists():
-        raise StoreUnavailable(f"{partial} is left of a backup that was ended halfway: remove it first")
+        raise StoreUnavailable(f"{partial} is left from an interrupted backup: remove it first")
     try:
         with SQLiteStore(str(partial)) as copy:
-            copied = _copy(store, copy)
-            _copy_notes(store, copy)
-        _give_name(partial, path)
+            copied = _copy_games(store, copy)
+            for documents in pages(store.changed_documents, PAGE):  # one that changes comes again
+                copy.restore((), documents)
+        _rename(partial, path)
         sync_folder(path.parent)
     except OSError as error:
-        raise StoreUnavailable(f"the backup {target} cannot be written: {error.strerror}") from error
+        raise StoreUnavailable(f"the backup {target} can't be written: {error.strerror}") from error
     finally:
         for ending in ("", "-wal", "-shm", "-journal"):
             with suppress(OSError):
@@ -119,81 +124,133 @@ def backup(store: EventStore, target: str) -> int:
     return copied
 
 
-def _give_name(partial: Path, path: Path) -> None:
-    """Let a file have its name, without replacing one that has come meanwhile, where that can be had."""
+def _copy_games(store: EventStore, copy: EventStore) -> Copied:
+    """Record everything again, in the same order."""
+    versions: dict[str, int] = {}
+    for found in pages(store.feed, PAGE):
+        copy.restore([_append(record) for record in found if not record.is_deletion])
+        for record in found:
+            if not record.is_deletion:
+                versions[record.game] = record.next_version
+            elif versions.pop(record.game, None):  # deleted while it was copied
+                copy.delete(record.game, at=record.at)
+    for game in versions.keys() - store.versions(versions).keys():  # deleted, but not in the feed yet
+        copy.delete(game, at=0)
+        del versions[game]
+    return Copied(len(versions), sum(versions.values()))
+
+
+def _rename(partial: Path, path: Path) -> None:
+    """Give a file its name; if the disk has links, a file that came meanwhile isn't overwritten."""
     try:
         path.hardlink_to(partial)
     except FileExistsError:
         raise
-    except OSError:  # some disks know no links
+    except OSError:
         partial.rename(path)
 
 
-class _Line(NamedTuple):
-    """One event of a game, as it is brought in."""
-
-    game: str
-    version: int
-    hash: bytes
-    event: Event
-    entry: Entry
-
-
-def _line(record: Recorded) -> str:
+def _line(record: Record) -> str:
+    events = record.text.replace("\n", ",")
     return (
         f'{{"game":"{record.game}","version":{record.version},"at":{record.at},"key":"{record.key}",'
-        f'"event":{record.text},"hash":"{record.hash.hex()}"}}\n'
+        f'"events":[{events}],"hash":"{record.hash.hex()}"}}\n'
     )
 
 
-def _games(source: BinaryIO) -> Iterator[list[_Line]]:
-    """Read games, each whole, and refuse the first line that is no part of one."""
+def _append(record: Record) -> Append:
+    game, version, at, key, text, _ = record
+    _, change = serialize(record.events)
+    return Append(game, version, text, key=key, at=at, change=change)
+
+
+class _Line(NamedTuple):
+    number: int
+    record: Record
+    is_old: bool
+    """Of the old format: the record is one event, with a hash of its own."""
+
+
+def _games(source: BinaryIO) -> Iterator[list[Record]]:
+    """Read games, each complete, and refuse the first line that isn't part of one."""
     seen: set[str] = set()
-    game: list[_Line] = []
-    for number, text in enumerate(iter(lambda: source.readline(LONGEST_LINE + 1), b""), start=1):
+    for game, lines in groupby(_lines(source), key=lambda line: line.record.game):
+        yield _game(game, lines, is_second=game in seen)
+        seen.add(game)
+
+
+def _lines(source: BinaryIO) -> Iterator[_Line]:
+    for number, text in enumerate(iter(lambda: source.readline(MAX_LINE_BYTES + 1), b""), start=1):
         try:
-            line = _read(text)
+            yield _Line(number, *_read(text))
         except NoughtsError as error:
-            raise _in_line(number, error) from error
-        if game and line.game != game[0].game:
-            yield _checked(game)
-            game = []
-        try:
-            if not game and line.game in seen:
-                raise MalformedRecord(f"game {line.game} has lines further up already")
-            seen.add(line.game)
-            _check_follows(game, line)
-        except RecordError as error:
-            raise _in_line(number, error) from error
-        game.append(line)
-    if game:
-        yield _checked(game)
+            kind = type(error) if isinstance(error, RecordError) else MalformedRecord
+            raise kind(f"line {number}: {error}") from error
 
 
-def _in_line(number: int, error: NoughtsError) -> RecordError:
-    kind = type(error) if isinstance(error, RecordError) else MalformedRecord
-    return kind(f"line {number}: {error}")
-
-
-def _read(text: bytes) -> _Line:
-    if len(text) > LONGEST_LINE:
-        raise MalformedRecord(f"a line has at most {LONGEST_LINE} bytes, and this one has more")
+def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]:
+    """Return the records of a game that can have been played, or refuse it."""
+    records: list[Record] = []
+    version, previous, was_old = 0, GENESIS, False
+    for number, record, is_old in lines:
+        line, first = f"line {number}:", 1 if is_old else 0  # the version that counting starts from
+        if is_second:
+            raise MalformedRecord(f"{line} game {game} has lines further up already")
+        if records and is_old != was_old:
+            raise MalformedRecord(
+                f"{line} game {game} is partly in the old format, partly in the new one"
+            )
+        if record.version != version:
+            due, found = version + first, record.version + first
+            raise MalformedRecord(f"{line} version {due} of game {game} belongs here, not {found}")
+        if record_hash(previous, game, version + first, *record[2:5]) != record.hash:
+            raise BrokenChain(f"{line} the hash doesn't follow from the lines of game {game} before it")
+        records.append(record)
+        version, previous, was_old = record.next_version, record.hash, is_old
     try:
-        written = read_json(text.decode("utf-8").rstrip("\r\n"))
+        replay(event for record in records for event in record.events)
+    except ImpossibleHistory as error:
+        raise ImpossibleHistory(f"game {game}: {error}") from error
+    return [*_merged(records)] if was_old else records
+
+
+def _merged(lines: Iterable[Record]) -> Iterator[Record]:
+    """Make one record of the events of each command, with a hash of its own."""
+    previous = GENESIS
+    for _, command in groupby(lines, key=lambda line: line.key):
+        events = [*command]
+        first, text = events[0], "\n".join(event.text for event in events)
+        previous = record_hash(previous, first.game, first.version, first.at, first.key, text)
+        yield first._replace(text=text, hash=previous)
+
+
+def _read(line: bytes) -> tuple[Record, bool]:
+    """Read a line, and return whether it is of the old format."""
+    if len(line) > MAX_LINE_BYTES:
+        raise MalformedRecord(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
+    try:
+        written = read_json(line.decode("utf-8").rstrip("\r\n"))
     except UnicodeDecodeError:
-        raise MalformedRecord("that is no text: it is not UTF-8") from None
-    if not isinstance(written, dict) or set(written) != set(_FIELDS):
+        raise MalformedRecord("the line is not UTF-8") from None
+    fields = set(written) if isinstance(written, dict) else set()
+    is_old = fields == set(_OLD_FIELDS)
+    if not isinstance(written, dict) or not (is_old or fields == set(_FIELDS)):
         raise MalformedRecord(f"a line is an object of {', '.join(_FIELDS)}, unlike {quoted(written)}")
-    version = _number("version", written["version"], 1, LATEST)
-    at = _number("at", written["at"], 0, LATEST)
+    version = _number("version", written["version"], least=int(is_old)) - is_old
+    at = _number("at", written["at"])
     game, key = check_id(written["game"]), check_id(written["key"], "command")
-    event = decode(written["event"])
-    return _Line(game, version, _hash(written["hash"]), event, (at, key, *written_down(event)))
+    events = [written["event"]] if is_old else written["events"]
+    if not isinstance(events, list) or not events:
+        raise MalformedRecord(f"events is a list of at least one event, not {quoted(events)}")
+    text, _ = serialize(map(decode, events))
+    return Record(game, version, at, key, text, _hash(written["hash"])), is_old
 
 
-def _number(name: str, value: object, least: int, most: int) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise MalformedRecord(f"{name} is a whole number from {least} to {most}, not {quoted(value)}")
+def _number(name: str, value: object, least: int = 0) -> int:
+    if type(value) is not int or not least <= value <= MAX_NUMBER:
+        raise MalformedRecord(
+            f"{name} is a whole number from {least} to {MAX_NUMBER}, not {quoted(value)}"
+        )
     return value
 
 
@@ -207,60 +264,12 @@ def _hash(value: object) -> bytes:
     return link
 
 
-def _check_follows(game: list[_Line], line: _Line) -> None:
-    if line.version != len(game) + 1:
-        raise MalformedRecord(
-            f"version {len(game) + 1} of game {line.game} belongs here, not {line.version}"
-        )
-    previous = game[-1].hash if game else GENESIS
-    at, key, text, _ = line.entry
-    if seal(previous, line.game, line.version, at, key, text) != line.hash:
-        raise BrokenChain(f"the hash does not follow from what was recorded of game {line.game}")
-
-
-def _checked(game: list[_Line]) -> list[_Line]:
-    """Return a game that can have been played, or refuse it."""
-    try:
-        replay(line.event for line in game)
-    except ImpossibleHistory as error:
-        raise ImpossibleHistory(f"game {game[0].game}: {error}") from error
-    return game
-
-
-def _missing(store: EventStore, game: list[_Line]) -> Append | None:
-    """Return what the store lacks of a game, or refuse a game of which it knows another course."""
-    name = game[0].game
-    stored = store.read(name)
-    for record, line in zip(stored, game, strict=False):
-        if record.hash != line.hash:
-            raise BrokenChain(f"game {name} went another way in the store, from event {line.version} on")
-    entries = [line.entry for line in game[len(stored) :]]
-    return Append(name, len(stored), entries) if entries else None
-
-
-def _copy_notes(store: EventStore, copy: EventStore) -> None:
-    """Write all notes again, as they stand at the moment in which the last page is read.
-
-    What changes before that moment comes again on a later page. So there is no need to read on until
-    nobody writes any more: a page that is not full was the last.
-    """
-    change = 0
-    while found := store.changed_notes(change, NOTES_PAGE):
-        copy.restore_notes(found)
-        change = found[-1].change
-        if len(found) < NOTES_PAGE:
-            return
-
-
-def _copy(store: EventStore, copy: EventStore) -> int:
-    """Record everything again, in the same order, so that positions stay the same as well."""
-    position = 0
-    while found := store.feed(position):
-        appends = []
-        for game, run in groupby(found, key=lambda record: record.game):
-            records = list(run)
-            entries = [(record.at, record.key, *written_down(record.event)) for record in records]
-            appends.append(Append(game, records[0].version - 1, entries))
-        copy.restore(appends)
-        position = found[-1].position
-    return position
+def _missing(store: EventStore, records: list[Record]) -> list[Append]:
+    """Return what the store lacks of a game, or refuse a game that is another one there."""
+    stored = store.read(records[0].game)
+    for there, record in zip(stored, records, strict=False):
+        if there.hash != record.hash:
+            raise BrokenChain(
+                f"game {record.game} went another way in the store, from version {record.version} on"
+            )
+    return [*map(_append, records[len(stored) :])]

@@ -1,205 +1,340 @@
-"""The contract of all stores: append at a version, read, list, watch.
+"""The contract of all stores: append at a version, read, list, watch, delete.
 
-A store keeps the events of many games. A game's version is the number of its events. Whoever appends
-says which version they have seen, and exactly one of two who have seen the same one wins: the other is
-refused with `StaleVersion`, and nothing of theirs is recorded. What was appended is durable before
-`append` returns. An append that is tried again with the same key, after an outcome nobody knows, is
-recorded once.
+A game's version is the number of its events. A writer says which version they have seen; of two who have
+seen the same one, one wins and the other gets `StaleVersion`. A command's events are one record, so they
+are recorded together or not at all, and they are durable before `append` returns. An append that is
+repeated with the same key, after an unknown outcome, is recorded once.
 
-Beside the games stand notes, which may change (`notes.py`).
+Beside the games are documents, which may change (`documents.py`).
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from secrets import token_hex
 from typing import NamedTuple
 
 from noughts.core.codec import can_be_recorded
-from noughts.core.errors import CorruptStore, InvalidId, RecordError, StoreUnavailable
+from noughts.core.errors import (
+    CorruptStore,
+    InvalidId,
+    NoSuchGame,
+    RecordError,
+    StaleVersion,
+    StoreUnavailable,
+    quoted,
+)
 from noughts.core.game import fold
 from noughts.core.value import Value
-from noughts.store.chain import GENESIS, Recorded, changed, check_id, check_linked, place
-from noughts.store.group import Group
-from noughts.store.ledger import DRAW, Append, entries
-from noughts.store.notes import Notes
-from noughts.store.watching import Bell, Watch
+from noughts.store.appends import DRAW, Append, Batch, append_of
+from noughts.store.documents import Write, check_row
+from noughts.store.group_commit import GroupCommit
+from noughts.store.records import Record, check_chain, check_id, clamp, describe_change
+from noughts.store.watch import ANYTHING, Wakeups, Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Self
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Self, TypeVar
 
     from noughts.core.events import Event
     from noughts.core.game import Game
-    from noughts.store.ledger import Listing
+    from noughts.store.appends import CatalogueRow, Head
+    from noughts.store.documents import Document
+    from noughts.store.documents import Row as DocumentRow
+    from noughts.store.watch import Subscription
 
-__all__ = ["ALL", "PAGE", "EventStore", "Listed", "Recorded", "Wanted", "Watch"]
+    Item = TypeVar("Item")
+
+__all__ = [
+    "ALL_GAMES",
+    "Append",
+    "EventStore",
+    "GameFilter",
+    "GameSummary",
+    "Record",
+    "Watch",
+    "append_of",
+]
 
 PAGE = 1000
-"""How many events of all games are read at once, unless somebody says otherwise."""
+"""The default page size of the feed and of `changed_documents`."""
 
 
-class Wanted(Value):
-    """Which games to list: all, or those of a player, those that are over or not, those with an id."""
+class GameFilter(Value):
+    """Which games to list; all, unless something is given."""
 
     player: str | None = None
     is_over: bool | None = None
     result: str | None = None
     """`X`, `O` or `draw`."""
-    beginning: str = ""
-    """What the game's id begins with."""
+    id_prefix: str = ""
 
 
-ALL = Wanted()
+ALL_GAMES = GameFilter()
 
 
-class Listed(NamedTuple):
+class GameSummary(NamedTuple):
     """A game in a list."""
 
-    number: int
-    """Its place among all games, in the order in which they were created, from 1 on."""
     id: str
-    started: int = 0
-    """When its first event was recorded, in milliseconds since 1970."""
+    started: int
+    """When it was created, in milliseconds since 1970."""
     version: int = 0
     game: Game | None = None
-    """What its events add up to, if they make a game."""
-    position: int = 0
-    """The position of its last event: games that were played at later have higher ones."""
+    """The game as it is now, unless its records are faulty."""
+    last_played: int = 0
+    """When its last record was made, in milliseconds since 1970."""
     fault: str | None = None
-    """Why there is no game, and nothing known of it."""
+    """Why there is no game."""
 
 
-DAMAGED = "damaged: noughts store verify tells more"
-LAWLESS = "recorded just so, and yet against the rules"
+DAMAGED = "damaged: noughts store verify says more"
+AGAINST_THE_RULES = "recorded like this, but against the rules"
 
 
-class EventStore(Notes):
-    """The events of many games. Close it when you are done; any number of threads may share it."""
+class EventStore(ABC):
+    """The records of many games. Close it when you are done; threads may share it."""
 
     def __init__(self) -> None:
-        self._group = Group(self._record)
-        self._bell = Bell()
+        self._group = GroupCommit(self._record)
+        self._wakeups = Wakeups()
         self._is_closed = False
 
     def append(self, game: str, events: Iterable[Event], *, expected: int, key: str, at: int) -> int:
-        """Record what one command led to, all or none, and return the game's version with it.
+        """Record what one command led to, and return the game's new version.
 
         `expected` is the version that the command was judged at, `key` is the command's own, and `at`
-        is now, in milliseconds since 1970.
+        is the time in milliseconds since 1970.
         """
-        append = Append(game, expected, entries(events, key, at))
-        self._group.record((append,))
+        append = append_of(game, expected, events, key=key, at=at)
+        self.record((append,))
         if append.refusal:
             raise append.refusal
-        return expected + len(append.entries)
+        return expected + append.count
 
-    def record(self, appends: Sequence[Append]) -> None:
-        """Record several appends in one commit, each judged by itself: its `refusal` tells."""
-        self._group.record(appends)
+    def record(self, items: Sequence[Append | Write]) -> None:
+        """Record appends and write documents in one commit; each that loses has a `refusal`."""
+        self._group.record(items)
 
-    def restore(self, appends: Sequence[Append]) -> None:
-        """Record what was recorded before, elsewhere: all of it in one commit, or none."""
-        for append in appends:
-            append.whole = True
-        self._group.record(appends, alone=True)
+    def restore(self, appends: Sequence[Append], documents: Sequence[Document] = ()) -> None:
+        """Record what was recorded elsewhere: all of it in one commit, or nothing.
 
-    def read(self, game: str, after: int = 0) -> tuple[Recorded, ...]:
-        """Return the game's events after that version; none if there is no such game.
+        The documents are put as they are: this is for a store that has none of them.
+        """
+        batch = Batch(appends, documents=documents, is_whole=True)
+        self._group.record(appends, alone=lambda _appends: self._write(batch))
 
-        Every event is held against its hash, so that what has changed since it was recorded is never
-        taken for the game.
+    def delete(self, game: str, *, at: int) -> None:
+        """Delete a game and its document; what is left is a record that the game was deleted."""
+        while True:
+            self._check_open()
+            head = self._heads([check_id(game)]).get(game)
+            if head is None or head.is_deleted:
+                raise NoSuchGame(f"there is no game {quoted(game)}")
+            append = Append(game, head.version, "", key=token_hex(13), at=at)
+            self.record((append,))
+            if not append.refusal:
+                return
+            if not isinstance(append.refusal, StaleVersion):
+                raise append.refusal
+
+    def read(self, game: str, after: int = 0) -> tuple[Record, ...]:
+        """Return the game's records that reach beyond a version; none if there is no such game.
+
+        Every record is checked against its hash. To read on after a version of a game that was deleted
+        raises `NoSuchGame`.
         """
         self._check_open()
-        found = self._rows(check_id(game), place(after) or 1)
-        if after < 1:
-            check_linked(found, 0, GENESIS)
-            return tuple(found)
-        if not found:
-            return ()
+        return self._checked(game, after, self._records(check_id(game), clamp(after)))
+
+    def read_many(self, after: Mapping[str, int]) -> dict[str, tuple[Record, ...]]:
+        """Return the records of each game that reach beyond its version; deleted games are left out."""
+        self._check_open()
+        wanted = {check_id(game): clamp(version) for game, version in after.items()}
+        found = self._records_of_many(wanted)
+        read: dict[str, tuple[Record, ...]] = {}
+        for game, version in wanted.items():
+            with suppress(NoSuchGame):
+                read[game] = self._checked(game, version, found.get(game, []))
+        return read
+
+    def _checked(self, game: str, after: int, found: list[Record]) -> tuple[Record, ...]:
+        if after < 1 or not found or found[0].is_deletion:
+            check_chain(found)
+            if not found or not found[0].is_deletion:
+                return tuple(found)
+            if after < 1:
+                return ()
+            raise NoSuchGame(f"game {game} was deleted")
         first, *rest = found
-        if first.version != after or type(first.hash) is not bytes:
-            raise CorruptStore(changed(first))
-        check_linked(rest, after, first.hash)
+        if type(first.hash) is not bytes or type(first.text) is not str:
+            raise CorruptStore(describe_change(first))
+        if first.next_version > after:  # within a command
+            return tuple(record for record in self.read(game) if record.next_version > after)
+        check_chain(rest, after, first.hash)
         return tuple(rest)
 
-    def feed(self, after: int = 0, limit: int = PAGE) -> tuple[Recorded, ...]:
-        """Return the events of all games after that position, in the order of their recording."""
+    def versions(self, games: Iterable[str]) -> dict[str, int]:
+        """Return the versions of those of the games that exist."""
         self._check_open()
-        found = self._feed(place(after), place(limit))
+        heads = self._heads([check_id(game) for game in games])
+        return {game: head.version for game, head in heads.items() if not head.is_deleted}
+
+    def feed(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Record, ...], str]:
+        """Return the records of all games after a cursor, and the cursor after them.
+
+        A game's records are in order, and so is everything that one process records. This is for
+        copying and checking. To follow a game, watch it: the feed may be late.
+        """
+        self._check_open()
+        found, cursor = self._feed(after, clamp(limit))
         for record, previous in found:
             if type(record.version) is not int or type(previous) is not bytes:
-                raise CorruptStore(changed(record))
-            check_linked((record,), record.version - 1, previous)
-        return tuple(record for record, _ in found)
+                raise CorruptStore(describe_change(record))
+            check_chain((record,), record.version, previous)
+        return tuple(record for record, _ in found), cursor
 
-    def last_position(self) -> int:
-        """Return the position of the last event of the store, 0 if there is none."""
+    def feed_end(self) -> str:
+        """Return the cursor after the last record of the feed."""
         self._check_open()
-        return self._last_position()
+        return self._feed_end()
 
     def games(
-        self, wanted: Wanted = ALL, *, limit: int = 20, before: int | None = None
-    ) -> tuple[Listed, ...]:
-        """List games, the newest first; those with lower numbers than `before`, for the next page."""
-        return tuple(self._listed(listing) for listing in self.catalogue(wanted, limit, before))
+        self, wanted: GameFilter = ALL_GAMES, *, limit: int = 20, before: tuple[int, str] | None = None
+    ) -> tuple[GameSummary, ...]:
+        """List games, the newest first; for the next page, those before (started, id) of the last."""
+        while rows := self.catalogue(wanted, limit, before):
+            if found := tuple(filter(None, map(self._summary, rows))):
+                return found
+            before = rows[-1].started, rows[-1].game  # all of them were deleted just now
+        return ()
 
-    def catalogue(self, wanted: Wanted, limit: int, before: int | None = None) -> list[Listing]:
-        """Return what the list of games itself says, the newest first."""
+    def catalogue(
+        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None = None
+    ) -> list[CatalogueRow]:
+        """Return what the catalogue says of games, the newest first."""
         self._check_open()
-        if not _can_be(wanted):
+        if not _is_possible(wanted):
             return []
-        return self._catalogue(wanted, place(limit), None if before is None else place(before))
+        if before is not None and type(before[0]) is int:
+            if before[0] < 0:  # only in a damaged store
+                return []
+            before = clamp(before[0]), before[1]
+        return self._catalogue(wanted, clamp(limit), before)
 
-    def watch(self, game: str | None = None, after: int = 0) -> Watch:
-        """Watch a game from that version on, or all games from that position on."""
-        bell = self.bell()
-        if game is None:
-            return Watch(self.feed, lambda record: record.position, after, bell)
+    def document(self, name: str) -> Document | None:
+        """Return a document, None if there is none of that name."""
+        return next(iter(self.documents_named((name,))), None)
+
+    def documents_named(self, names: Iterable[str]) -> tuple[Document, ...]:
+        """Return those of the named documents that exist."""
+        self._check_open()
+        return tuple(map(check_row, self._documents([check_id(name, "document") for name in names])))
+
+    def write_document(self, name: str, text: str, *, expected: int, label: str = "") -> Document:
+        """Write a document whose revision `expected` you have seen, 0 if there was none."""
+        write = Write(name, text, expected=expected, label=label)
+        self.record((write,))
+        if write.refusal:
+            raise write.refusal
+        return write.document
+
+    def labelled(self, label: str, limit: int = 50) -> tuple[Document, ...]:
+        """Return the documents with a label, the last changed first."""
+        self._check_open()
+        return tuple(map(check_row, self._labelled(check_id(label, "label"), clamp(limit))))
+
+    def changed_documents(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Document, ...], str]:
+        """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
+        self._check_open()
+        found, cursor = self._changed_documents(after, clamp(limit))
+        return tuple(map(check_row, found)), cursor
+
+    def documents_end(self) -> str:
+        """Return the cursor after the last change of any document."""
+        self._check_open()
+        return self._documents_end()
+
+    def watch(self, game: str, after: int = 0) -> Watch[int]:
+        """Watch a game from a version on."""
         check_id(game)
-        return Watch(lambda version: self.read(game, version), lambda record: record.version, after, bell)
+
+        def read(version: int) -> tuple[tuple[Record, ...], int]:
+            found = self.read(game, version) or self.read(game, max(1, version))  # refuses a deleted game
+            return found, found[-1].next_version if found else version
+
+        return Watch(read, after, self._subscribe(game))
+
+    def watch_all(self, after: str = "") -> Watch[str]:
+        """Watch the feed of all games from a cursor on."""
+        return Watch(self.feed, after, self._subscribe())
+
+    def changes(self) -> Subscription:
+        """Subscribe to the ids of games and names of documents that other processes change."""
+        return self._subscribe(only_others=True)
+
+    def _subscribe(self, name: str | None = None, *, only_others: bool = False) -> Subscription:
+        self._check_open()
+        subscription = self._wakeups.subscribe(name, only_others=only_others)
+        self._listen()
+        return subscription
+
+    def integrity_errors(self) -> Iterator[str]:
+        """Return what an engine finds that can check its own structures."""
+        return iter(())
 
     def check(self) -> None:
-        """Refuse if nothing can be read, or what was recorded now would not be found again."""
-        self.last_position()
-
-    def bell(self) -> Bell:
-        """Return what is rung when anybody has recorded something or changed a note, anywhere."""
-        self._check_open()
-        self._listen()
-        return self._bell
+        """Refuse if the store can't be read."""
+        self.feed_end()
 
     def close(self) -> None:
-        """Give everything back; what was appended is durable already, and no more can be asked for."""
+        """Release everything; what was appended is durable already."""
         if not self._is_closed:
             self._is_closed = True
-            self._bell.ring()
-            self._group.record((), alone=True)  # which is when the last commit under way is done
-            self._close()
+            try:
+                self._wakeups.notify(ANYTHING, is_own=False)
+                self._group.record((), alone=lambda _items: None)  # waits for the commit in progress
+            finally:
+                self._close()
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise StoreUnavailable("the store is closed")
 
-    def _record(self, batch: Sequence[Append]) -> None:
-        if batch:
-            self._check_open()
-            self._commit(batch)
-            self._bell.ring()
+    def _record(self, items: Sequence[Append | Write]) -> None:
+        appends: list[Append] = []
+        writes: list[Write] = []
+        for item in items:
+            if isinstance(item, Append):
+                appends.append(item)
+            else:
+                writes.append(item)
+        self._write(Batch(appends, writes))
 
-    def _listed(self, listing: Listing) -> Listed:
-        rows = self._rows(listing.game, 1)
+    def _write(self, batch: Batch) -> None:
+        self._check_open()
+        self._commit(batch)
+        if self._wakeups.are_wanted:
+            names = {append.game for append in batch.appends}
+            names.update(write.document.name for write in batch.writes)
+            self._wakeups.notify(names, is_own=True)
+
+    def _summary(self, row: CatalogueRow) -> GameSummary | None:
+        records = self._records(row.game, 0)
+        if records and records[0].is_deletion:
+            return None
         try:
-            check_linked(rows, 0, GENESIS)
-            game = fold(record.event for record in rows)
+            check_chain(records)
+            game = fold(event for record in records for event in record.events)
         except CorruptStore:
-            return Listed(listing.number, listing.game, fault=DAMAGED)
+            return GameSummary(row.game, row.started, fault=DAMAGED)
         except RecordError:
-            return Listed(listing.number, listing.game, fault=LAWLESS)
-        if not rows or type(rows[0].at) is not int or rows[0].at != place(rows[0].at):
-            return Listed(listing.number, listing.game, fault=DAMAGED)
-        first, last = rows[0], rows[-1]
-        return Listed(listing.number, listing.game, first.at, last.version, game, last.position)
+            return GameSummary(row.game, row.started, fault=AGAINST_THE_RULES)
+        if game is None or row.started != records[0].at:
+            return GameSummary(row.game, row.started, fault=DAMAGED)
+        return GameSummary(row.game, row.started, records[-1].next_version, game, records[-1].at)
 
     def __enter__(self) -> Self:
         return self
@@ -207,48 +342,89 @@ class EventStore(Notes):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # What an engine does: the rest is the same for all.
+    # What an engine implements.
 
     @abstractmethod
-    def _commit(self, batch: Sequence[Append]) -> None:
-        """Judge a batch and make it durable, in one commit; only one thread calls this at a time."""
+    def _commit(self, batch: Batch) -> None:
+        """Judge a batch and make it durable in one commit; one thread at a time calls this."""
 
     @abstractmethod
-    def _rows(self, game: str, first: int) -> list[Recorded]:
-        """Read a game's events from that version on, in order."""
+    def _records(self, game: str, after: int) -> list[Record]:
+        """Read a game's records in order, from the last one on that begins before a version."""
+
+    def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
+        """Read the same of several games."""
+        return {game: self._records(game, version) for game, version in after.items()}
 
     @abstractmethod
-    def _feed(self, after: int, limit: int) -> list[tuple[Recorded, bytes]]:
-        """Read events of all games in order, each with the hash of its game's event before it."""
+    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
+        """Read where these games end."""
 
     @abstractmethod
-    def _last_position(self) -> int:
-        """Read the position of the last event."""
+    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
+        """Read records of all games, each with its game's previous hash, and the cursor after them."""
 
     @abstractmethod
-    def _catalogue(self, wanted: Wanted, limit: int, before: int | None) -> list[Listing]:
-        """Read the list of games, the newest first, from the one before that number on."""
+    def _feed_end(self) -> str:
+        """Read the cursor after the last record."""
+
+    @abstractmethod
+    def _catalogue(
+        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
+    ) -> list[CatalogueRow]:
+        """Read the catalogue, the newest first."""
+
+    @abstractmethod
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
+        """Read the documents of these names."""
+
+    @abstractmethod
+    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
+        """Read the documents with a label, the last changed first."""
+
+    @abstractmethod
+    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
+        """Read the documents changed after a cursor, in the order of their changes."""
+
+    @abstractmethod
+    def _documents_end(self) -> str:
+        """Return the cursor after the last change."""
 
     @abstractmethod
     def _listen(self) -> None:
-        """Have the bell rung when another process writes something; called for each watch."""
-
-    @abstractmethod
-    def complaints(self) -> Iterator[str]:
-        """Let the engine itself look for damage, and tell what it finds."""
+        """Have wake-ups sent when another process writes; called for each subscription."""
 
     @abstractmethod
     def _close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
 
 
-def _can_be(wanted: Wanted) -> bool:
-    """Tell whether there can be such a game: no engine is asked for what it could not even hold."""
+def pages(
+    read: Callable[[str, int], tuple[tuple[Item, ...], str]], limit: int
+) -> Iterator[tuple[Item, ...]]:
+    """Read to the end, but not on for as long as others write."""
+    cursor, is_last = "", False
+    while not is_last:
+        found, cursor = read(cursor, limit)
+        is_last = len(found) < limit
+        yield found
+
+
+def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[CatalogueRow]:
+    """Read the catalogue to its end, a page at a time."""
+    before = None
+    while page := store.catalogue(wanted, limit, before):
+        yield from page
+        before = page[-1].started, page[-1].game
+
+
+def _is_possible(wanted: GameFilter) -> bool:
+    """Return whether such a game can exist: no engine is asked for what it couldn't store."""
     try:
         return (
             (wanted.player is None or can_be_recorded(wanted.player))
             and wanted.result in (None, DRAW, "X", "O")
-            and (not wanted.beginning or bool(check_id(wanted.beginning)))
+            and (not wanted.id_prefix or bool(check_id(wanted.id_prefix)))
         )
     except InvalidId:
         return False

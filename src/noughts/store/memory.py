@@ -3,143 +3,141 @@
 from __future__ import annotations
 
 from itertools import islice, takewhile
-from threading import Lock
+from threading import RLock
 
+from noughts.store.appends import Head, arbitrate
 from noughts.store.base import EventStore
-from noughts.store.chain import GENESIS, Recorded
-from noughts.store.ledger import Head, Ledger, Listing, catalogued
+from noughts.store.records import GENESIS, Record, read_sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from noughts.store.base import Wanted
-    from noughts.store.ledger import Append
-    from noughts.store.notes import Judge
-    from noughts.store.notes import Row as NoteRow
+    from noughts.store.appends import Append, Batch, CatalogueRow, Outcome
+    from noughts.store.base import GameFilter
+    from noughts.store.documents import Row as DocumentRow
 
 
 class MemoryStore(EventStore):
-    """Lists, and a lock around them."""
+    """Dictionaries, and a lock around them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._lock = Lock()
-        self._ledger = Ledger()
-        self._all: list[Recorded] = []
-        self._games: dict[str, list[Recorded]] = {}
-        self._list: list[Listing] = []
-        self._noted: dict[str, NoteRow] = {}
-        """In the order of their changes."""
+        self._lock = RLock()
+        self._last = 0
+        """The number of the last record or change of a document."""
+        self._log: dict[int, tuple[Record, bytes]] = {}
+        self._games: dict[str, list[Record]] = {}
+        self._rows: dict[str, CatalogueRow] = {}
+        self._changes: dict[str, tuple[int, DocumentRow]] = {}
+        """Documents in the order of their last changes, with their numbers."""
 
-    def _commit(self, batch: Sequence[Append]) -> None:
+    def _commit(self, batch: Batch) -> None:
         with self._lock:
-            before = len(self._all)
-            try:
-                verdict = self._ledger.judge(batch, self._stands)
-                for listing in verdict.games:
-                    self._list.append(listing)
-                for position, number, version, at, key, text, link in verdict.rows:
-                    game = self._list[number - 1].game
-                    self._keep(Recorded(position, game, version, at, key, text, link))
-            except BaseException:  # a refusal, or Ctrl-C
-                self._start_again(self._all[:before])
-                raise
+            heads = self._heads([append.game for append in batch.appends])
+            stored = self._documents(batch.document_names)
+            outcome = arbitrate(batch, heads, stored, self._is_recorded)
+            interrupted = None
+            first = self._last + 1
+            while True:
+                try:
+                    self._apply(outcome, first)
+                    break
+                except BaseException as error:  # noqa: BLE001 - Ctrl-C: finish, then raise it
+                    interrupted = error
+            if interrupted:
+                raise interrupted
 
-    def _keep(self, record: Recorded) -> None:
-        self._all.append(record)
-        self._games.setdefault(record.game, []).append(record)
-        if change := catalogued(record.event):
-            number = self._ledger.heads[record.game].number
-            self._list[number - 1] = self._list[number - 1].with_change(*change)
+    def _apply(self, outcome: Outcome, first: int) -> None:
+        """Write everything; doing it again changes nothing."""
+        for number, record in enumerate(outcome.records, first):
+            if record.is_deletion:
+                self._log = {at: row for at, row in self._log.items() if row[0].game != record.game}
+                self._games[record.game] = []
+            game = self._games.setdefault(record.game, [])
+            if not game or game[-1].version < record.version:
+                self._log[number] = record, game[-1].hash if game else GENESIS
+                game.append(record)
+        for row in outcome.catalogue:
+            there = self._rows.get(row.game, row)
+            self._rows[row.game] = there.changed(row[2:])
+        for number, document in enumerate(outcome.documents, first + len(outcome.records)):
+            self._changes.pop(document[0], None)
+            self._changes[document[0]] = number, document
+        for game_id in outcome.deleted:
+            self._rows.pop(game_id, None)
+            self._changes.pop(game_id, None)
+        self._last = first - 1 + len(outcome.records) + len(outcome.documents)
 
-    def _start_again(self, records: Iterable[Recorded]) -> None:
-        """Become what these records make, whatever was half done."""
-        self._ledger, self._all, self._games, self._list = Ledger(), [], {}, []
-        for record in records:
-            head = self._ledger.heads.get(record.game)
-            if head is None:
-                self._list.append(Listing(len(self._list) + 1, record.game))
-            number = head.number if head else len(self._list)
-            self._ledger.heads[record.game] = Head(number, record.version, record.hash)
-            self._ledger.position, self._ledger.number = record.position, len(self._list)
-            self._keep(record)
+    def _is_recorded(self, append: Append) -> bool:
+        records = self._games.get(append.game, ())
+        return append.identity in [(one.game, one.version, one.key, one.text) for one in records]
 
-    def _stands(self, append: Append) -> bool:
-        rows = self._games.get(append.game, [])[append.expected :]
-        return append.is_recorded_in([(row.key, row.text) for row in rows])
-
-    def _rows(self, game: str, first: int) -> list[Recorded]:
+    def _records(self, game: str, after: int) -> list[Record]:
         with self._lock:
-            return self._games.get(game, [])[first - 1 :]
+            records = self._games.get(game, [])
+            first = sum(1 for _ in takewhile(lambda record: record.version < after, records))
+            return records[max(0, first - 1) :]
 
-    def _feed(self, after: int, limit: int) -> list[tuple[Recorded, bytes]]:
+    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
         with self._lock:
-            return [
-                (
-                    record,
-                    self._games[record.game][record.version - 2].hash if record.version > 1 else GENESIS,
-                )
-                for record in self._all[after : after + limit]
-            ]
+            ends = {game: self._games[game][-1] for game in games if game in self._games}
+        return {game: Head(one.next_version, one.hash, not one.text) for game, one in ends.items()}
 
-    def _catalogue(self, wanted: Wanted, limit: int, before: int | None) -> list[Listing]:
+    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
+        first = read_sequence(after)
         with self._lock:
-            newest_first = self._list[: None if before is None else max(0, before - 1)][::-1]
-        return [listing for listing in newest_first if _is_wanted(listing, wanted)][:limit]
+            new = takewhile(lambda number: number > first, reversed(self._log))
+            numbers = [*new][::-1][:limit]
+            return [self._log[number] for number in numbers], str(numbers[-1]) if numbers else after
 
-    def _last_position(self) -> int:
-        return len(self._all)
-
-    def _commit_notes(self, names: Iterable[str], judge: Judge) -> None:
+    def _feed_end(self) -> str:
         with self._lock:
-            there = [self._noted[name] for name in names if name in self._noted]
-            new = {row[0]: row for row in judge(there, self._end_of_notes())}
-            before = {name: self._noted[name] for name in new if name in self._noted}
-            try:
-                for name, row in new.items():
-                    self._noted.pop(name, None)
-                    self._noted[name] = row
-            except BaseException:  # Ctrl-C
-                kept = {name: row for name, row in self._noted.items() if name not in new} | before
-                self._noted = dict(sorted(kept.items(), key=lambda item: item[1][2]))
-                raise
+            return str(next(reversed(self._log), 0))
 
-    def _end_of_notes(self) -> int:
-        return next(reversed(self._noted.values()))[2] if self._noted else 0
-
-    def _note(self, name: str) -> NoteRow | None:
+    def _catalogue(
+        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
+    ) -> list[CatalogueRow]:
         with self._lock:
-            return self._noted.get(name)
+            rows = sorted(self._rows.values(), key=_started, reverse=True)
+        found = (row for row in rows if before is None or _started(row) < before)
+        return [*islice((row for row in found if _is_wanted(row, wanted)), limit)]
 
-    def _notes(self, shelf: str, limit: int) -> list[NoteRow]:
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
         with self._lock:
-            return list(islice((row for row in reversed(self._noted.values()) if row[3] == shelf), limit))
+            return [self._changes[name][1] for name in names if name in self._changes]
 
-    def _changed_notes(self, after: int, limit: int) -> list[NoteRow]:
+    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
         with self._lock:
-            changed = list(takewhile(lambda row: row[2] > after, reversed(self._noted.values())))
-        return changed[::-1][:limit]
+            newest_first = (row for _, row in reversed(self._changes.values()))
+            return [*islice((row for row in newest_first if row[2] == label), limit)]
 
-    def _last_change(self) -> int:
+    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
+        first = read_sequence(after)
         with self._lock:
-            return self._end_of_notes()
+            changes = [*takewhile(lambda one: one[0] > first, reversed(self._changes.values()))]
+        page = changes[::-1][:limit]
+        return [row for _, row in page], str(page[-1][0]) if page else after
+
+    def _documents_end(self) -> str:
+        with self._lock:
+            return str(next(reversed(self._changes.values()), (0,))[0])
 
     def _listen(self) -> None:
-        """There is no other process."""
-
-    def complaints(self) -> Iterator[str]:
-        """Find nothing: memory has no disk to go bad."""
-        return iter(())
+        """No other process can write."""
 
     def _close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing to release."""
 
 
-def _is_wanted(listing: Listing, wanted: Wanted) -> bool:
+def _started(row: CatalogueRow) -> tuple[int, str]:
+    return row.started, row.game
+
+
+def _is_wanted(row: CatalogueRow, wanted: GameFilter) -> bool:
     return (
-        (wanted.player is None or wanted.player in (listing.x, listing.o))
-        and (wanted.is_over is None or wanted.is_over == (listing.result is not None))
-        and (wanted.result is None or wanted.result == listing.result)
-        and listing.game.startswith(wanted.beginning)
+        (wanted.player is None or wanted.player in (row.x, row.o))
+        and (wanted.is_over is None or wanted.is_over == (row.result is not None))
+        and (wanted.result is None or wanted.result == row.result)
+        and row.game.startswith(wanted.id_prefix)
     )

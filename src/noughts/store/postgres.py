@@ -1,11 +1,10 @@
 """The store on a PostgreSQL server, for any number of processes on any number of machines.
 
-Positions have no gaps, and are a primary key: whoever writes at the next position writes at the end, or
-not at all. So an event at a position is committed only after all events before it, and whoever reads
-the feed in order misses none, however many write. Nothing has to be locked for that.
+A record's key is its game and version, so writers meet only where they write to the same game: the one
+who inserts the row wins. Nothing else is locked.
 
-A connection may break when nobody knows whether a commit was done. Then the same append is tried again;
-its key tells whether it stands already.
+A connection may break at the commit, with an unknown outcome. Then the batch is judged again, and what
+was recorded is found by its key.
 """
 
 from __future__ import annotations
@@ -13,56 +12,62 @@ from __future__ import annotations
 import logging
 import re
 import time
-from contextlib import contextmanager, nullcontext
-from threading import Event, Lock, Thread
-from urllib.parse import unquote
+from functools import partial
 
 import psycopg
-from psycopg import errors, sql
 from psycopg_pool import ConnectionPool
 
-from noughts.core.errors import (
-    CorruptStore,
-    StoreError,
-    StoreUnavailable,
-    UnknownStore,
-)
-from noughts.store.base import EventStore
-from noughts.store.chain import Recorded
-from noughts.store.ledger import Head, Ledger, Listing
-from noughts.store.postgres_tables import LOCK, bring_up_to_date, change, one
+from noughts.core.errors import CorruptStore, InvalidArgument, quoted
+from noughts.store import postgres_sql as sql
+from noughts.store.appends import NEW_GAME, Batch, Head, arbitrate, head_of
+from noughts.store.postgres_schema import Shard, current_generation, one, prepare, translated
+from noughts.store.records import MAX_ID_LENGTH, Record
+from noughts.store.sql import IS_RECORDED, MAX_CACHED_HEADS, SQLStore
+from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, LiteralString, TypeVar
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeVar
 
-    from noughts.store.base import Wanted
-    from noughts.store.ledger import Append, Verdict
-    from noughts.store.notes import Judge
-    from noughts.store.notes import Row as NoteRow
-    from noughts.store.postgres_tables import Session
+    from noughts.store.appends import Append, Outcome
+    from noughts.store.documents import Row as DocumentRow
+    from noughts.store.documents import Write
+    from noughts.store.postgres_schema import Session
 
     Answer = TypeVar("Answer")
 
-# What the pool has to say, our own errors say too, and not into somebody's terminal.
+# The pool's complaints come out as our own errors, and not in somebody's terminal.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
-PATIENCE = 10.0
-"""How long to try again while the server is away, in seconds."""
+RETRY_SECONDS = 10.0
+"""How long to try again while the server is away."""
 
-GLANCE = 2.0
-"""How often those who watch look for themselves, should the bell not have reached them, in seconds."""
+POLL_SECONDS = 2.0
+"""How often subscribers look for themselves, in case a notification was lost."""
 
-MOST_HEADS = 10_000
-"""How many ends of games are remembered from one commit to the next."""
+LISTENER_CHECK_SECONDS = 1.0
+"""How long it is remembered whether another process listens."""
 
-MOST_AT_ONCE = 5_000
-"""How many events one statement writes."""
+LISTENING = int.from_bytes(b"noug", "big"), 1
+"""The advisory lock that every listening process shares."""
 
-MOST_READERS = 8
+MAX_ROWS = 5_000
+"""How many rows one statement writes."""
 
-# A line that is dead without a word is given up, too.
+MAX_PAYLOAD_BYTES = 7_900
+"""PostgreSQL takes notifications below 8,000 bytes."""
+
+MAX_CONFLICTS = 100
+"""How often a batch is judged again because others were faster."""
+
+MAX_READERS = 8
+
+_NOTHING = Batch(())
+_OUTDATED = Head(-1)
+"""In place of a head that must be read again."""
+
+# A dead connection is noticed even if nothing says so.
 _CONNECTING: dict[str, Any] = {
     "autocommit": True,
     "connect_timeout": 5,
@@ -73,249 +78,244 @@ _CONNECTING: dict[str, Any] = {
 }
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
-_ROWS = (
-    "SELECT e.position, g.id, e.version, e.at, e.key, e.event, e.hash"
-    " FROM noughts_games g JOIN noughts_events e ON e.game = g.number"
-    " WHERE g.id = %s AND e.version >= %s ORDER BY e.version"
-)
-_FEED = (
-    "SELECT e.position, g.id, e.version, e.at, e.key, e.event, e.hash,"
-    " CASE e.version WHEN 1 THEN '\\x'::bytea ELSE before.hash END"
-    " FROM noughts_events e LEFT JOIN noughts_games g ON g.number = e.game"
-    " LEFT JOIN noughts_events before ON before.game = e.game AND before.version = e.version - 1"
-    " WHERE e.position > %s ORDER BY e.position LIMIT %s"
-)
-_HEADS = (
-    "SELECT g.id, g.number, e.version, e.hash FROM noughts_games g, LATERAL"
-    " (SELECT version, hash FROM noughts_events WHERE game = g.number ORDER BY version DESC LIMIT 1) e"
-    " WHERE g.id = ANY(%s)"
-)
-_END = (
-    "SELECT coalesce((SELECT max(position) FROM noughts_events), 0),"
-    " coalesce((SELECT max(number) FROM noughts_games), 0)"
-)
-# One statement, one journey, one commit: the events, and the bell.
-_INSERT = (
-    "WITH written AS (INSERT INTO noughts_events (position, game, version, at, key, event, hash)"
-    " SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::bigint[], %s::text[], %s::text[],"
-    " %s::bytea[]) RETURNING position)"
-    " SELECT pg_notify('noughts', '') FROM (SELECT count(*) FROM written) AS all_of_them"
-)
-_NOTES = "SELECT name, revision, change, shelf, text, hash FROM noughts_notes"
-_LAST_CHANGE = "SELECT coalesce(max(change), 0) FROM noughts_notes"
-_WRITE_NOTES = (
-    "WITH written AS (INSERT INTO noughts_notes (name, revision, change, shelf, text, hash)"
-    " SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::bytea[])"
-    " ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, change = excluded.change,"
-    " shelf = excluded.shelf, text = excluded.text, hash = excluded.hash RETURNING change)"
-    " SELECT pg_notify('noughts', '') FROM (SELECT count(*) FROM written) AS all_of_them"
-)
 
+class PostgresStore(SQLStore):
+    """A store in the database that `url` names; its tables are created if they are missing."""
 
-class PostgresStore(EventStore):
-    """A store in the database that `url` names; its tables are made if they are not there."""
+    _feed_sql, _feed_end_sql = sql.FEED, sql.FEED_END
+    _changes_sql, _changes_end_sql = sql.CHANGES, sql.CHANGES_END
+    _newest_document = "generation DESC, xid DESC, name DESC"
 
-    def __init__(self, url: str, *, create: bool = True) -> None:
+    def __init__(self, url: str, *, create: bool = True, shard: Shard = Shard()) -> None:  # noqa: B008 - immutable
         super().__init__()
         self._url = url
-        with _translated(self._url):
+        with translated(url):
             with self._connect() as store:
-                bring_up_to_date(store, create=create)
+                prepare(store, shard, create=create)
+                current_generation(store)
             self._pool = ConnectionPool(
                 url,
                 kwargs=_CONNECTING,
                 configure=_configure,
                 min_size=1,
-                max_size=MOST_READERS,
-                # We try again ourselves; left to itself, the pool would wait longer and longer.
+                max_size=MAX_READERS,
+                # We retry ourselves; the pool would wait longer and longer.
                 timeout=0.5,
                 reconnect_timeout=0.5,
                 open=True,
             )
         self._writer: Session | None = None
-        self._ledger: Ledger | None = None
-        self._lock = Lock()
-        self._closing = Event()
-        self._listener: Thread | None = None
+        self._writer_pid = 0
+        self._generation = 0
+        self._known_heads: dict[str, Head] = {}
+        self._has_listeners = False
+        self._next_listener_check = 0.0
+        self._listener_pid = 0
 
-    def _commit(self, batch: Sequence[Append]) -> None:
-        self._write_by(lambda writer: self._record_by(writer, batch))
-
-    def _commit_notes(self, names: Iterable[str], judge: Judge) -> None:
-        """Write notes; where a commit's outcome is unknown, they are judged again, and tell their own."""
-        self._write_by(lambda writer: _note_down(writer, list(names), judge))
-
-    def _write_by(self, write: Callable[[Session], None]) -> None:
-        """Do it with the one connection that writes; if that breaks, again with another."""
+    def _commit(self, batch: Batch) -> None:
         try:
-            with _translated(self._url):
-                self._patiently(lambda: self._try(write))
+            with translated(self._url):
+                self._write_all(batch)
+                self._notify(batch)
         except BaseException:
             self._forget_writer()
             raise
 
-    def _try(self, write: Callable[[Session], None]) -> None:
+    def _write_all(self, batch: Batch) -> None:
+        """Write a batch, in several commits where it has more than one record of a game."""
+        conflicts = 0
+        while batch.appends or batch.writes or batch.documents:
+            now, later = (batch, _NOTHING) if batch.is_whole else _first_of_each(batch)
+            lost = self._patiently(partial(self._write_once, now))
+            conflicts += lost is not _NOTHING
+            if conflicts > MAX_CONFLICTS:
+                raise CorruptStore("the store on PostgreSQL is damaged: what it refuses is not there")
+            batch = lost._replace(
+                appends=[*lost.appends, *later.appends], writes=[*lost.writes, *later.writes]
+            )
+
+    def _write_once(self, batch: Batch) -> Batch:
+        """Judge a batch, commit it, and return what must be judged again: others were faster there."""
         try:
             if self._writer is None:
                 self._writer = self._connect()
-            write(self._writer)
+                self._writer_pid = self._writer.info.backend_pid
+                self._generation = current_generation(self._writer)
+            outcome = self._judge(batch)
+            is_simple = not batch.is_whole and not outcome.documents and not outcome.deleted
+            if not is_simple or len(outcome.records) > MAX_ROWS:
+                return self._write_in_transaction(self._writer, batch, outcome)
+            lost = self._insert(self._writer, outcome)  # one statement is one commit
+            return Batch(lost) if lost else _NOTHING
         except _BROKEN:
             self._forget_writer()
             raise
 
-    def _record_by(self, writer: Session, batch: Sequence[Append]) -> None:
-        if not (
-            self._append(writer, batch)
-            or self._take_stock(writer, batch)
-            or self._take_stock(writer, batch, keeping_others_out=True)
-        ):
-            raise CorruptStore("the store on PostgreSQL is damaged: it has no end to write at")
+    def _judge(self, batch: Batch) -> Outcome:
+        """Judge everything before the first write: that way the feed has each game in order."""
+        heads = self._known_heads
+        if len(heads) > MAX_CACHED_HEADS:
+            heads.clear()
+        games = {append.game for append in batch.appends}
+        if not batch.is_whole:
+            games = {
+                one.game for one in batch.appends if heads.get(one.game, NEW_GAME).version != one.expected
+            }
+        for game in games:
+            heads.pop(game, None)
+        if games:
+            heads.update(self._heads([*games]))
+        names = batch.document_names
+        documents = self._documents(names) if names else []
 
-    def _append(self, writer: Session, batch: Sequence[Append]) -> bool:
-        """Write at the end of the store as we remember it, and tell whether that was the end."""
-        ledger = self._ledger
-        if ledger is None or not ledger.only_grows(batch):
-            return False
-        self._ledger = None
-        verdict = ledger.judge(batch, lambda _append: False)
-        if verdict.refusals:
-            return False
-        try:
-            is_one_statement = len(verdict.rows) <= MOST_AT_ONCE and not verdict.changes
-            with nullcontext() if is_one_statement else writer.transaction():
-                _write(writer, verdict)
-        except errors.UniqueViolation:
-            return False
-        self._ledger = ledger
-        return True
+        def is_recorded(append: Append) -> bool:
+            return bool(self._select(IS_RECORDED, *append.identity))
 
-    def _take_stock(
-        self, writer: Session, batch: Sequence[Append], *, keeping_others_out: bool = False
-    ) -> bool:
-        """Look where the store ends, write there, and tell whether that was still the end."""
+        return arbitrate(batch, heads, documents, is_recorded)
+
+    def _write_in_transaction(self, writer: Session, batch: Batch, outcome: Outcome) -> Batch:
+        is_undone = False
+        with writer.transaction():
+            lost = self._insert(writer, outcome)
+            if outcome.deleted:
+                names = [*outcome.deleted, *(row[0] for row in outcome.documents)]
+                writer.execute(sql.LOCK_DOCUMENTS, (names,))
+            missing = self._write_documents(writer, outcome, lost, is_whole=batch.is_whole)
+            is_split = any(_document_name(append) in missing for append in outcome.winners)
+            if is_split or (batch.is_whole and (lost or missing)):
+                is_undone = True
+                raise psycopg.Rollback
+            if deleted := [game for game in outcome.deleted if game not in {one.game for one in lost}]:
+                for deletion in sql.DELETIONS:
+                    writer.execute(deletion, (deleted,))
+        if is_undone:
+            self._known_heads.clear()
+            return batch
+        writes = [write for write in batch.writes if write.document.name in missing]
+        return Batch(lost, writes) if lost or writes else _NOTHING
+
+    def _insert(self, writer: Session, outcome: Outcome) -> list[Append]:
+        """Insert the records in the order of their keys; return the appends that others were ahead of."""
+        records, catalogue = sorted(outcome.records), sorted(outcome.catalogue)
+        written: set[tuple[Any, ...]] = set()
+        for start in range(0, len(records), MAX_ROWS):
+            some = records[start : start + MAX_ROWS]
+            games = {record.game for record in some} if catalogue else ()
+            rows = [row for row in catalogue if row.game in games]
+            statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
+            values = (self._generation, *_columns(some), *_columns(rows))
+            written.update(writer.execute(statement, values, prepare=True))
+        self._known_heads.update(outcome.heads)
+        if len(written) == len(records):
+            return []
+        lost = [one for one in outcome.winners if (one.game, one.expected) not in written]
+        for append in lost:
+            self._known_heads[append.game] = _OUTDATED
+        return lost
+
+    def _write_documents(
+        self, writer: Session, outcome: Outcome, lost: list[Append], *, is_whole: bool
+    ) -> set[str]:
+        """Write documents, except those of lost appends; return those that others were ahead of."""
+        skipped = {_document_name(append) for append in lost}
+        rows = [row for row in outcome.documents if row[0] not in skipped]
+        if not rows:
+            return set()
+        names = [row[0] for row in rows]
+        values = names, self._generation, *_columns(rows), is_whole
+        return set(names) - {name for (name,) in writer.execute(sql.WRITE_DOCUMENTS, values)}
+
+    def _notify(self, batch: Batch) -> None:
+        """Wake other processes, after the commit: within it, a notification locks the whole server."""
+        names = {*(append.game for append in batch.appends), *batch.document_names}
         try:
-            with writer.transaction():
-                writer.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))  # one after the other
-                if keeping_others_out:  # for somebody is always faster than we are
-                    writer.execute("LOCK noughts_events IN SHARE ROW EXCLUSIVE MODE")
-                position, number = one(writer.execute(_END))
-                ledger, self._ledger = self._ledger, None
-                if (
-                    ledger is None
-                    or not ledger.ends_at(position, number)
-                    or len(ledger.heads) > MOST_HEADS
-                ):
-                    ledger = Ledger(position, number)
-                if unknown := ledger.unknown(batch):
-                    for game, *head in writer.execute(_HEADS, (list(unknown),)):
-                        ledger.heads[game] = Head(*head)
-                _write(writer, ledger.judge(batch, lambda append: _stands(writer, append)))
-        except errors.UniqueViolation as error:
-            if error.diag.constraint_name != "noughts_events_pkey":
-                raise CorruptStore(
-                    "the store on PostgreSQL is damaged: games and events disagree"
-                ) from error
-            return False
-        self._ledger = ledger
-        return True
+            if self._writer and self._are_others_listening(self._writer):
+                notify = "SELECT pg_notify('noughts', payload) FROM unnest(%s::text[]) AS payload"
+                self._writer.execute(notify, ([*_payloads(names)],))
+        except _BROKEN:  # what was written is durable, and the others poll
+            self._forget_writer()
+
+    def _are_others_listening(self, writer: Session) -> bool:
+        now = time.monotonic()
+        if now > self._next_listener_check:
+            (self._has_listeners,) = one(writer.execute(sql.LISTENERS, (*LISTENING, self._listener_pid)))
+            self._next_listener_check = now + LISTENER_CHECK_SECONDS
+        return self._has_listeners
 
     def _forget_writer(self) -> None:
-        writer, self._writer, self._ledger = self._writer, None, None
+        writer, self._writer = self._writer, None
+        self._known_heads.clear()
         if writer:
             writer.close()
 
-    def _rows(self, game: str, first: int) -> list[Recorded]:
-        return self._read(lambda reader: list(map(Recorded._make, reader.execute(_ROWS, (game, first)))))
+    def _select(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        query = statement.replace("?", "%s").encode()
 
-    def _feed(self, after: int, limit: int) -> list[tuple[Recorded, bytes]]:
-        return self._read(
-            lambda reader: [
-                (Recorded._make(row[:7]), row[7]) for row in reader.execute(_FEED, (after, limit))
-            ]
-        )
+        def select() -> list[tuple[Any, ...]]:
+            with self._pool.connection() as reader:
+                return reader.execute(query, values).fetchall()
 
-    def _catalogue(self, wanted: Wanted, limit: int, before: int | None) -> list[Listing]:
-        conditions, values = _conditions(wanted, before)
-        select = sql.SQL(
-            "SELECT number, id, x, o, result FROM noughts_games WHERE {} ORDER BY number DESC LIMIT {}"
-        ).format(sql.SQL(" AND ").join(map(sql.SQL, conditions)), limit)
-        return self._read(lambda reader: list(map(Listing._make, reader.execute(select, values))))
+        with translated(self._url):
+            return self._patiently(select)
 
-    def _last_position(self) -> int:
-        return self._read(lambda reader: int(one(reader.execute(_END))[0]))
+    def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:
+        if cursor == "":
+            return (0, "0", "", 0)[: 3 if of_documents else 4]
+        found = _match_cursor(cursor) if cursor.__class__ is str else None
+        if found is None or (found[4] is None) != of_documents:
+            raise InvalidArgument(f"{quoted(cursor)} is not a cursor of this store")
+        place = int(found[1]), found[2], found[3]
+        return place if of_documents else (*place, int(found[4]))
 
-    def _last_change(self) -> int:
-        return self._read(lambda reader: int(one(reader.execute(_LAST_CHANGE))[0]))
+    def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
+        found: dict[str, list[Record]] = {}
+        for row in self._select(sql.RECORDS_OF_MANY, list(after), list(after.values())):
+            found.setdefault(row[0], []).append(Record._make(row))
+        return found
 
-    def _note(self, name: str) -> NoteRow | None:
-        found = self._note_rows("WHERE name = %s", name)
-        return found[0] if found else None
+    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
+        return {game: head_of(*row) for game, *row in self._select(sql.HEADS, list(games))}
 
-    def _notes(self, shelf: str, limit: int) -> list[NoteRow]:
-        return self._note_rows(
-            "WHERE shelf = %s AND shelf <> '' ORDER BY change DESC LIMIT %s", shelf, limit
-        )
-
-    def _changed_notes(self, after: int, limit: int) -> list[NoteRow]:
-        return self._note_rows("WHERE change > %s ORDER BY change LIMIT %s", after, limit)
-
-    def _note_rows(self, which: LiteralString, *values: object) -> list[NoteRow]:
-        return self._read(
-            lambda reader: list(map(_note_row, reader.execute(f"{_NOTES} {which}", values)))
-        )
-
-    def complaints(self) -> Iterator[str]:
-        """Leave that to the server, which checks its own pages where it is told to."""
-        return iter(())
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
+        return self._document_rows("WHERE name = ANY(?)", list(names))
 
     def _close(self) -> None:
-        """Close all connections."""
-        self._closing.set()
-        if self._listener:
-            self._listener.join()
+        super()._close()
         self._forget_writer()
         self._pool.close()
 
-    def _listen(self) -> None:
-        with self._lock:
-            if self._listener is None:
-                self._listener = Thread(target=self._hear, name="noughts-listener", daemon=True)
-                self._listener.start()
-
-    def _hear(self) -> None:
-        """Ring the bell when anybody has committed, and after every silence that may have hidden it."""
+    def _listen_loop(self) -> None:
         delay = 0.05
         while not self._closing.is_set():
             try:
                 with self._connect() as listener:
+                    self._listener_pid = listener.info.backend_pid
+                    listener.execute("SELECT pg_advisory_lock_shared(%s, %s)", LISTENING)
                     listener.execute("LISTEN noughts")
+                    listener.execute("SELECT pg_notify('noughts', '')")  # one more process listens
                     delay = 0.05
-                    while not self._closing.is_set():
-                        self._bell.ring()
-                        self._await_call(listener)
+                    self._pass_on(listener)
             except psycopg.Error:
-                self._bell.ring()
+                self._wakeups.notify(ANYTHING, is_own=False)
                 self._closing.wait(delay)
                 delay = min(2 * delay, 1)
 
-    def _await_call(self, listener: Session) -> None:
-        """Wait for a call, or for so long that it is better to look."""
-        end = time.monotonic() + GLANCE
-        while time.monotonic() < end and not self._closing.is_set():
-            if any(listener.notifies(timeout=0.2, stop_after=1)):
-                return
-
-    def _read(self, read: Callable[[Session], Answer]) -> Answer:
-        def read_once() -> Answer:
-            with self._pool.connection() as reader:
-                return read(reader)
-
-        with _translated(self._url):
-            return self._patiently(read_once)
+    def _pass_on(self, listener: Session) -> None:
+        """Turn notifications into wake-ups; now and then send one anyway."""
+        next_poll = 0.0
+        while not self._closing.is_set():
+            if time.monotonic() >= next_poll:
+                self._wakeups.notify(ANYTHING, is_own=False)
+                next_poll = time.monotonic() + POLL_SECONDS
+            for notification in listener.notifies(timeout=0.2, stop_after=1):
+                if not notification.payload:
+                    self._next_listener_check = 0.0
+                elif notification.pid != self._writer_pid:
+                    self._wakeups.notify(notification.payload.split(), is_own=False)
 
     def _patiently(self, work: Callable[[], Answer]) -> Answer:
-        """Do something again, after longer and longer waits, while the server is away."""
-        end, delay = time.monotonic() + PATIENCE, 0.02
+        """Retry with growing delays while the server is away."""
+        end, delay = time.monotonic() + RETRY_SECONDS, 0.02
         while True:
             try:
                 return work()
@@ -332,91 +332,47 @@ class PostgresStore(EventStore):
 
 
 def _configure(store: Session) -> None:
-    """Ask for what durability and order rest on, whatever the server's defaults are."""
-    store.execute("SET default_transaction_isolation TO 'read committed'")
-    store.execute("SET client_encoding TO 'UTF8'")
-    # Nobody who has stopped in the middle keeps the others waiting for ever.
-    store.execute(f"SET lock_timeout TO {PATIENCE * 1000:.0f}")
-    store.execute(f"SET idle_in_transaction_session_timeout TO {PATIENCE * 1000:.0f}")
-    store.execute(
-        "SELECT set_config('synchronous_commit', 'on', false)"
-        " WHERE current_setting('synchronous_commit') = 'off'"
-    )
+    """Set what durability and order depend on, whatever the server's defaults are."""
+    patience = f"{RETRY_SECONDS * 1000:.0f}"  # a process that hangs doesn't block the others for ever
+    store.execute(f"""SET default_transaction_isolation TO 'read committed';
+        SET client_encoding TO 'UTF8';
+        SET lock_timeout TO {patience}; SET idle_in_transaction_session_timeout TO {patience};
+        SELECT set_config('synchronous_commit', 'on', false)
+        WHERE current_setting('synchronous_commit') = 'off'""")
 
 
-def _write(writer: Session, verdict: Verdict) -> None:
-    for listing in verdict.games:
-        writer.execute("INSERT INTO noughts_games (number, id) VALUES (%s, %s)", listing[:2])
-    for start in range(0, len(verdict.rows), MOST_AT_ONCE):
-        rows = verdict.rows[start : start + MOST_AT_ONCE]
-        writer.execute(_INSERT, [list(column) for column in zip(*rows, strict=True)], prepare=True)
-    for column, value, number in verdict.changes:
-        change(writer, column, value, number)
+def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
+    """Split a batch: what follows within the same game or document waits for the outcome."""
+    now: tuple[list[Append], list[Write]] = [], []
+    later: tuple[list[Append], list[Write]] = [], []
+    games: set[str] = set()
+    names: set[str] = set()
+    for append in batch.appends:
+        name = _document_name(append)
+        (later if append.game in games or name in names else now)[0].append(append)
+        games.add(append.game)
+        if name:
+            names.add(name)
+    for write in batch.writes:
+        (later if write.document.name in names else now)[1].append(write)
+        names.add(write.document.name)
+    return Batch(*now), Batch(*later)
 
 
-def _note_down(writer: Session, names: list[str], judge: Judge) -> None:
-    """Write notes while nobody else does: changes are committed in their order, and none is missed."""
-    with writer.transaction():
-        writer.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        there = list(map(_note_row, writer.execute(f"{_NOTES} WHERE name = ANY(%s)", (names,))))
-        (end,) = one(writer.execute(_LAST_CHANGE))
-        if new := judge(there, end):
-            writer.execute(_WRITE_NOTES, [list(column) for column in zip(*new, strict=True)])
+def _document_name(append: Append) -> str:
+    return append.document.document.name if append.document else ""
 
 
-def _note_row(row: tuple[Any, ...]) -> NoteRow:
-    name, revision, change, shelf, text, link = row
-    return name, revision, change, shelf, text, link
+def _columns(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _stands(writer: Session, append: Append) -> bool:
-    rows = writer.execute(_ROWS, (append.game, append.expected + 1))
-    return append.is_recorded_in([(key, text) for _, _, _, _, key, text, _ in rows])
+def _payloads(names: Iterable[str]) -> Iterator[str]:
+    """Join names to payloads that PostgreSQL takes."""
+    per_payload = MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)
+    ordered = sorted(names)
+    for start in range(0, len(ordered), per_payload):
+        yield " ".join(ordered[start : start + per_payload])
 
 
-def _conditions(wanted: Wanted, before: int | None) -> tuple[list[LiteralString], list[object]]:
-    conditions: list[LiteralString] = ["TRUE"]
-    values: list[object] = []
-    if wanted.player is not None:
-        conditions.append("(x = %s OR o = %s)")
-        values += [wanted.player, wanted.player]
-    if wanted.is_over is not None:
-        conditions.append("result IS NOT NULL" if wanted.is_over else "result IS NULL")
-    if wanted.result is not None:
-        conditions.append("result = %s")
-        values.append(wanted.result)
-    if wanted.beginning:
-        conditions.append("starts_with(id, %s)")
-        values.append(wanted.beginning)
-    if before is not None:
-        conditions.append("number < %s")
-        values.append(before)
-    return conditions, values
-
-
-@contextmanager
-def _translated(url: str) -> Iterator[None]:
-    """Say in our own words what PostgreSQL complains of; nothing of psycopg's gets past."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise _translation(error, url) from error
-
-
-def _translation(error: psycopg.Error, url: str) -> StoreError:
-    words = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
-        return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
-    if isinstance(error, psycopg.ProgrammingError) and not error.sqlstate:
-        # Its own words would show the URL, and a password in it.
-        return UnknownStore("that is no URL of a database: one is like postgresql://USER@HOST/DATABASE")
-    if any(secret in words for secret in _secrets(url)):
-        words = f"the server cannot be reached ({type(error).__name__})"
-    return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
-
-
-def _secrets(url: str) -> list[str]:
-    """Return what may be a password in a URL, or a piece of one: an @ in it must be written %40."""
-    before_host = url.rpartition("@")[0].partition("://")[2]
-    password = before_host.partition(":")[2]
-    return [piece for piece in (*re.split("[@:/?#]", password), unquote(password)) if len(piece) > 2]
+_match_cursor = re.compile(r"(\d{1,9})\.(\d{1,19})\.([A-Za-z0-9_-]+)(?:\.(\d{1,9}))?", re.ASCII).fullmatch

@@ -1,0 +1,278 @@
+"""Decides which pending appends succeed, and what is written for them.
+
+All engines share this: an engine reads where games end, and writes the rows that come out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from noughts.core.codec import dumps, loads
+from noughts.core.errors import (
+    CorruptStore,
+    ImpossibleHistory,
+    MalformedRecord,
+    NoSuchGame,
+    StaleVersion,
+    quoted,
+)
+from noughts.core.events import GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
+from noughts.store.documents import DocumentJudge, document_row
+from noughts.store.records import (
+    GENESIS,
+    MAX_NUMBER,
+    Record,
+    check_game,
+    check_id,
+    count_events,
+    record_hash,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from noughts.core.errors import NoughtsError
+    from noughts.core.events import Event
+    from noughts.store.documents import Document, Write
+    from noughts.store.documents import Row as DocumentRow
+
+MAX_REMEMBERED = 4096
+
+DRAW = "draw"
+"""The result of a drawn game; any other finished game's is the winner's mark."""
+
+
+class CatalogueChange(NamedTuple):
+    """What the events of a record change in the catalogue."""
+
+    x: str | None = None
+    o: str | None = None
+    result: str | None = None
+
+
+NO_CHANGE = CatalogueChange()
+
+
+class CatalogueRow(NamedTuple):
+    """A game in the catalogue."""
+
+    game: str
+    started: int
+    """When it was created, in milliseconds since 1970."""
+    x: str | None = None
+    o: str | None = None
+    result: str | None = None
+
+    def changed(self, change: tuple[str | None, str | None, str | None]) -> CatalogueRow:
+        """Return the row with other values where the change has some."""
+        x, o, result = change
+        return CatalogueRow(self.game, self.started, x or self.x, o or self.o, result or self.result)
+
+
+class Head(NamedTuple):
+    """The end of a game: its version, and the hash of its last record."""
+
+    version: int = 0
+    hash: bytes = GENESIS
+    is_deleted: bool = False
+
+
+NEW_GAME = Head()
+
+
+class Append:
+    """What one command led to, to be recorded at the version `expected` of its game."""
+
+    __slots__ = ("at", "change", "count", "document", "expected", "game", "key", "refusal", "text")
+
+    def __init__(  # noqa: PLR0913 - a record has that many fields
+        self,
+        game: str,
+        expected: int,
+        text: str,
+        *,
+        key: str,
+        at: int,
+        change: CatalogueChange = NO_CHANGE,
+        document: Write | None = None,
+    ) -> None:
+        if type(expected) is not int or expected < 0:
+            raise StaleVersion(f"no game is at version {quoted(expected)}: nothing was recorded")
+        if type(at) is not int or not 0 <= at <= MAX_NUMBER:
+            raise ValueError(f"a time is 0 to {MAX_NUMBER} milliseconds after 1970, not {quoted(at)}")
+        self.game = check_game(game)
+        self.expected = expected
+        self.text = text
+        self.count = text.count("\n") + 1 if text else 0
+        self.key = check_id(key, "command")
+        self.at = at
+        self.change = change
+        self.document = document
+        """Written in the same commit, or neither is."""
+        self.refusal: NoughtsError | None = None
+
+    @property
+    def identity(self) -> tuple[str, int, str, str]:
+        """What an append has in common with itself, tried twice."""
+        return self.game, self.expected, self.key, self.text
+
+
+def append_of(
+    game: str, expected: int, events: Iterable[Event], *, key: str, at: int, document: Write | None = None
+) -> Append:
+    """Prepare the append of a command's events."""
+    text, change = serialize(events)
+    return Append(game, expected, text, key=key, at=at, change=change, document=document)
+
+
+class Batch(NamedTuple):
+    """What one commit is asked to write."""
+
+    appends: Sequence[Append]
+    writes: Sequence[Write] = ()
+    documents: Sequence[Document] = ()
+    """Documents to be put as they are, in a store that has none of these names."""
+    is_whole: bool = False
+    """Accepted as a whole, or refused."""
+
+    @property
+    def document_names(self) -> list[str]:
+        """The documents that must be read to judge it."""
+        writes = [*self.writes, *(append.document for append in self.appends if append.document)]
+        return [write.document.name for write in writes]
+
+
+class Outcome:
+    """What a commit is to write."""
+
+    __slots__ = ("documents", "heads", "records", "winners")
+
+    def __init__(self) -> None:
+        self.winners: list[Append] = []
+        self.records: list[Record] = []
+        self.heads: dict[str, Head] = {}
+        """Where the games of these records end now."""
+        self.documents: list[DocumentRow] = []
+
+    @property
+    def catalogue(self) -> list[CatalogueRow]:
+        """What changes in the catalogue, one row a game."""
+        rows: dict[str, CatalogueRow] = {}
+        for append in self.winners:
+            if append.text and (not append.expected or append.change is not NO_CHANGE):
+                row = rows.get(append.game) or CatalogueRow(append.game, append.at)
+                rows[append.game] = row.changed(append.change)
+        return [*rows.values()]
+
+    @property
+    def deleted(self) -> list[str]:
+        """The games that are deleted."""
+        return [append.game for append in self.winners if not append.text]
+
+
+def arbitrate(
+    batch: Batch,
+    heads: Mapping[str, Head],
+    documents: Iterable[DocumentRow],
+    is_recorded: Callable[[Append], bool],
+) -> Outcome:
+    """Let the first append at each version win, and the first write at each revision.
+
+    `is_recorded` looks up whether a late append was recorded earlier, with an unknown outcome: that
+    counts as success. Everything else that comes late is refused.
+    """
+    outcome = Outcome()
+    winners, records, ends = outcome.winners, outcome.records, outcome.heads
+    judge: DocumentJudge | None = None
+    for append in batch.appends:
+        append.refusal = None  # it may have been judged before, against an older head
+        game, expected, text, write = append.game, append.expected, append.text, append.document
+        head = ends.get(game) or heads.get(game, NEW_GAME)
+        if expected != head.version or head.is_deleted:
+            is_late = expected <= head.version
+            is_twice = any(append.identity == winner.identity for winner in winners)
+            if not is_late or not (is_twice or is_recorded(append)):
+                append.refusal = _refusal(append, head)
+        elif write and not (judge := judge or DocumentJudge(documents)).accept(write):
+            append.refusal = write.refusal
+        else:
+            key, at = append.key, append.at
+            link = record_hash(head.hash if text else GENESIS, game, expected, at, key, text)
+            winners.append(append)
+            records.append(Record(game, expected, at, key, text, link))
+            ends[game] = Head(expected + append.count, link, not text)
+        if batch.is_whole and append.refusal:
+            raise append.refusal
+    if judge or batch.writes or batch.documents:
+        judge = judge or DocumentJudge(documents)
+        for write in batch.writes:
+            judge.accept(write)
+        outcome.documents = [*judge.rows, *map(document_row, batch.documents)]
+    return outcome
+
+
+def head_of(version: object, text: object, link: object) -> Head:
+    """Return the head that a game's last record makes."""
+    if type(version) is not int or type(text) is not str or type(link) is not bytes:
+        raise CorruptStore(f"a record at version {quoted(version)} is damaged")
+    return Head(version + count_events(text), link, not text)
+
+
+def _refusal(append: Append, head: Head) -> NoughtsError:
+    if head.is_deleted:
+        return NoSuchGame(f"game {append.game} was deleted")
+    return StaleVersion(
+        f"game {append.game} is at version {head.version}, not at {append.expected}: nothing was recorded"
+    )
+
+
+_serialized: dict[tuple[object, ...], tuple[str, CatalogueChange]] = {}
+"""What recent commands' events were written as: few different ones exist, apart from names."""
+
+
+def serialize(events: Iterable[Event]) -> tuple[str, CatalogueChange]:
+    """Write events as text that reads back the same, and find what they change in the catalogue."""
+    command = tuple(events)
+    parts: list[object] = []
+    try:
+        for event in command:
+            values = event.__dict__.values()
+            parts += (event.__class__, *map(type, values), *values)  # 1 == True == 1.0 for Python
+        key = tuple(parts)
+        found = _serialized.get(key)
+    except (AttributeError, TypeError):  # not an event, or one with an impossible value
+        return _serialize(command)
+    if found is None:
+        found = _serialize(command)
+        if len(_serialized) >= MAX_REMEMBERED:
+            _serialized.clear()
+        _serialized[key] = found
+    return found
+
+
+def _serialize(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
+    texts: list[str] = []
+    for event in command:
+        if isinstance(event, PlayerNotifyIllegalMove):
+            raise ImpossibleHistory(f"{event.kind()} is no part of a game's record")
+        texts.append(dumps(event))
+        if loads(texts[-1]) != event:
+            raise MalformedRecord(f"{quoted(event)} would not read back the same")
+    if not texts:
+        raise ValueError("an append has at least one event")
+    return "\n".join(texts), catalogue_change(command)
+
+
+def catalogue_change(events: Iterable[Event]) -> CatalogueChange:
+    """Return what events change in the catalogue."""
+    change = NO_CHANGE
+    for event in events:
+        match event:
+            case PlayerJoined(mark, name):
+                change = change._replace(**{mark.value.lower(): name})
+            case GameWon(mark):
+                change = change._replace(result=mark.value)
+            case GameDraw():
+                change = change._replace(result=DRAW)
+    return change

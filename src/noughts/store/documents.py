@@ -1,0 +1,128 @@
+"""Documents beside the games: small named texts that may change, such as a game's seats and offers.
+
+A writer says which revision they have seen, 0 for none, and exactly one of two who have seen the same
+one wins. Only the latest revision is kept. Every read checks the hash.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from secrets import token_hex
+from typing import NamedTuple
+
+from noughts.core.errors import CorruptStore, MalformedRecord, StaleVersion, quoted
+from noughts.store.records import check_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from noughts.core.errors import NoughtsError
+
+    Row: TypeAlias = tuple[str, int, str, str, str, bytes]
+    """A document as an engine keeps it: its fields, and the hash of them."""
+
+MAX_TEXT_BYTES = 64 * 1024
+
+
+class Document(NamedTuple):
+    """A document in a store."""
+
+    name: str
+    revision: int
+    """How often it was written, from 1 on."""
+    label: str
+    """What it is listed under, if anything."""
+    text: str
+    key: str
+    """Chosen at random for each write, so that a retry recognises its own."""
+
+
+class Write:
+    """A document to be written after its revision `expected`, and the outcome."""
+
+    __slots__ = ("document", "expected", "refusal")
+
+    def __init__(self, name: str, text: str, *, expected: int, label: str = "") -> None:
+        if type(expected) is not int or expected < 0:
+            raise StaleVersion(f"no document is at revision {quoted(expected)}: nothing was written")
+        check_id(name, "document")
+        if label != "":
+            check_id(label, "label")
+        self.expected = expected
+        self.document = Document(name, expected + 1, label, check_text(text), token_hex(8))
+        self.refusal: NoughtsError | None = None
+
+
+class DocumentJudge:
+    """Lets the first write at each revision win."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._stored = {row[0]: row for row in rows}
+        self._new: dict[str, Document] = {}
+
+    def accept(self, write: Write) -> bool:
+        """Take a write, or refuse it; one that is already stored counts as success."""
+        document = write.document
+        write.refusal = None  # it may have been judged before, in a commit that failed
+        stored = self._new.get(document.name)
+        if stored is None and document.name in self._stored:
+            try:
+                stored = check_row(self._stored[document.name])
+            except CorruptStore as damage:  # refuses this write, and no other of the same commit
+                write.refusal = damage
+                return False
+        if stored == document:
+            return True
+        revision = stored.revision if stored else 0
+        if write.expected != revision:
+            write.refusal = StaleVersion(
+                f"document {document.name} is at revision {revision}, not at {write.expected}: "
+                "nothing was written"
+            )
+            return False
+        self._new[document.name] = document
+        return True
+
+    @property
+    def rows(self) -> list[Row]:
+        """What is to be written, by name."""
+        return [document_row(self._new[name]) for name in sorted(self._new)]
+
+
+def document_hash(name: str, revision: int, label: str, text: str, key: str) -> bytes:
+    """Return the hash of a document."""
+    return sha256(f"document\n{name}\n{revision}\n{label}\n{key}\n{text}".encode()).digest()
+
+
+def document_row(document: Document) -> Row:
+    """Return what an engine keeps of a document."""
+    return (*document, document_hash(*document))
+
+
+def check_row(row: Row) -> Document:
+    """Return a document that is as it was written, or refuse it."""
+    name, revision, label, text, key, link = row
+    # Damage may change the type of a value, too.
+    if (
+        tuple(map(type, row)) != (str, int, str, str, str, bytes)
+        or document_hash(name, revision, label, text, key) != link
+    ):
+        raise CorruptStore(f"document {quoted(name)} has changed since it was written")
+    return Document(name, revision, label, text, key)
+
+
+def check_text(text: str) -> str:
+    """Return a text that every engine keeps as it is, or refuse it."""
+    try:
+        size = len(text.encode())
+    except (AttributeError, UnicodeEncodeError):
+        raise MalformedRecord(
+            f"a document is text that can be encoded as UTF-8, not {quoted(text)}"
+        ) from None
+    if size > MAX_TEXT_BYTES:
+        raise MalformedRecord(f"a document has at most {MAX_TEXT_BYTES} bytes, not {size}")
+    if "\0" in text:
+        raise MalformedRecord("a document can't contain NUL")
+    return text

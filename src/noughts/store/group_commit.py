@@ -1,0 +1,144 @@
+"""Group commit: writers that arrive during a commit share the next one.
+
+The first waiting writer commits for all of them. A thread of its own would cost a lone writer two
+context switches (docs/notes/2026-11-15-the-first-who-waits-writes.md).
+
+Ctrl-C may arrive at any moment in the main thread. An interrupted writer leaves the queue and passes
+the lead on; writers whose commit was interrupted are still queued, and what was already committed for
+them is found by its key.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    Commit: TypeAlias = Callable[[Sequence[Any]], None]
+
+RECHECK_SECONDS = 0.1
+"""How long a writer waits before it checks for itself: an interrupted leader may not have woken it."""
+
+
+class GroupCommit:
+    """The queue of a store's writers."""
+
+    def __init__(self, commit: Commit) -> None:
+        self._commit = commit
+        self._lock = Lock()
+        self._waiting: list[_Ticket] = []
+        self._leader: _Ticket | None = None
+
+    def record(self, items: Sequence[Any], *, alone: Commit | None = None) -> None:
+        """Return when the items are judged, and durable if accepted; raise if the commit failed.
+
+        With `alone`, the items share their commit with nobody, and that function commits them.
+        """
+        ticket = _Ticket(items, alone)
+        try:
+            if self._take_lead(ticket):
+                (alone or self._commit)(items)
+                return
+            while not ticket.is_settled:
+                if self._leader is ticket:
+                    self._lead()
+                elif ticket.turn:
+                    ticket.turn.acquire(timeout=RECHECK_SECONDS)
+        finally:
+            # Inline and not a function: a call is where an interrupt is delivered.
+            interrupted = None
+            while self._leader is ticket or not ticket.is_settled:
+                try:
+                    self._leave(ticket)
+                    break
+                except BaseException as error:  # noqa: BLE001 - raised below
+                    interrupted = error
+            if interrupted:
+                raise interrupted
+        if ticket.failure:
+            raise _copy_of(ticket.failure)
+
+    def _take_lead(self, ticket: _Ticket) -> bool:
+        """Lead if nobody else does; otherwise join the queue."""
+        with self._lock:
+            if self._leader is None:
+                self._leader = ticket
+                return True
+            ticket.prepare_to_wait()
+            self._waiting.append(ticket)
+            return False
+
+    def _lead(self) -> None:
+        """Commit for all who wait, and settle their tickets."""
+        with self._lock:
+            group = self._next_group()
+        failure = None
+        try:
+            if group:
+                commit = group[0].alone or self._commit
+                commit([item for ticket in group for item in ticket.items])
+        except Exception as error:  # noqa: BLE001 - each writer it concerns raises it
+            failure = error
+        with self._lock:
+            for ticket in group:
+                ticket.failure = failure
+                ticket.is_settled = True
+        for ticket in group:
+            ticket.wake()
+
+    def _next_group(self) -> list[_Ticket]:
+        waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
+        if not waiting or waiting[0].alone:
+            return waiting[:1]
+        return waiting[: next((at for at, ticket in enumerate(waiting) if ticket.alone), None)]
+
+    def _leave(self, ticket: _Ticket) -> None:
+        """Leave the queue, and pass on the lead."""
+        with self._lock:
+            leads = self._leader is ticket
+            if self._waiting and (leads or not ticket.is_settled):
+                self._waiting = [one for one in self._waiting if one is not ticket and not one.is_settled]
+            if leads:
+                self._leader = self._waiting[0] if self._waiting else None
+            following = self._leader
+        if following and not following.was_woken:
+            following.wake()
+
+
+class _Ticket:
+    """A place in the queue."""
+
+    __slots__ = ("alone", "failure", "is_settled", "items", "turn", "was_woken")
+
+    def __init__(self, items: Sequence[Any], alone: Commit | None) -> None:
+        self.items = items
+        self.alone = alone
+        self.failure: Exception | None = None
+        self.is_settled = False
+        self.was_woken = False
+        self.turn: Lock | None = None
+
+    def prepare_to_wait(self) -> None:
+        self.turn = Lock()
+        self.turn.acquire()
+
+    def wake(self) -> None:
+        self.was_woken = True
+        if self.turn:
+            try:  # noqa: SIM105 - this runs once for every waiting writer, and suppress is slow
+                self.turn.release()
+            except RuntimeError:
+                pass  # already woken
+
+
+def _copy_of(failure: Exception) -> Exception:
+    """Return a copy of the error for each thread: raising an error changes it."""
+    try:
+        again = type(failure)(*failure.args)
+    except Exception:  # noqa: BLE001 - somebody else's error, that can't be copied
+        return failure
+    again.__cause__ = failure
+    return again

@@ -1,0 +1,167 @@
+"""The tables of a store on PostgreSQL: created, checked, or refused untouched."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from psycopg import Connection, Cursor, Error, ProgrammingError, errors
+
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    OldStore,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+    UnknownStore,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
+
+    Session: TypeAlias = Connection[tuple[Any, ...]]
+
+SCHEMA_LOCK = int.from_bytes(b"noughts", "big")
+"""The advisory lock held while the tables are created or changed."""
+
+
+class Shard(NamedTuple):
+    """Which of how many databases of a store this is."""
+
+    number: int = 0
+    total: int = 1
+
+
+def _create(store: Session, shard: Shard) -> None:
+    """Version 4: one row a command."""
+    store.execute("""
+        CREATE TABLE noughts_records (game text COLLATE "C" NOT NULL, version int NOT NULL,
+            at bigint NOT NULL, key text NOT NULL, events text NOT NULL, hash bytea NOT NULL,
+            generation int NOT NULL, xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+            PRIMARY KEY (game, version));
+        CREATE INDEX noughts_feed ON noughts_records (generation, xid, game, version);
+        CREATE TABLE noughts_games (id text COLLATE "C" PRIMARY KEY, started bigint NOT NULL,
+            x text, o text, result text);
+        CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
+        CREATE INDEX noughts_games_by_x ON noughts_games (x, started, id) WHERE x IS NOT NULL;
+        CREATE INDEX noughts_games_by_o ON noughts_games (o, started, id) WHERE o IS NOT NULL;
+        CREATE INDEX noughts_games_unfinished ON noughts_games (started, id) WHERE result IS NULL;
+        CREATE TABLE noughts_documents (name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL,
+            label text NOT NULL, text text NOT NULL, key text NOT NULL, hash bytea NOT NULL,
+            generation int NOT NULL, xid xid8 NOT NULL DEFAULT pg_current_xact_id());
+        CREATE INDEX noughts_changes ON noughts_documents (generation, xid, name);
+        CREATE INDEX noughts_documents_by_label ON noughts_documents (label, generation, xid, name)
+            WHERE label <> '';
+        CREATE TABLE noughts_store (server bigint NOT NULL, generation int NOT NULL,
+            shard int NOT NULL, shards int NOT NULL)""")
+    store.execute(
+        "INSERT INTO noughts_store SELECT system_identifier, 1, %s, %s FROM pg_control_system()", shard
+    )
+
+
+OLDEST_SCHEMA = 4
+"""Older ones kept one row an event; they are left alone."""
+
+MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create,)
+"""The first creates a store of the oldest schema; each further one leads to the next."""
+
+SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
+
+
+def prepare(store: Session, shard: Shard, *, create: bool) -> None:
+    """Create the tables or bring them up to date; refuse any others."""
+    with store.transaction():
+        store.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        (exists,) = one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
+        if not exists and not create:
+            raise StoreMissing("there is no store in that database")
+        version = _version(store) if exists else 0
+        if 0 < version < OLDEST_SCHEMA:
+            raise OldStore(
+                "the store in that database was made by an older noughts: export its games with that "
+                "version, and bring them into a store in another database with noughts store import"
+            )
+        if version > SCHEMA:
+            raise NotAStore(
+                f"the store in that database was made by a newer noughts: its schema is {version}, "
+                f"and this one reads {SCHEMA}"
+            )
+        if not exists:
+            store.execute("CREATE TABLE noughts_schema (version int PRIMARY KEY)")
+        for migrate in MIGRATIONS[version and version - OLDEST_SCHEMA + 1 :]:
+            migrate(store, shard)
+        if version < SCHEMA:
+            store.execute("INSERT INTO noughts_schema VALUES (%s)", (SCHEMA,))
+        found = Shard(*one(store.execute("SELECT shard, shards FROM noughts_store")))
+        if found != shard:
+            raise NotAStore(
+                f"that database is number {found.number + 1} of the {found.total} databases of its store,"
+                f" and was named as number {shard.number + 1} of {shard.total}"
+            )
+
+
+def current_generation(store: Session) -> int:
+    """Return the store's generation, raised by one if the database has come to another server.
+
+    Transaction ids order the feed, and another server counts its own.
+    """
+    (server,) = one(store.execute("SELECT system_identifier FROM pg_control_system()"))
+    before, generation = one(store.execute("SELECT server, generation FROM noughts_store"))
+    if server != before:
+        store.execute(
+            "UPDATE noughts_store SET server = %s, generation = generation + 1 WHERE server = %s",
+            (server, before),
+        )
+        (generation,) = one(store.execute("SELECT generation FROM noughts_store"))
+    return int(generation)
+
+
+def _version(store: Session) -> int:
+    try:
+        (version,) = one(store.execute("SELECT max(version) FROM noughts_schema"))
+    except (errors.UndefinedColumn, errors.UndefinedFunction, errors.WrongObjectType):
+        version = None
+    if not isinstance(version, int):
+        raise NotAStore("the table noughts_schema in that database isn't a store's: it has no version")
+    return version
+
+
+def one(rows: Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the one row there is."""
+    row = rows.fetchone()
+    if row is None:
+        raise CorruptStore("the store on PostgreSQL is damaged: a row is missing that always exists")
+    return row
+
+
+@contextmanager
+def translated(url: str) -> Iterator[None]:
+    """Turn psycopg's errors into ours."""
+    try:
+        yield
+    except Error as error:
+        raise _translation(error, url) from error
+
+
+def _translation(error: Error, url: str) -> StoreError:
+    words = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+        return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
+    if isinstance(error, ProgrammingError) and not error.sqlstate:
+        # psycopg's own message would show the URL, and a password in it.
+        return UnknownStore("that is not the URL of a database: use postgresql://USER@HOST/DATABASE")
+    if any(secret in words for secret in _secrets(url)):
+        words = f"the server cannot be reached ({type(error).__name__})"
+    return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
+
+
+def _secrets(url: str) -> list[str]:
+    """Return what may be a password in a URL, or a part of one: an @ in it must be written %40."""
+    before_host = url.rpartition("@")[0].partition("://")[2]
+    password = before_host.partition(":")[2]
+    return [part for part in (*re.split("[@:/?#]", password), unquote(password)) if len(part) > 2]

@@ -1,0 +1,52 @@
+"""The SQL of the store on PostgreSQL."""
+
+# ruff: noqa: S608 - all of it is our own text
+
+from noughts.store.sql import ERASE, EXISTS, PREVIOUS_HASH, UPDATE_CATALOGUE
+
+RECORDS_OF_MANY = f"""SELECT found.* FROM unnest(?::text[], ?::bigint[]) AS wanted(id, after),
+    LATERAL (SELECT game, version, at, key, events, hash FROM noughts_records
+    WHERE game = wanted.id AND version >= coalesce((SELECT max(version) FROM noughts_records
+    WHERE game = wanted.id AND version < wanted.after), 0) AND {EXISTS} ORDER BY version) AS found"""
+HEADS = """SELECT last.* FROM unnest(?::text[]) AS wanted(id), LATERAL (SELECT game, version, events, hash
+    FROM noughts_records WHERE game = wanted.id ORDER BY version DESC LIMIT 1) AS last"""
+# Transactions that end late have no smaller ids than the oldest one still running: nothing is missed.
+SETTLED = """(generation < (SELECT generation FROM noughts_store)
+    OR xid < pg_snapshot_xmin(pg_current_snapshot()))"""
+FEED = f"""SELECT game, version, at, key, events, hash, {PREVIOUS_HASH},
+    concat_ws('.', generation, xid, game, version) FROM noughts_records
+    WHERE (generation, xid, game, version) > (?, ?::xid8, ?, ?) AND {SETTLED} AND {EXISTS}
+    ORDER BY generation, xid, game, version LIMIT ?"""
+FEED_END = f"""SELECT concat_ws('.', generation, xid, game, version) FROM noughts_records WHERE {SETTLED}
+    ORDER BY generation DESC, xid DESC, game DESC, version DESC LIMIT 1"""
+CHANGES = f"""SELECT name, revision, label, text, key, hash, concat_ws('.', generation, xid, name)
+    FROM noughts_documents WHERE (generation, xid, name) > (?, ?::xid8, ?) AND {SETTLED}
+    ORDER BY generation, xid, name LIMIT ?"""
+CHANGES_END = f"""SELECT concat_ws('.', generation, xid, name) FROM noughts_documents WHERE {SETTLED}
+    ORDER BY generation DESC, xid DESC, name DESC LIMIT 1"""
+INSERT = """INSERT INTO noughts_records (game, version, at, key, events, hash, generation)
+    SELECT *, %s::int FROM unnest(%s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[],
+    %s::bytea[]) ON CONFLICT DO NOTHING RETURNING game, version"""
+INSERT_WITH_CATALOGUE = f"""WITH written AS ({INSERT}),
+    listed AS (INSERT INTO noughts_games (id, started, x, o, result)
+    SELECT * FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::text[], %s::text[]) AS new (id)
+    WHERE id IN (SELECT game FROM written) {UPDATE_CATALOGUE}) SELECT game, version FROM written"""
+# A document that was deleted meanwhile is not written again.
+WRITE_DOCUMENTS = """WITH kept AS (
+    SELECT name FROM noughts_documents WHERE name = ANY(%s) ORDER BY name FOR UPDATE)
+    INSERT INTO noughts_documents (name, revision, label, text, key, hash, generation)
+    SELECT new.*, %s::int FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::text[], %s::text[],
+    %s::bytea[]) AS new (name, revision) WHERE %s OR revision = 1 OR name IN (SELECT name FROM kept)
+    ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, label = excluded.label,
+    text = excluded.text, key = excluded.key, hash = excluded.hash, generation = excluded.generation,
+    xid = excluded.xid WHERE noughts_documents.revision = excluded.revision - 1 RETURNING name"""
+# In order: a deletion would otherwise deadlock with those who write the same documents.
+LOCK_DOCUMENTS = "SELECT 1 FROM noughts_documents WHERE name = ANY(%s) ORDER BY name FOR UPDATE"
+DELETIONS = (
+    f"{ERASE}ANY(%s)",
+    "DELETE FROM noughts_games WHERE id = ANY(%s)",
+    "DELETE FROM noughts_documents WHERE name = ANY(%s)",
+)
+LISTENERS = """SELECT EXISTS (SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND (classid, objid) = (%s, %s) AND pid <> %s
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""

@@ -1,0 +1,133 @@
+"""Records: what one command led to, as a store keeps it, chained by hashes over each game."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from noughts.core.codec import loads
+from noughts.core.errors import CorruptStore, InvalidArgument, InvalidId, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noughts.core.events import Event
+
+MAX_ID_LENGTH = 64
+MAX_NUMBER = 253_402_300_799_999
+"""The last millisecond of the year 9999: the largest time, version or page size that is taken."""
+
+HASH_SIZE = 32
+GENESIS = b""
+"""Stands for the previous hash in a game's first record."""
+
+_match_id = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID_LENGTH}}}").fullmatch
+
+
+class Record(NamedTuple):
+    """What one command led to."""
+
+    game: str
+    version: int
+    """The game's version before it: the number of events that precede it."""
+    at: int
+    """When it was recorded, in milliseconds since 1970, by the writer's clock."""
+    key: str
+    """The command's own key."""
+    text: str
+    """The events as JSON, one a line; empty in the record that deletes its game."""
+    hash: bytes
+    """The hash of all of this and of the hash of the game's record before it."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events."""
+        return read_events(self.text)
+
+    @property
+    def next_version(self) -> int:
+        """The game's version after it."""
+        return self.version + count_events(self.text)
+
+    @property
+    def is_deletion(self) -> bool:
+        """True if the game was deleted, and this is all that is left of it."""
+        return not self.text
+
+
+@lru_cache(maxsize=16_384)  # few different commands exist, apart from names
+def read_events(text: str) -> tuple[Event, ...]:
+    """Decode the events of a record."""
+    return tuple(map(loads, text.split("\n"))) if text else ()
+
+
+def count_events(text: str) -> int:
+    """Count the events of a record without decoding them."""
+    return text.count("\n") + 1 if text else 0
+
+
+def record_hash(previous: bytes, game: str, version: int, at: int, key: str, text: str) -> bytes:
+    """Return the hash of a record that follows one with the hash `previous`."""
+    return sha256(previous + f"{game}\n{version}\n{at}\n{key}\n{text}".encode()).digest()
+
+
+def check_chain(records: Iterable[Record], version: int = 0, previous: bytes = GENESIS) -> None:
+    """Refuse records of one game that don't follow from that version and hash."""
+    for record in records:
+        game, found, at, key, text, link = record
+        # Damage may change the type of a value, too.
+        if type(link) is not bytes or type(text) is not str:
+            raise CorruptStore(describe_change(record))
+        if not text:
+            version, previous = found, GENESIS
+        # The same as record_hash, without the call: every game that is loaded comes through here.
+        content = f"{game}\n{version}\n{at}\n{key}\n{text}"
+        if found != version or sha256(previous + content.encode()).digest() != link:
+            raise CorruptStore(describe_change(record))
+        previous = link
+        version += text.count("\n") + 1
+
+
+def describe_change(record: Record) -> str:
+    """Name a record that isn't what was recorded."""
+    return (
+        f"the record at version {quoted(record.version)} of game {quoted(record.game)} "
+        "has changed since it was recorded"
+    )
+
+
+def clamp(number: int) -> int:
+    """Bring a number into the range that every engine can store."""
+    return min(max(number, 0), MAX_NUMBER)
+
+
+def read_sequence(cursor: str) -> int:
+    """Return the number that a cursor of a feed with numbered rows stands for."""
+    if cursor == "":
+        return 0
+    if cursor.__class__ is str and cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
+        return int(cursor)
+    raise InvalidArgument(f"{quoted(cursor)} is not a cursor of this store")
+
+
+def check_id(name: str, what: str = "game") -> str:
+    """Return a valid id, or refuse it."""
+    if name.__class__ is str and _match_id(name):
+        return name
+    raise InvalidId(
+        f"the id of a {what} has 1 to {MAX_ID_LENGTH} letters, digits, - and _, unlike {quoted(name)}"
+    )
+
+
+def check_game(name: str) -> str:
+    """Return a valid game id, or refuse it; recent ones are remembered."""
+    try:
+        return _known_game(name)
+    except TypeError:  # unhashable, so not text
+        return check_id(name)
+
+
+_known_game = lru_cache(maxsize=4096)(check_id)

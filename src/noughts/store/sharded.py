@@ -1,0 +1,162 @@
+"""One store of several databases: each game is in the one that a hash of its id points to.
+
+Playing a game needs only its own database. Lists merge what all of them have, and cursors hold one place
+for each. What is recorded at once is one commit in every database that it concerns.
+"""
+
+# ruff: noqa: SLF001 - it is made of stores, and does for each what that does for itself
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from heapq import merge
+from itertools import chain, islice, zip_longest
+
+from noughts.core.errors import InvalidArgument, quoted
+from noughts.store.appends import Append
+from noughts.store.base import EventStore
+from noughts.store.postgres import PostgresStore
+from noughts.store.postgres_schema import Shard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeVar
+
+    from noughts.store.appends import Batch, CatalogueRow, Head
+    from noughts.store.base import GameFilter
+    from noughts.store.documents import Row as DocumentRow
+    from noughts.store.documents import Write
+    from noughts.store.records import Record
+
+    Item = TypeVar("Item")
+
+SEPARATOR = "/"
+"""Between the places of a cursor."""
+
+
+class ShardedStore(EventStore):
+    """A store in the databases that the URLs name; their number and order are fixed at its creation."""
+
+    def __init__(self, urls: Sequence[str], *, create: bool = True) -> None:
+        super().__init__()
+        self._shards: list[PostgresStore] = []
+        self._threads = ThreadPoolExecutor(len(urls), thread_name_prefix="noughts-shard")
+        try:
+            for number, url in enumerate(urls):
+                shard = PostgresStore(url, create=create, shard=Shard(number, len(urls)))
+                shard._wakeups = self._wakeups
+                self._shards.append(shard)
+        except BaseException:
+            self._close()
+            raise
+
+    def record(self, items: Sequence[Append | Write]) -> None:
+        """Record the items of each database in one commit of its own."""
+        self._check_open()
+        parts = self._parts(items, _name_of)
+        if len(parts) == 1:
+            ((shard, some),) = parts.items()
+            shard.record(some)
+        else:
+            for done in [self._threads.submit(shard.record, some) for shard, some in parts.items()]:
+                done.result()
+
+    def _commit(self, batch: Batch) -> None:
+        """Restore what belongs to each database."""
+        documents = self._parts(batch.documents, lambda document: document.name)
+        for shard, appends in self._parts(batch.appends, lambda append: append.game).items():
+            shard.restore(appends, documents.pop(shard, ()))
+        for shard, rest in documents.items():
+            shard.restore((), rest)
+
+    def _shard(self, name: str) -> PostgresStore:
+        digest = sha256(name.encode()).digest()
+        return self._shards[int.from_bytes(digest[:8], "big") % len(self._shards)]
+
+    def _parts(
+        self, items: Iterable[Item], name_of: Callable[[Item], str]
+    ) -> dict[PostgresStore, list[Item]]:
+        parts: dict[PostgresStore, list[Item]] = {}
+        for item in items:
+            parts.setdefault(self._shard(name_of(item)), []).append(item)
+        return parts
+
+    def _records(self, game: str, after: int) -> list[Record]:
+        return self._shard(game)._records(game, after)
+
+    def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
+        parts = self._parts(after, str)
+        return {
+            game: records
+            for shard, some in parts.items()
+            for game, records in shard._records_of_many({game: after[game] for game in some}).items()
+        }
+
+    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
+        parts = self._parts(games, str)
+        return {game: head for shard, some in parts.items() for game, head in shard._heads(some).items()}
+
+    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
+        return self._page(after, limit, [shard._feed for shard in self._shards])
+
+    def _feed_end(self) -> str:
+        return SEPARATOR.join(shard._feed_end() for shard in self._shards)
+
+    def _page(
+        self, after: str, limit: int, reads: Sequence[Callable[[str, int], tuple[list[Item], str]]]
+    ) -> tuple[list[Item], str]:
+        """Read one database after the other, each from its own place."""
+        cursors = [""] * len(reads)
+        if after != "":
+            cursors = after.split(SEPARATOR) if after.__class__ is str else []
+        if len(cursors) != len(reads):
+            raise InvalidArgument(f"{quoted(after)} is not a cursor of this store")
+        found: list[Item] = []
+        for number, read in enumerate(reads):
+            page, cursors[number] = read(cursors[number], limit - len(found))
+            found += page
+        return found, SEPARATOR.join(cursors)
+
+    def _catalogue(
+        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
+    ) -> list[CatalogueRow]:
+        pages = [shard._catalogue(wanted, limit, before) for shard in self._shards]
+        return [*islice(merge(*pages, key=lambda row: (row.started, row.game), reverse=True), limit)]
+
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
+        parts = self._parts(names, str)
+        return [row for shard, some in parts.items() for row in shard._documents(some)]
+
+    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
+        """Take from each in turn: no order is common to all."""
+        pages = [shard._labelled(label, limit) for shard in self._shards]
+        return [row for row in chain.from_iterable(zip_longest(*pages)) if row][:limit]
+
+    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
+        return self._page(after, limit, [shard._changed_documents for shard in self._shards])
+
+    def _documents_end(self) -> str:
+        return SEPARATOR.join(shard._documents_end() for shard in self._shards)
+
+    def _listen(self) -> None:
+        for shard in self._shards:
+            shard._listen()
+
+    def integrity_errors(self) -> Iterator[str]:
+        """Return what each database finds."""
+        return chain.from_iterable(shard.integrity_errors() for shard in self._shards)
+
+    def _close(self) -> None:
+        for shard in self._shards:
+            shard.close()
+        self._threads.shutdown()
+
+
+def _name_of(item: Append | Write) -> str:
+    if not isinstance(item, Append):
+        return item.document.name
+    if item.document and item.document.document.name != item.game:
+        raise InvalidArgument("in several databases, only the document with a game's id goes with it")
+    return item.game

@@ -1,0 +1,133 @@
+"""What the stores on SQLite and on PostgreSQL share: reading, and a thread that listens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from threading import Event, Lock, Thread
+
+from noughts.store.appends import CatalogueRow
+from noughts.store.base import EventStore
+from noughts.store.records import GENESIS, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from noughts.store.base import GameFilter
+    from noughts.store.documents import Row as DocumentRow
+
+MAX_CACHED_HEADS = 10_000
+"""How many games' heads are remembered from one commit to the next."""
+
+# A deleted record keeps its place, empty: a writer with an old view of the game must not get it.
+ERASE = "UPDATE noughts_records SET at = 0, key = '', events = '' WHERE events <> '' AND game = "
+EXISTS = "NOT (events = '' AND key = '' AND at = 0)"
+
+RECORDS = f"""SELECT game, version, at, key, events, hash FROM noughts_records WHERE game = ?
+    AND version >= coalesce((SELECT max(version) FROM noughts_records WHERE game = ? AND version < ?), 0)
+    AND {EXISTS} ORDER BY version"""  # noqa: S608 - our own text
+PREVIOUS_HASH = """(SELECT hash FROM noughts_records AS previous
+    WHERE previous.game = noughts_records.game AND previous.version < noughts_records.version
+    ORDER BY previous.version DESC LIMIT 1)"""
+IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
+DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
+CATALOGUE = "SELECT id, started, x, o, result FROM noughts_games"
+UPDATE_CATALOGUE = """ON CONFLICT (id) DO UPDATE SET x = coalesce(excluded.x, noughts_games.x),
+    o = coalesce(excluded.o, noughts_games.o), result = coalesce(excluded.result, noughts_games.result)"""
+
+
+class SQLStore(EventStore):
+    """Reads records, games and documents with SQL; parameters are written as question marks."""
+
+    _feed_sql: str
+    """Selects a record, its game's previous hash and its cursor, after a place."""
+    _feed_end_sql: str
+    _changes_sql: str
+    """Selects a document and its cursor, after a place."""
+    _changes_end_sql: str
+    _newest_document: str
+    """Orders documents, the last changed first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._closing = Event()
+        self._listener: Thread | None = None
+        self._lock = Lock()
+
+    @abstractmethod
+    def _select(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement selects."""
+
+    @abstractmethod
+    def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:
+        """Return the place in the feed or in the changes that a cursor stands for."""
+
+    @abstractmethod
+    def _listen_loop(self) -> None:
+        """Send wake-ups when another process writes, until `_closing` is set."""
+
+    def _listen(self) -> None:
+        with self._lock:
+            if self._listener is None:
+                self._listener = Thread(target=self._listen_loop, name="noughts-listener", daemon=True)
+                self._listener.start()
+
+    def _close(self) -> None:
+        self._closing.set()
+        if self._listener:
+            self._listener.join()
+
+    def _records(self, game: str, after: int) -> list[Record]:
+        return list(map(Record._make, self._select(RECORDS, game, game, after)))
+
+    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
+        found = []
+        for *row, previous, cursor in self._select(
+            self._feed_sql, *self._place(after, of_documents=False), limit
+        ):
+            record, after = Record._make(row), cursor
+            is_first = not previous and (not record.version or record.is_deletion)
+            found.append((record, GENESIS if is_first else previous))
+        return found, after
+
+    def _feed_end(self) -> str:
+        return "".join(cursor for (cursor,) in self._select(self._feed_end_sql))
+
+    def _catalogue(
+        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
+    ) -> list[CatalogueRow]:
+        conditions, values = ["id <> ''"], list[object]()
+        if wanted.player is not None:
+            conditions.append("(x = ? OR o = ?)")
+            values += [wanted.player, wanted.player]
+        if wanted.is_over is not None:
+            conditions.append(f"result IS {'NOT ' if wanted.is_over else ''}NULL")
+        if wanted.result is not None:
+            conditions.append("result = ?")
+            values.append(wanted.result)
+        if wanted.id_prefix:
+            conditions.append("id >= ? AND id < ?")
+            values += [wanted.id_prefix, wanted.id_prefix + "\x7f"]
+        if before is not None:
+            conditions.append("(started, id) < (?, ?)")
+            values += before
+        where = f"WHERE {' AND '.join(conditions)} ORDER BY started DESC, id DESC LIMIT ?"
+        return list(map(CatalogueRow._make, self._select(f"{CATALOGUE} {where}", *values, limit)))
+
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
+        return [row for name in names for row in self._document_rows("WHERE name = ?", name)]
+
+    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
+        where = f"WHERE label = ? AND label <> '' ORDER BY {self._newest_document} LIMIT ?"
+        return self._document_rows(where, label, limit)
+
+    def _document_rows(self, where: str, *values: object) -> list[DocumentRow]:
+        return [*self._select(f"{DOCUMENTS} {where}", *values)]
+
+    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
+        rows = self._select(self._changes_sql, *self._place(after, of_documents=True), limit)
+        return [row[:6] for row in rows], rows[-1][6] if rows else after
+
+    def _documents_end(self) -> str:
+        return "".join(cursor for (cursor,) in self._select(self._changes_end_sql))

@@ -1,0 +1,290 @@
+"""A SQLite file that is a store: created, checked, or refused untouched.
+
+The first hundred bytes of a file (https://sqlite.org/fileformat.html) are checked before SQLite opens
+it: opening somebody else's database could change it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections import Counter
+from contextlib import contextmanager
+from threading import RLock
+
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    OldStore,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import TypeAlias
+
+    Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
+
+APPLICATION = int.from_bytes(b"noug", "big")
+LOCK_TIMEOUT_SECONDS = 5.0
+"""How long to wait for another program's lock."""
+
+opening = RLock()
+in_use: Counter[tuple[int, int] | None] = Counter()
+"""How often this process has each file open; changed only while `opening` is held.
+
+Closing a file releases all locks that the process has on it (https://sqlite.org/howtocorrupt.html).
+So a file that SQLite has open here is never opened beside it.
+"""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+
+
+def _create(store: sqlite3.Connection) -> None:
+    """Version 4: one row a command."""
+    tables = """
+        CREATE TABLE noughts_records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,
+            version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, events TEXT NOT NULL,
+            hash BLOB NOT NULL, UNIQUE (game, version));
+        CREATE TABLE noughts_games (id TEXT NOT NULL PRIMARY KEY, started INTEGER NOT NULL,
+            x TEXT, o TEXT, result TEXT) WITHOUT ROWID;
+        CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
+        CREATE INDEX noughts_games_by_x ON noughts_games (x, started, id) WHERE x IS NOT NULL;
+        CREATE INDEX noughts_games_by_o ON noughts_games (o, started, id) WHERE o IS NOT NULL;
+        CREATE INDEX noughts_games_unfinished ON noughts_games (started, id) WHERE result IS NULL;
+        CREATE TABLE noughts_documents (sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, label TEXT NOT NULL,
+            text TEXT NOT NULL, key TEXT NOT NULL, hash BLOB NOT NULL);
+        CREATE INDEX noughts_documents_by_label ON noughts_documents (label, sequence)
+            WHERE label <> ''"""
+    for statement in tables.split(";"):  # executescript would commit first
+        store.execute(statement)
+
+
+OLDEST_SCHEMA = 4
+"""Older ones kept one row an event; they are left alone."""
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
+"""The first creates a store of the oldest schema; each further one leads to the next."""
+
+SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
+
+_NOT_PLAIN = """SELECT lower(tbl_name) FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
+    AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents') LIMIT 1"""
+"""Finds a view or a virtual table of that name, or a trigger on it: none has a page of its own."""
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise translation(path, error) from error
+
+
+def connect(path: Path | str) -> sqlite3.Connection:
+    """Open a file, or one that a URI names, for any thread, without implicit transactions."""
+    return sqlite3.connect(
+        path,
+        timeout=LOCK_TIMEOUT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=isinstance(path, str),
+    )
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a read-only file: live, or where SQLite can't do that, as it is now."""
+    store = connect(f"{path.as_uri()}?mode=ro")
+    try:
+        store.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        store.close()
+        return connect(f"{path.as_uri()}?immutable=1")
+    return store
+
+
+def is_fixed(path: Path) -> bool:
+    """Return whether a file is read-only, and has no write-ahead log to be read with it."""
+    try:
+        log = _beside(path, "-wal")
+        if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+            return False
+        return not log.exists() or log.stat().st_size == 0
+    except (OSError, ValueError):  # no such file can exist
+        return False
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of a file; None if it is missing."""
+    try:
+        place = os.stat(path)  # noqa: PTH116 - called often, and pathlib is slower
+    except OSError:
+        return None
+    return place.st_dev, place.st_ino
+
+
+def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
+    """Create the store or bring it up to date; refuse any other file."""
+    if not in_use[identity(path)]:
+        check_header(path)
+    if create:
+        _create_folder(path.parent)
+    elif not path.exists() or path.stat().st_size == 0:
+        raise StoreMissing(f"there is no store at {path}")
+    with translated(path):
+        store = open_file(path)
+        try:
+            if open_file is not connect_to_read:
+                _bring_up_to_date(path, store)
+            elif _version(path, store) < SCHEMA:
+                raise StoreUnavailable(f"the store {path} has an older schema, and cannot be written")
+        finally:
+            store.close()
+
+
+def check_header(path: Path) -> None:
+    """Refuse a file that isn't a store, without touching it."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise NotAStore(f"{path} is not a store of games: it is not a file")
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreUnavailable(f"the store {path} cannot be read: {error.strerror}") from error
+    if not header or (not header.strip(b"\0") and _beside(path, "-journal").exists()):
+        return  # nothing was written yet, or not all of it: SQLite will roll it back
+    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
+        raise NotAStore(f"{path} is not a store of games: it is not a SQLite database")
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+    _check_ours(path, application, version)
+
+
+def _check_ours(path: Path, application: int, version: int) -> None:
+    if application != APPLICATION:
+        raise NotAStore(f"{path} is not a store of games: the database belongs to another program")
+    if version < OLDEST_SCHEMA:
+        raise OldStore(
+            f"{path} was made by an older noughts: export its games with that version, "
+            "and bring them into a new store with noughts store import"
+        )
+    if version > SCHEMA:
+        raise NotAStore(
+            f"{path} was made by a newer noughts: its schema is {version}, and this one reads {SCHEMA}"
+        )
+
+
+def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
+    # EXTRA before WAL: the journal of the switch must be gone for good before anything relies on it.
+    store.execute("PRAGMA synchronous = EXTRA")
+    store.execute("BEGIN")  # one snapshot for everything that is read
+    version = _version(path, store)
+    store.execute("COMMIT")
+    if version < SCHEMA:
+        store.execute("BEGIN EXCLUSIVE")
+        try:
+            version = _version(path, store)  # another process may have been faster
+            for migrate in MIGRATIONS[version and version - OLDEST_SCHEMA + 1 :]:
+                migrate(store)
+            store.execute(f"PRAGMA application_id = {APPLICATION}")
+            store.execute(f"PRAGMA user_version = {SCHEMA}")
+            store.execute("COMMIT")
+        except BaseException:
+            if store.in_transaction:
+                store.execute("ROLLBACK")
+            raise
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the header has the new version
+    _write_ahead(store)
+    sync_folder(path.parent)
+
+
+def _version(path: Path, store: sqlite3.Connection) -> int:
+    """Return the version of the schema, 0 for an empty database."""
+    (application,) = store.execute("PRAGMA application_id").fetchone()
+    (version,) = store.execute("PRAGMA user_version").fetchone()
+    (tables,) = store.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if (application, version, tables) == (0, 0, 0):
+        return 0
+    _check_ours(path, application, version)
+    for (name,) in store.execute(_NOT_PLAIN):  # reading a view or firing a trigger may never end
+        raise NotAStore(f"{path} is not a store of games: {name} is not a plain table")
+    return int(version)
+
+
+def _write_ahead(store: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite doesn't wait for locks here, so this does."""
+    end = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    while True:
+        try:
+            store.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _create_folder(folder: Path) -> None:
+    """Create the folder durably: an entry is durable once its folder is synced."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for place in missing:
+            sync_folder(place.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {folder} cannot be created: {error.strerror}") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder's entries to the disk."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {folder} cannot be written: {error.strerror}") from error
+
+
+_WORDS = {
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_BUSY": f"another program has kept it locked for {LOCK_TIMEOUT_SECONDS:.0f} seconds",
+    "SQLITE_LOCKED": "another program keeps it locked",
+    "SQLITE_READONLY": "it cannot be written",
+    "SQLITE_CANTOPEN": "it cannot be opened",
+    "SQLITE_PERM": "it must not be opened",
+    "SQLITE_AUTH": "it must not be opened",
+    "SQLITE_NOMEM": "there is not enough memory",
+    "SQLITE_IOERR": "the disk failed",
+}
+
+
+def is_disk_failure(error: BaseException) -> bool:
+    """Return whether the disk failed or was full."""
+    return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_IOERR", "SQLITE_FULL"))
+
+
+def translation(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
+    """Return our error for one of SQLite's; its message may contain damaged text."""
+    name, message = getattr(error, "sqlite_errorname", None) or "", ascii(str(error))[1:-1]
+    kind = "_".join(name.split("_")[:2])
+    if kind in ("SQLITE_CORRUPT", "SQLITE_NOTADB") or "decode" in message:
+        return CorruptStore(f"the store {path} is damaged: {message}")
+    words = _WORDS.get(kind, message)
+    return StoreUnavailable(f"the store {path} is unavailable: {words} ({name or message})")

@@ -1,0 +1,58 @@
+"""Opens a store from its URL."""
+
+from __future__ import annotations
+
+import os
+
+from noughts.core.errors import UnknownStore, quoted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from noughts.store.base import EventStore
+
+KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
+_POSTGRES = ("postgresql", "postgres")
+
+
+def open_store(url: str, *, create: bool = True) -> EventStore:
+    """Open a store, and create it if it is missing, unless `create` is False.
+
+    Several PostgreSQL URLs, separated by spaces, make one store of several databases.
+
+    >>> open_store("sqllite:games.db")
+    Traceback (most recent call last):
+    noughts.core.errors.UnknownStore: 'sqllite:…' is not a store: a store is memory:, sqlite:PATH or ...
+    """
+    if not isinstance(url, str):
+        raise UnknownStore(f"{quoted(url)} is not a store: a store is {KINDS}")
+    kind, colon, rest = url.partition(":")
+    match kind if colon else "":
+        case "memory" if not rest:
+            from noughts.store.memory import MemoryStore  # noqa: PLC0415 - loads only what is used
+
+            return MemoryStore()
+        case "sqlite" if rest and "\0" not in rest:
+            from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads only what is used
+
+            return SQLiteStore(os.path.expanduser(rest), create=create)  # noqa: PTH111 - it never raises
+        case "postgresql" | "postgres":
+            return _open_postgres(url, create=create)
+        case _:
+            # The rest may contain a password, and isn't shown.
+            shown = quoted(f"{kind}:…") if colon else quoted(url)
+            raise UnknownStore(f"{shown} is not a store: a store is {KINDS}")
+
+
+def _open_postgres(url: str, *, create: bool) -> EventStore:
+    try:
+        from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - loads only what is used
+    except ImportError as error:
+        raise UnknownStore(
+            "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"
+        ) from error
+    urls = url.split()
+    if len(urls) > 1 and all(one.partition("://")[0] in _POSTGRES for one in urls):
+        from noughts.store.sharded import ShardedStore  # noqa: PLC0415 - loads only what is used
+
+        return ShardedStore(urls, create=create)
+    return PostgresStore(url, create=create)

@@ -1,0 +1,503 @@
+"""What every store promises about documents, tested on each engine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from at_once import DEADLINE, in_threads
+from noughts import Mark, events
+from noughts.core.errors import CorruptStore, InvalidId, MalformedRecord, StaleVersion
+from noughts.store.appends import append_of
+from noughts.store.archive import backup, export_all, import_lines
+from noughts.store.documents import MAX_TEXT_BYTES, Document, DocumentJudge, Write, document_row
+from noughts.store.memory import MemoryStore
+from noughts.store.records import MAX_ID_LENGTH
+from noughts.store.urls import open_store
+from noughts.store.verify import verify
+from played import NOW, feed_of, fill, play
+from store_games import everything
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from noughts.store.base import EventStore
+
+CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
+
+FAR = 2**63
+"""A number that is beyond everything in a store, and too large for any column."""
+
+
+def all_documents(store: EventStore, cursor: str = "", limit: int = 7) -> list[Document]:
+    """Read all changes after a cursor, page by page."""
+    found: list[Document] = []
+    while True:
+        page, cursor = store.changed_documents(cursor, limit)
+        if not page:
+            return found
+        assert len(page) <= limit
+        found += page
+
+
+def named(documents: list[Document] | tuple[Document, ...]) -> list[str]:
+    """Return the names of documents."""
+    return [document.name for document in documents]
+
+
+# Writing and reading
+
+
+def test_what_was_written_is_read_back(store: EventStore) -> None:
+    """With its revision, its label and a key of its own; only the latest revision is kept."""
+    first = store.write_document("one", "a text", expected=0)
+    other = store.write_document("two", "", expected=0, label="open")
+    again = store.write_document("one", "another", expected=1, label="open")
+
+    assert first[:4] == ("one", 1, "", "a text")
+    assert other[:4] == ("two", 1, "open", "")
+    assert again[:4] == ("one", 2, "open", "another")
+    assert len({first.key, other.key, again.key}) == 3
+    assert [store.document(name) for name in ("one", "two", "three")] == [again, other, None]
+    assert {*store.documents_named(["two", "one", "three"])} == {again, other}
+    assert store.documents_named([]) == ()
+    verify(store)
+
+
+def test_documents_are_there_when_the_store_is_opened_again(open_again: Callable[[], EventStore]) -> None:
+    """And another store object on the same URL reads them at once."""
+    store, beside = open_again(), open_again()
+    document = store.write_document("document", "text", expected=0, label="open")
+    assert beside.document("document") == document
+    store.close()
+    beside.close()
+
+    assert open_again().labelled("open") == (document,)
+
+
+@pytest.mark.parametrize("expected", [0, 1, 3, FAR])
+def test_a_write_at_another_revision_is_refused(store: EventStore, expected: int) -> None:
+    """Too early or too late, even with the same text: somebody else has written it."""
+    store.write_document("name", "first", expected=0)
+    document = store.write_document("name", "second", expected=1)
+
+    with pytest.raises(
+        StaleVersion, match=rf"^document name is at revision 2, not at {expected}: nothing"
+    ):
+        store.write_document("name", "second", expected=expected)
+    with pytest.raises(StaleVersion, match="no document is at revision -1"):
+        store.write_document("name", "third", expected=-1)
+
+    assert all_documents(store) == [document]
+
+
+def test_a_new_document_starts_at_revision_0(store: EventStore) -> None:
+    """A write after a revision of a missing document is refused."""
+    with pytest.raises(StaleVersion, match="document name is at revision 0, not at 1:"):
+        store.write_document("name", "text", expected=1)
+
+    assert store.document("name") is None
+
+
+def test_writes_in_one_commit_are_judged_each_alone(store: EventStore) -> None:
+    """A refused one has its refusal, and doesn't keep the others out, nor the appends beside it."""
+    store.write_document("there", "before", expected=0)
+    writes = [
+        Write("new", "one", expected=0),
+        Write("there", "too early", expected=2),
+        Write("there", "after", expected=1, label="open"),
+        Write("there", "too late", expected=1),
+        Write("new", "two", expected=1),
+        Write("other", "three", expected=0),
+    ]
+    append = append_of("game", 0, CREATED, key="key", at=NOW)
+    store.record([*writes[:3], append, *writes[3:]])
+
+    assert [type(write.refusal) for write in writes if write.refusal] == [StaleVersion] * 2
+    assert [write.document.text for write in writes if write.refusal] == ["too early", "too late"]
+    assert [store.document(name) for name in ("there", "new", "other")] == [
+        writes[2].document,
+        writes[4].document,
+        writes[5].document,
+    ]
+    assert append.refusal is None
+    assert store.versions(["game"]) == {"game": 3}
+    verify(store)
+
+
+def test_writes_that_are_retried_are_written_once(store: EventStore) -> None:
+    """After an unknown outcome, a write finds its own key, and counts as success."""
+    writes = [Write("one", "text", expected=0), Write("two", "text", expected=0)]
+    store.record(writes[:1])
+    store.record(writes)
+    cursor = store.documents_end()
+    store.record(writes)
+
+    assert [write.refusal for write in writes] == [None, None]
+    assert all_documents(store) == [write.document for write in writes]
+    assert all_documents(store, cursor) == []
+
+
+def test_a_damaged_document_refuses_its_own_writes_only() -> None:
+    """Others in the same commit are written."""
+    damaged = (*document_row(Document("bad", 1, "", "text", "key"))[:5], b"wrong")
+    judge = DocumentJudge([damaged])
+    bad, good = Write("bad", "new", expected=1), Write("good", "new", expected=0)
+
+    assert [judge.accept(bad), judge.accept(good)] == [False, True]
+    assert isinstance(bad.refusal, CorruptStore)
+    assert [row[0] for row in judge.rows] == ["good"]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", "a b", "a\n", "\0", "\xe4", "../a", "\ud800", "a" * (MAX_ID_LENGTH + 1), None, 7, b"a"],
+)
+def test_a_bad_name_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401
+    """Of a document or of a label; only a document without a label has an empty one."""
+    attempts: list[Callable[[], object]] = [
+        lambda: store.document(name),
+        lambda: store.documents_named(["right", name]),
+        lambda: store.labelled(name),
+        lambda: store.write_document(name, "text", expected=0),
+    ]
+    if name != "":
+        attempts.append(lambda: store.write_document("name", "text", expected=0, label=name))
+    for attempt in attempts:
+        with pytest.raises(InvalidId, match=r"^the id of a (document|label) has 1 to 64 lett") as refusal:
+            attempt()
+        assert str(refusal.value).isprintable()
+
+    assert all_documents(store) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\0b",
+        "\ud800",
+        "a" * (MAX_TEXT_BYTES + 1),
+        "\xe4" * (MAX_TEXT_BYTES // 2) + "a",
+        None,
+        7,
+        b"text",
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_a_bad_text_is_refused(store: EventStore, text: Any) -> None:  # noqa: ANN401
+    """One that is too long, and one that some engine could not return as it was."""
+    with pytest.raises(MalformedRecord, match=r"^a document ") as refusal:
+        store.write_document("name", text, expected=0)
+
+    assert str(refusal.value).isprintable()
+    assert store.document("name") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * MAX_TEXT_BYTES,
+        "\xe4" * (MAX_TEXT_BYTES // 2),
+        "'%s' \"?\" \\x00 \r\n\t\x1b[2J\x7f",
+        "\u540d\U0001f600",
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_a_text_is_kept_as_it_is(store: EventStore, text: str) -> None:
+    """Up to the longest, with any characters, under the longest names."""
+    document = store.write_document("a" * MAX_ID_LENGTH, text, expected=0, label="b" * MAX_ID_LENGTH)
+
+    assert document.text == text
+    assert store.document("a" * MAX_ID_LENGTH) == document
+    assert store.labelled("b" * MAX_ID_LENGTH) == (document,)
+
+
+def test_names_that_differ_in_case_are_two(store: EventStore) -> None:
+    """No engine mistakes one document for another."""
+    small, large = (store.write_document(name, name, expected=0, label=name) for name in ("doc", "DOC"))
+
+    assert (store.document("doc"), store.document("DOC")) == (small, large)
+    assert store.labelled("DOC") == (large,)
+
+
+# Labels and changes
+
+
+def test_a_label_lists_the_last_changed_first(store: EventStore) -> None:
+    """Documents that lost the label are not listed."""
+    for number in range(6):
+        store.write_document(f"n{number}", "text", expected=0, label=("even", "odd")[number % 2])
+    store.write_document("n0", "changed", expected=1, label="even")
+    store.write_document("n2", "gone", expected=1)
+    store.write_document("n4", "moved", expected=1, label="odd")
+
+    assert named(store.labelled("even")) == ["n0"]
+    assert named(store.labelled("odd")) == ["n4", "n5", "n3", "n1"]
+    assert named(store.labelled("odd", limit=2)) == ["n4", "n5"]
+    assert store.labelled("odd", limit=0) == store.labelled("odd", limit=-1) == store.labelled("no") == ()
+
+
+def test_a_label_is_listed_up_to_a_limit(store: EventStore) -> None:
+    """50 documents by default."""
+    store.record([Write(f"n{number:02}", "", expected=0, label="open") for number in range(60)])
+
+    assert len(store.labelled("open", limit=FAR)) == 60
+    assert store.labelled("open") == store.labelled("open", limit=60)[:50]
+
+
+def test_changes_are_paged_with_each_document_once(store: EventStore) -> None:
+    """In the order of their last changes, as they are now, after any cursor, in pages of every size."""
+    assert store.changed_documents() == ((), "")
+    ends, written = [store.documents_end()], []
+    for number in range(11):
+        written.append(store.write_document(f"n{number % 4}", str(number), expected=number // 4))
+        play(store, f"game{number}", [CREATED])
+        ends.append(store.documents_end())
+    latest = written[-4:]
+
+    for limit in (1, 2, 3, 4, 5, FAR):
+        assert all_documents(store, limit=limit) == latest
+    for number, end in enumerate(ends):
+        assert all_documents(store, end) == [one for one in latest if written.index(one) >= number]
+    assert store.changed_documents(ends[3], 0) == store.changed_documents(ends[3], -1) == ((), ends[3])
+    assert store.changed_documents(ends[-1]) == ((), ends[-1])
+
+
+# Many at once
+
+
+def test_one_of_eight_at_one_revision_wins(store: EventStore) -> None:
+    """Even if all of them write the same text."""
+    for revision in range(10):
+        texts = [f"{revision} by {rival if revision % 2 else 'all'}" for rival in range(8)]
+        outcomes = in_threads(
+            *(partial(store.write_document, "name", text, expected=revision) for text in texts)
+        )
+
+        winners = [outcome for outcome in outcomes if isinstance(outcome, Document)]
+        assert winners == [store.document("name")]
+        assert sum(isinstance(outcome, StaleVersion) for outcome in outcomes) == 7
+        assert winners[0].text == texts[outcomes.index(winners[0])]
+
+
+def test_two_store_objects_count_up_one_document(open_again: Callable[[], EventStore]) -> None:
+    """Eight threads write to one document, and none overwrites what another has written."""
+    stores = open_again(), open_again()
+
+    def count(store: EventStore) -> None:
+        counted = 0
+        while counted < 5:
+            document = store.document("count")
+            revision = document.revision if document else 0
+            try:
+                store.write_document("count", str(revision + 1), expected=revision)
+            except StaleVersion:
+                continue
+            counted += 1
+
+    in_threads(*[partial(count, store) for store in stores * 4])
+
+    document = stores[0].document("count")
+    assert document == stores[1].document("count")
+    assert document
+    assert (document.revision, document.text) == (40, "40")
+
+
+def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore]) -> None:
+    """Two store objects write documents and records; the reader goes on from its last cursor."""
+    stores, reader = (open_again(), open_again()), open_again()
+    last = {f"n{number}": 6 for number in range(8)}
+
+    def write(number: int) -> None:
+        store = stores[number % 2]
+        for revision in range(6):
+            store.write_document(f"n{number}", str(revision), expected=revision, label="open")
+            play(store, f"game{number}-{revision}", [CREATED])
+
+    def follow() -> list[Document]:
+        changes, seen, cursor = reader.changes(), list[Document](), ""
+        while {document.name: document.revision for document in seen} != last:
+            page, cursor = reader.changed_documents(cursor, 3)
+            seen += page
+            if not page:
+                changes.wait(DEADLINE)
+        return seen
+
+    seen, *_ = in_threads(follow, *(partial(write, number) for number in range(8)))
+
+    assert isinstance(seen, list)
+    assert len({document[:2] for document in seen}) == len(seen)
+    assert {*seen[-8:]} <= {*seen}
+    assert {*all_documents(stores[1])} == {*stores[0].documents_named(last)}
+    assert {document.name: document.revision for document in all_documents(reader)} == last
+    everything(stores[1])
+    verify(stores[0])
+
+
+def test_documents_and_records_share_commits(store: EventStore) -> None:
+    """Threads that write the one and threads that write the other all succeed."""
+
+    def write_documents(number: int) -> None:
+        for revision in range(10):
+            store.write_document(f"n{number}", "text", expected=revision)
+
+    def write_games(number: int) -> None:
+        for game in range(10):
+            play(store, f"g{number}-{game}", [CREATED])
+
+    works = (write_documents, write_games)
+    in_threads(*(partial(work, number) for number in range(4) for work in works))
+
+    assert [document.revision for document in all_documents(store)] == [10] * 4
+    assert len(everything(store)) == 40
+
+
+# Copies
+
+
+def test_a_backup_has_the_documents(store: EventStore, tmp_path: Path) -> None:
+    """With their revisions, labels and order, and they can be written on."""
+    fill(store)
+    for number in range(5):
+        store.write_document(f"n{number % 3}", str(number), expected=number // 3, label="open")
+    backup(store, str(tmp_path / "copy.db"))
+
+    with open_store(f"sqlite:{tmp_path / 'copy.db'}", create=False) as copy:
+        assert all_documents(copy) == all_documents(store)
+        assert copy.labelled("open") == store.labelled("open")
+        assert feed_of(copy) == feed_of(store)
+        assert copy.write_document("n2", "new", expected=1).revision == 2
+        verify(copy)
+
+
+def test_a_backup_while_documents_change_ends(
+    store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document that changes after its page was copied comes again: the copy is of one moment."""
+    monkeypatch.setattr("noughts.store.archive.PAGE", 3)
+    store.record([Write(f"n{number}", "old", expected=0) for number in range(8)])
+    changed = store.changed_documents
+    moments: list[tuple[Document, ...]] = []
+
+    def changed_and_write(after: str, limit: int) -> tuple[tuple[Document, ...], str]:
+        found = changed(after, limit)
+        moments.append(changed()[0])
+        store.write_document("n0", "new", expected=len(moments))
+        return found
+
+    monkeypatch.setattr(store, "changed_documents", changed_and_write)
+    backup(store, str(tmp_path / "copy.db"))
+
+    with open_store(f"sqlite:{tmp_path / 'copy.db'}", create=False) as copy:
+        assert copy.changed_documents()[0] == moments[-1]
+
+
+def test_documents_are_restored_as_they_were(store: EventStore) -> None:
+    """Page after page, also where a document comes again, and writes follow on them."""
+    one, two = Document("one", 3, "", "a", "k1"), Document("two", 1, "open", "b", "k2")
+    newer = Document("one", 4, "open", "c", "k3")
+    store.restore([], [one, two])
+    assert all_documents(store) == [one, two]
+    store.restore([], [newer])
+    store.restore([], [])
+
+    assert all_documents(store) == [two, newer]
+    assert store.labelled("open") == (newer, two)
+    assert store.write_document("two", "d", expected=1).revision == 2
+    verify(store)
+
+
+def test_an_export_has_no_documents() -> None:
+    """An export is games: its importer doesn't get other people's seats."""
+    with MemoryStore() as store, MemoryStore() as target:
+        fill(store)
+        store.write_document("name", "text", expected=0)
+        import_lines(target, BytesIO("".join(export_all(store)).encode()))
+
+        assert feed_of(target)
+        assert all_documents(target) == []
+
+
+# Ctrl-C arrives at each place of a commit in memory where Python delivers it. Reading the heads is left
+# out: an exception raised by a tracer after the last call of a `with` block leaves the lock taken, while
+# a signal is still delivered within the block.
+INTERRUPTED = """
+import dis, sys
+from noughts.store import memory
+from noughts.store.appends import append_of
+from noughts.store.documents import Write
+from noughts.store.verify import verify
+from noughts import CreateGame, decide
+
+DELIVERING = ("RESUME", "CALL", "JUMP_BACKWARD", "STORE_SUBSCR")
+
+def interrupt(step):
+    left, last = step, {}
+    def trace(frame, event, _):
+        nonlocal left
+        if frame.f_code.co_filename != memory.__file__ or frame.f_code.co_name == "_heads":
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            delivers = last.get(id(frame), "").startswith(DELIVERING)
+            last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            left -= delivers
+            if delivers and left == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+    sys.settrace(trace)
+    return lambda: left
+
+CREATED = decide(None, CreateGame())
+step, broken = 0, []
+while True:
+    step += 1
+    store = memory.MemoryStore()
+    store.record([Write(name, "before", expected=0) for name in "abc"])
+    store.append("old", CREATED, expected=0, key="key", at=0)
+    before = store.changed_documents()[0]
+    writes = [Write(name, "after", expected=seen) for name, seen in (("a", 1), ("b", 1), ("d", 0))]
+    room = Write("e", "room", expected=0)
+    items = [append_of("new", 0, CREATED, key="key", at=0, document=room), *writes]
+    left = interrupt(step)
+    try:
+        store.record(items)
+        store.delete("old", at=1)
+    except KeyboardInterrupt:
+        pass
+    sys.settrace(None)
+    documents = store.changed_documents()[0]
+    after = (before[2], *(write.document for write in writes), room.document)
+    is_done = documents == after and store.versions(["new"]) == {"new": 3}
+    is_missing = documents == before and store.versions(["new"]) == {}
+    if not is_done and not is_missing:
+        broken.append((step, documents))
+    store.record(items)
+    if any(item.refusal for item in items) or store.changed_documents()[0] != after:
+        broken.append((step, "again"))
+    if bool(store.read("old")) != (len(store.games()) == 2) or len(store.feed()[0]) != 2:
+        broken.append((step, "delete"))
+    verify(store)
+    if left() > 0:
+        break
+print(step > 5, broken)
+"""
+
+
+def test_an_interrupted_commit_in_memory_is_done_or_not_begun() -> None:
+    """Wherever Ctrl-C arrives, a record is there with its document, or neither is."""
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+
+    assert ran.stdout == "True []\n", ran.stderr

@@ -1,0 +1,314 @@
+"""Writers that arrive during a commit share the next one, whatever its outcome."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from at_once import DEADLINE
+from noughts.core.errors import CorruptStore, StoreUnavailable
+from noughts.store.group_commit import GroupCommit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Gate:
+    """A commit that waits until it is opened, once for each call, and then ends as asked."""
+
+    def __init__(self, *ends: Callable[[], None]) -> None:
+        self.batches: list[list[str]] = []
+        self.entered = [Event() for _ in ends]
+        self.open = [Event() for _ in ends]
+        self._ends = ends
+
+    def commit(self, items: Sequence[str]) -> None:
+        """Note the call, wait, and end."""
+        turn = len(self.batches)
+        self.batches.append([*items])
+        self.entered[turn].set()
+        assert self.open[turn].wait(DEADLINE)
+        self._ends[turn]()
+
+
+class Queue:
+    """Threads that record through one group commit, in an order that the test decides."""
+
+    def __init__(self, *ends: Callable[[], None]) -> None:
+        self.gate = Gate(*ends)
+        self.group = GroupCommit(self.gate.commit)
+        self.outcomes: dict[str, BaseException | str] = {}
+        self._threads: list[Thread] = []
+
+    def join(self, item: str, alone: Callable[[Sequence[str]], None] | None = None) -> None:
+        """Start one more writer, and return when it waits or leads."""
+        thread = Thread(target=self._record, args=(item, alone), daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        while not self._is_queued(item):
+            thread.join(0.001)
+            assert thread.is_alive()
+
+    def join_all(self, first: str, later: str) -> None:
+        """Let some wait behind a first commit, and others behind the second."""
+        for item in first:
+            self.join(item)
+        self.gate.open[0].set()
+        assert self.gate.entered[1].wait(DEADLINE)
+        for item in later:
+            self.join(item)
+        self.end()
+
+    def end(self, *others: Gate) -> None:
+        """Open every gate, and wait for all writers."""
+        for gate in (self.gate, *others):
+            for event in gate.open:
+                event.set()
+        for thread in self._threads:
+            thread.join(DEADLINE)
+            assert not thread.is_alive(), "it hangs"
+
+    def _is_queued(self, item: str) -> bool:
+        group = self.group
+        there = [group._leader, *group._waiting]  # noqa: SLF001 - there is no other way to see who waits
+        return any(item in ticket.items for ticket in there if ticket)
+
+    def _record(self, item: str, alone: Callable[[Sequence[str]], None] | None) -> None:
+        try:
+            self.group.record((item,), alone=alone)
+            self.outcomes[item] = "recorded"
+        except BaseException as failure:  # noqa: BLE001 - compared in the test
+            self.outcomes[item] = failure
+
+
+def fine() -> None:
+    """End well."""
+
+
+def fail(kind: type[BaseException]) -> None:
+    """End badly."""
+    raise kind("the disk is full")
+
+
+def test_writers_that_arrive_meanwhile_share_the_next_commit() -> None:
+    """The first writes alone; all that arrive during its commit are written together, in order."""
+    queue = Queue(fine, fine, fine)
+    queue.join_all("abcd", "e")
+
+    assert queue.gate.batches == [["a"], ["b", "c", "d"], ["e"]]
+    assert queue.outcomes == dict.fromkeys("abcde", "recorded")
+
+
+def test_a_writer_that_wants_to_be_alone_shares_with_nobody() -> None:
+    """It has its own commit function, and the order of the queue is kept."""
+    alone = Gate(fine, fine, fine)
+    queue = Queue(fine, fine, fine)
+    for item in "abc":
+        queue.join(item)
+    for item in "xy":
+        queue.join(item, alone.commit)
+    for item in "de":
+        queue.join(item)
+    queue.join("z", alone.commit)
+    queue.end(alone)
+
+    assert queue.gate.batches == [["a"], ["b", "c"], ["d", "e"]]
+    assert alone.batches == [["x"], ["y"], ["z"]]
+    assert queue.outcomes == dict.fromkeys("abcdexyz", "recorded")
+
+
+def test_a_first_writer_that_wants_to_be_alone_leads() -> None:
+    """Its function commits it, and those that wait behind it share a commit of their own."""
+    alone = Gate(fine)
+    queue = Queue(fine)
+    queue.join("x", alone.commit)
+    for item in "ab":
+        queue.join(item)
+    queue.end(alone)
+
+    assert (alone.batches, queue.gate.batches) == ([["x"]], [["a", "b"]])
+
+
+@pytest.mark.parametrize("kind", [StoreUnavailable, CorruptStore, OSError])
+def test_a_commit_that_fails_fails_for_all_that_share_it(kind: type[Exception]) -> None:
+    """Each gets an error of its own; those that come later are written."""
+    queue = Queue(fine, partial(fail, kind), fine)
+    queue.join_all("abcd", "e")
+
+    assert {item for item, outcome in queue.outcomes.items() if outcome == "recorded"} == {"a", "e"}
+    failures = [queue.outcomes[item] for item in "bcd"]
+    assert [(type(failure), str(failure)) for failure in failures] == [(kind, "the disk is full")] * 3
+    assert len(set(map(id, failures))) == 3, "one error raised by several threads is changed by each"
+
+
+class Uncopied(Exception):
+    """An error that can't be created from its own arguments."""
+
+    def __init__(self, message: str, *, code: int = 1) -> None:
+        super().__init__(message, code)
+
+
+def test_an_error_that_cannot_be_copied_is_raised_as_it_is() -> None:
+    """Nobody gets a TypeError instead."""
+    queue = Queue(fine, partial(fail, Uncopied))
+    queue.join_all("abc", "")
+
+    assert {type(queue.outcomes[item]) for item in "bc"} == {Uncopied}
+
+
+def test_a_first_writer_that_fails_passes_the_lead_on() -> None:
+    """Those that arrived meanwhile are written."""
+    queue = Queue(partial(fail, StoreUnavailable), fine)
+    for item in "ab":
+        queue.join(item)
+    queue.end()
+
+    assert isinstance(queue.outcomes["a"], StoreUnavailable)
+    assert queue.outcomes["b"] == "recorded"
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@pytest.mark.parametrize("interrupted", [0, 1])
+def test_an_interrupted_writer_does_not_block_the_others(
+    kind: type[BaseException], interrupted: int
+) -> None:
+    """Those that shared its commit are committed again with the next."""
+    ends = [fine, fine, fine]
+    ends[interrupted] = partial(fail, kind)
+    queue = Queue(*ends)
+    queue.join_all("abc", "d")
+
+    assert isinstance(queue.outcomes["ab"[interrupted]], kind)
+    assert queue.outcomes["c"] == queue.outcomes["d"] == "recorded"
+    assert queue.gate.batches[1:] == [["b", "c"], ["c", "d"] if interrupted else ["d"]]
+
+
+# The main thread waits in the queue behind another when Ctrl-C arrives. What it waited with may or may
+# not be recorded, but everything later must be.
+INTERRUPTED = f"""
+import os, signal, threading
+from noughts.store.group_commit import GroupCommit
+
+entered, leave = threading.Event(), threading.Event()
+batches = []
+
+def commit(batch):
+    batches.append(batch)
+    entered.set()
+    leave.wait()
+
+group = GroupCommit(commit)
+
+def record(item):
+    group.record((item,))
+
+def interrupt():
+    while not group._waiting:
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+first = threading.Thread(target=record, args=("first",), daemon=True)
+first.start()
+entered.wait()
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    record("interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+leave.set()
+first.join()
+last = threading.Thread(target=record, args=("last",), daemon=True)
+last.start()
+last.join({DEADLINE} / 10)
+print("hangs" if last.is_alive() else "recorded" if "last" in batches[-1] else batches)
+"""
+
+
+def test_a_writer_interrupted_while_it_waits_does_not_block_the_queue() -> None:
+    """Its turn goes to the next."""
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+
+    assert ran.stdout.splitlines() == ["interrupted", "recorded"], ran.stderr
+
+
+# Python delivers Ctrl-C where a function starts, after a call, and where a loop begins again. Each of
+# these places in turn is where it arrives.
+EVERYWHERE = """
+import dis, sys, threading
+from noughts.store import group_commit
+
+DELIVERING = ("RESUME", "CALL", "JUMP_BACKWARD")
+
+class Interrupt:
+    def __init__(self, moment):
+        self.left = moment
+        self.last = {}
+
+    def __call__(self, frame, event, _):
+        if frame.f_code.co_filename != group_commit.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            delivers = self.last.get(id(frame), "").startswith(DELIVERING)
+            self.last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if delivers:
+                self.left -= 1
+                if self.left == 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+        return self
+
+def others(group, count):
+    threads = []
+    for one in range(count):
+        threads.append(threading.Thread(target=group.record, args=([one],), daemon=True))
+        threads[-1].start()
+    return threads
+
+moment, hang = 0, []
+for crowd in (0, 1, 3):
+    moment = 0
+    while True:
+        moment += 1
+        under_way, go_on = threading.Event(), threading.Event()
+        def commit(batch):
+            under_way.set()
+            go_on.wait()
+        group = group_commit.GroupCommit(commit)
+        threads = others(group, crowd)
+        if crowd:
+            under_way.wait()
+        threading.Timer(0.01 if crowd else 0, go_on.set).start()
+        interrupt = Interrupt(moment)
+        sys.settrace(interrupt)
+        try:
+            group.record(["main"])
+        except KeyboardInterrupt:
+            pass
+        sys.settrace(None)
+        go_on.set()
+        threads += others(group, 2)
+        for thread in threads:
+            thread.join(10)
+            if thread.is_alive():
+                hang.append((crowd, moment))
+        if interrupt.left > 0:
+            break
+    print(moment > 5, hang)
+"""
+
+
+def test_an_interrupt_at_any_moment_blocks_nobody_else() -> None:
+    """Alone or among others, leading or waiting: all other writers return."""
+    ran = subprocess.run(
+        [sys.executable, "-c", EVERYWHERE], capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
+
+    assert ran.stdout.splitlines() == ["True []"] * 3, ran.stderr
