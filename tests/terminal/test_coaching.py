@@ -55,7 +55,10 @@ class Coached:
         Table(screen, keyboard, notebook, Starters(first, Random())).play()
         self.lines = out.getvalue().splitlines()
         self.events = [
-            str(recorded.event) for listed in store.games(limit=9) for recorded in store.read(listed.id)
+            str(event)
+            for summary in store.games(limit=9)
+            for record in store.read(summary.id)
+            for event in record.events
         ]
 
 

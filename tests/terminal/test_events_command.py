@@ -175,11 +175,13 @@ def test_a_damaged_game_is_refused_as_replay_refuses_it(tmp_path: Path) -> None:
     """With the same sentence and exit code, and nothing printed of it."""
     save(tmp_path, "aaaaaaaa", "5")
     with closing(sqlite3.connect(file(tmp_path))) as connection, connection:
-        connection.execute("UPDATE events SET event = replace(event, 'playerPlaced', 'playerMoved')")
+        connection.execute(
+            "UPDATE noughts_records SET events = replace(events, 'playerPlaced', 'playerMoved')"
+        )
 
     ran, replayed = (noughts(task, "a", env=saving(tmp_path)) for task in ("events", "replay"))
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", replayed.stderr)
     assert ran.stderr == (
-        "noughts: record 4 has changed since it was recorded: event 4 of game 'aaaaaaaa'\n"
+        "noughts: the record at version 3 of game 'aaaaaaaa' has changed since it was recorded\n"
     )

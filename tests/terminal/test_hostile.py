@@ -20,7 +20,7 @@ import pytest
 from command import environment
 from noughts import open_store
 from noughts.store.archive import export_all
-from noughts.store.verifying import verify
+from noughts.store.verify import verify
 from pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
 from saved_games import DRAW, file, save, url
 

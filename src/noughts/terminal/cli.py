@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidName, NotInstalled, quoted
+from noughts.core.errors import InvalidName, NotInstalled, StoreMissing, quoted
 from noughts.terminal.leaving import INTERRUPTED, leave_well
 from noughts.terminal.parsing import parser
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
@@ -176,7 +176,7 @@ def _export(options: Namespace) -> None:
 
 
 def _serve(options: Namespace) -> None:
-    from noughts.terminal.saving import store_url  # noqa: PLC0415 - the same
+    from noughts.terminal.saving import open_saved, store_url  # noqa: PLC0415 - the same
 
     try:
         from noughts.web.serve import serve  # noqa: PLC0415 - the same, and it is an extra
@@ -184,6 +184,8 @@ def _serve(options: Namespace) -> None:
         raise NotInstalled(
             "serving needs packages that are not installed: pip install 'noughts[web]'"
         ) from error
+    with suppress(StoreMissing):
+        open_saved(options.store, os.environ, create=False).close()  # an old one is set aside
     store, bots = store_url(options.store, os.environ), options.bot
     serve(options.host, options.port, store, bots, options.workers, _out())
 

@@ -10,7 +10,7 @@ from noughts.core.board import Mark
 from noughts.core.errors import NoSuchGame, printable
 from noughts.core.notation import format_moves
 from noughts.service import Service
-from noughts.store.base import ALL, Wanted
+from noughts.store.base import ALL_GAMES, GameFilter
 from noughts.words.describe import standing
 
 TYPE_CHECKING = False
@@ -19,49 +19,50 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from noughts.core.game import Game
-    from noughts.store.base import EventStore, Listed
+    from noughts.store.base import EventStore, GameSummary
 
 NONE = "No games are saved yet."
 PAGE = 50
 
 
-def list_games(store: EventStore, wanted: Wanted, limit: int, out: TextIO) -> None:
+def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
     """List saved games, the newest first, a line each."""
     found = games(store, wanted)
     service = Service(store)
     lines = [
-        printable(_line(service.short(str(listed.id)), listed))  # in a damaged store it may be anything
-        for listed in islice(found, min(limit, sys.maxsize))
+        printable(_line(service.short(str(summary.id)), summary))  # in a damaged store it may be anything
+        for summary in islice(found, min(limit, sys.maxsize))
     ]
-    out.writelines(f"{line}\n" for line in lines or [NONE if wanted == ALL else "No such game is saved."])
+    nothing = NONE if wanted == ALL_GAMES else "No such game is saved."
+    out.writelines(f"{line}\n" for line in lines or [nothing])
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} shows them.\n")
 
 
-def games(store: EventStore, wanted: Wanted) -> Iterator[Listed]:
+def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:
     """Return all saved games that are wanted, the newest first, a page at a time."""
     before = None
     while page := store.games(wanted, limit=PAGE, before=before):
         yield from page
-        before = page[-1].number
+        before = page[-1].started, page[-1].id
 
 
 def last_left(store: EventStore) -> str:
-    """Return the game that was left last, of those that are not over."""
-    unfinished = (listed for listed in games(store, Wanted(is_over=False)) if listed.game)
-    left = max(unfinished, key=lambda listed: listed.position, default=None)
+    """Return the unfinished game that was played last."""
+    unfinished = (summary for summary in games(store, GameFilter(is_over=False)) if summary.game)
+    left = max(unfinished, key=lambda summary: summary.last_played, default=None)
     if left is None:
         raise NoSuchGame("there is no unfinished game to go on with")
     return left.id
 
 
-def _line(name: str, listed: Listed) -> str:
-    if listed.game is None:
-        return f"{name}  {'':16}  {listed.fault}"
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(listed.started // 1000))
+def _line(name: str, summary: GameSummary) -> str:
+    if summary.game is None:
+        return f"{name}  {'':16}  {summary.fault}"
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.started // 1000))
     head = f"{name}  {when}"
-    moves = format_moves(listed.game.moves) or "-"
-    return f"{head}  {moves:<9}  {_players(listed.game)}: {standing(listed.game)}"
+    moves = format_moves(summary.game.moves) or "-"
+    return f"{head}  {moves:<9}  {_players(summary.game)}: {standing(summary.game)}"
 
 
 def _players(game: Game) -> str:

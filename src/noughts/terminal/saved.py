@@ -9,10 +9,9 @@ from pathlib import Path
 from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing, printable
 from noughts.service import Service
-from noughts.store.base import Wanted
-from noughts.store.opening import open_store
+from noughts.store.base import GameFilter
 from noughts.terminal.games import NONE, last_left, list_games
-from noughts.terminal.saving import MEMORY, Notebook, store_url
+from noughts.terminal.saving import MEMORY, Notebook, keeps_games, open_saved
 from noughts.words.describe import standing
 
 TYPE_CHECKING = False
@@ -31,12 +30,11 @@ if TYPE_CHECKING:
 
 def open_to_save(options: Namespace) -> tuple[EventStore, Notebook]:
     """Open the store for a new game, and a notebook in it."""
-    url = MEMORY if options.no_save else store_url(options.store, os.environ)
     try:
-        store = open_store(url)
+        store = open_saved(MEMORY if options.no_save else options.store, os.environ)
     except StoreError as error:
         raise type(error)(f"{error} (--no-save plays without saving)") from error
-    return store, Notebook(Service(store), lasts=url != MEMORY)
+    return store, Notebook(Service(store), lasts=keeps_games(options, os.environ))
 
 
 def resume(
@@ -83,7 +81,7 @@ def games(options: Namespace, out: TextIO) -> None:
         out.write(f"{NONE}\n")
         return
     with store:
-        list_games(store, Wanted(player=player, is_over=options.is_over), options.limit, out)
+        list_games(store, GameFilter(player=player, is_over=options.is_over), options.limit, out)
 
 
 def replay(options: Namespace, screen: Screen, waiting: Waiting) -> None:
@@ -130,7 +128,7 @@ def look_after(options: Namespace, out: TextIO) -> None:
 
 
 def _verify(options: Namespace, out: TextIO) -> None:
-    from noughts.store.verifying import verify  # noqa: PLC0415 - the same
+    from noughts.store.verify import verify  # noqa: PLC0415 - the same
 
     with _opened(options) as store:
         verified = verify(store)
@@ -143,7 +141,8 @@ def _backup(options: Namespace, out: TextIO) -> None:
 
     with _opened(options) as store:
         copied = backup(store, options.file)
-    out.write(f"{_count(copied, 'event')} copied into {printable(options.file)}.\n")
+    counts = f"{_count(copied.games, 'game')}, {_count(copied.events, 'event')}"
+    out.write(f"{counts}: copied to {printable(options.file)}.\n")
 
 
 def export_everything(options: Namespace, out: BinaryIO) -> None:
@@ -159,7 +158,7 @@ def _import(options: Namespace, out: TextIO) -> None:
 
     with (
         _source(options.file) as source,
-        open_store(store_url(options.store, os.environ)) as store,
+        open_saved(options.store, os.environ) as store,
     ):
         done = import_lines(store, source)
     counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
@@ -171,7 +170,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _opened(options: Namespace) -> EventStore:
-    return open_store(store_url(options.store, os.environ), create=False)
+    return open_saved(options.store, os.environ, create=False)
 
 
 def _source(file: str) -> BinaryIO:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from noughts.core.errors import StaleVersion, StoreUnavailable
+from noughts.core.errors import OldStore, StaleVersion, StoreUnavailable, printable
 from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.terminal.table import new_game, opening
+from noughts.store.urls import open_store
+from noughts.terminal.table import new_game, opening, opening_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from noughts.core.game import Command, Game
     from noughts.core.player import Player
     from noughts.service import Answer, Service
+    from noughts.store.base import EventStore
 
 MEMORY = "memory:"
 
@@ -29,7 +32,34 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     """
     if asked is not None:
         return asked
-    return environment.get("NOUGHTS_STORE") or f"sqlite:{data_folder(environment)}/games.sqlite"
+    return environment.get("NOUGHTS_STORE") or f"sqlite:{_default_file(environment)}"
+
+
+def open_saved(asked: str | None, environment: Mapping[str, str], *, create: bool = True) -> EventStore:
+    """Open the store of saved games.
+
+    If it is the one in the user's data folder, and in a format that is no longer read, it is set aside.
+    """
+    url = store_url(asked, environment)
+    try:
+        return open_store(url, create=create)
+    except OldStore:
+        if asked is not None or environment.get("NOUGHTS_STORE"):
+            raise
+    from noughts.terminal.old_store import set_aside  # noqa: PLC0415 - almost never needed
+
+    file = _default_file(environment)
+    if (moved := set_aside(file)) and sys.stderr:
+        sys.stderr.write(
+            f"noughts: {printable(str(file))} was made by an older noughts: it is now {moved.name}, "
+            "and a new one is begun (to bring its games over, export them with the version that wrote "
+            "them, then run noughts store import)\n"
+        )
+    return open_store(url)
+
+
+def _default_file(environment: Mapping[str, str]) -> Path:
+    return data_folder(environment) / "games.sqlite"
 
 
 def keeps_games(options: Namespace, environment: Mapping[str, str]) -> bool:
@@ -48,14 +78,15 @@ def data_folder(environment: Mapping[str, str]) -> Path:
 
 
 class Notebook:
-    """The record of the game on the table. Nothing is written before there is a move to write."""
+    """The record of the game on the table. Nothing is recorded before the first move."""
 
     def __init__(self, service: Service, *, lasts: bool) -> None:
         self._service = service
         self._lasts = lasts
         self._game = ""
         self._version = 0
-        self._unwritten: list[Command] = []
+        self._opening: list[Command] = []
+        self._opening_events = 0
 
     @property
     def bookmark(self) -> str | None:
@@ -64,31 +95,33 @@ class Notebook:
 
     @property
     def bookmark_of_what_was_seen(self) -> str | None:
-        """The same, without a look at a store that may not answer."""
+        """The same, without reading a store that may not answer."""
         return self._game if self._lasts and self._version else None
 
     def begin(self, first: Mark, players: Iterable[Player]) -> Game:
-        """Start a new page."""
+        """Start a new game."""
         seated = tuple(players)
         self._game, self._version = self._service.new_id(), 0
-        self._unwritten = opening(first, seated)
+        self._opening = opening(first, seated)
+        self._opening_events = len(opening_events(first, seated))
         return new_game(first, seated)
 
     def open(self, game: str) -> Answer:
-        """Go on where a game was left."""
+        """Continue a game."""
         found = self._service.look(game)
-        self._game, self._version, self._unwritten = game, found.version, []
+        self._game, self._version = game, found.version
         return found
 
     def write(self, command: Command) -> Answer:
-        """Record a command that is right in the game as it was last seen, and return what it led to."""
-        while self._unwritten:
-            self._send(self._unwritten[0])
-            del self._unwritten[0]
-        return self._send(command)
+        """Record a command that is legal in the game as it was last seen, and return what it led to.
 
-    def _send(self, command: Command) -> Answer:
-        answer = self._service.handle(self._game, command, version=self._version)
+        The first one is recorded together with the opening: no game is saved without its players.
+        """
+        if self._version:
+            answer = self._service.handle(self._game, command, version=self._version)
+        else:
+            answer = self._service.start(self._game, [*self._opening, command])
+            answer = answer.replace(events=answer.events[self._opening_events :])
         if isinstance(answer.events[0], PlayerNotifyIllegalMove):
             raise StaleVersion("the move was right when it was made, and is not any more")
         self._version = answer.version
