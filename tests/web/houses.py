@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def open_house(cached_games: int = 4096) -> AsyncIterator[House]:
-    """Open the components of a server whose games end with it, and close them in the end."""
+async def open_house(
+    store: str = "memory:", *, cached_games: int = 4096, is_shared: bool = False
+) -> AsyncIterator[House]:
+    """Open the components of a server, and close them in the end."""
     threshold = gc.get_threshold()
-    house = House(Settings(store="memory:", cached_games=cached_games), is_shared=False)
+    house = House(Settings(store=store, cached_games=cached_games), is_shared=is_shared)
     await house.open()
     try:
         yield house

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from noughts import Board, Cell
     from noughts.core.events import Event
-    from noughts.store.ledger import Append
+    from noughts.store.appends import Append
     from noughts.web.live import Live
 
     Found = TypeVar("Found")

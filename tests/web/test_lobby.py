@@ -55,11 +55,11 @@ def make_older(store: str, *games: str) -> None:
     """Have games been created more than a minute ago; no server may run meanwhile."""
     with open_store(store) as kept:
         for game in games:
-            note = kept.note(game)
-            assert note
-            room = json.loads(note.text)
+            document = kept.document(game)
+            assert document
+            room = json.loads(document.text)
             room["created"] -= OLDER_MS
-            kept.write_note(game, json.dumps(room), expected=note.revision, shelf=note.shelf)
+            kept.write_document(game, json.dumps(room), expected=document.revision, label=document.label)
 
 
 def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -> None:

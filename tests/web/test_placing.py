@@ -12,7 +12,7 @@ from noughts.core.codec import dumps
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Game
 from noughts.core.player import Player
-from noughts.store.ledger import entries
+from noughts.store.appends import append_of
 from noughts.web.placing import after, placed
 from noughts.web.streaming import event_frame
 
@@ -44,7 +44,9 @@ def test_the_events_are_written_and_sent_as_all_others_are(cells: list[int]) -> 
     assert found is not None
     texts = [dumps(event) for event in found.events]
     assert found.texts == ",".join(texts).encode()
-    assert found.entries("key", 1) == entries(found.events, "key", 1)
+    append, usual = found.append("game", 7, "key", 1), append_of("game", 7, found.events, key="key", at=1)
+    for field in ("game", "expected", "text", "count", "key", "at", "change"):
+        assert getattr(append, field) == getattr(usual, field)
     assert [(kept.key, kept.text, kept.event) for kept in found.kept("key")] == [
         ("key", text, event) for text, event in zip(texts, found.events, strict=True)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from contextlib import ExitStack
@@ -13,14 +12,14 @@ import pytest
 
 from command import noughts
 from noughts.core.events import PlayerPlacedToken, PlayerTookBack
-from noughts.store.base import Wanted
-from noughts.store.opening import open_store
+from noughts.store.base import GameFilter
+from noughts.store.urls import open_store
 from store_games import everything
 from tally import tally
 from web.serving import Server
 from web.torture_players import RECOVERY, Club, Player
 from web.torture_reading import Told
-from web.torture_tables import quiet_port
+from web.torture_tables import events_of, quiet_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,12 +93,18 @@ def _sit_down(server: Server, club: Club, chance: Random) -> list[Player]:
 
 
 def _look_through(store: str, club: Club, numbers: Counter[str]) -> None:
-    """Hold what the players were told against what is in the store."""
+    """Compare what the players were told with what is in the store; every game has its room."""
     with open_store(store, create=False) as opened:
         records = everything(opened)
-        over = {game.id for game in opened.games(Wanted(is_over=True), limit=len(records))}
-    found = {(record.game, record.version): (record.key, json.loads(record.text)) for record in records}
-    sizes = Counter((record.game, record.key) for record in records)
+        over = {game.id for game in opened.games(GameFilter(is_over=True), limit=len(records))}
+        names = {record.game for record in records}
+        assert {room.name for room in opened.documents_named(names)} == names
+    found = {
+        (record.game, event.version): (record.key, event.data)
+        for record in records
+        for event in events_of(record)
+    }
+    sizes = Counter((record.game, record.key) for record in records for _ in record.events)
     for told in club.acknowledged:
         versions = range(told.version - len(told.events) + 1, told.version + 1)
         there = [found.get((told.game, version)) for version in versions]
@@ -109,7 +114,7 @@ def _look_through(store: str, club: Club, numbers: Counter[str]) -> None:
     commands = {
         (record.game, record.key)
         for record in records
-        if isinstance(record.event, PlayerPlacedToken | PlayerTookBack)
+        if any(isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in record.events)
         and not record.key.startswith("bot-")
     }
     numbers["doubled"] += len(commands - known)  # each was sent until it was acknowledged

@@ -9,10 +9,11 @@ from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
-from noughts.store.opening import open_store
+from noughts.store.urls import open_store
 from web.torture_reading import Told
 
 if TYPE_CHECKING:
+    from noughts.store.base import Record
     from web.serving import Client
     from web.tables import Seat
 
@@ -74,12 +75,18 @@ def keep_busy(seat: Seat, rounds: int) -> int:
 
 
 def recorded(store: str) -> dict[str, list[Told]]:
-    """Return all events of all games, as a reader should have been told them."""
+    """Return all events of all games, as a reader should have received them."""
     games: dict[str, list[Told]] = {}
-    position = 0
     with open_store(store, create=False) as opened:
-        while page := opened.feed(position):
-            position = page[-1].position
+        page, cursor = opened.feed()
+        while page:
             for record in page:
-                games.setdefault(record.game, []).append(Told(record.version, json.loads(record.text)))
+                games.setdefault(record.game, []).extend(events_of(record))
+            page, cursor = opened.feed(cursor)
     return games
+
+
+def events_of(record: Record) -> list[Told]:
+    """Return the events of a record as a reader should have received them."""
+    lines = record.text.split("\n")
+    return [Told(version, json.loads(line)) for version, line in enumerate(lines, record.version + 1)]

@@ -25,7 +25,7 @@ from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack
 from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
 from noughts.players.grammar import BOT, BOT_NAMES, parse_policy, prefix
 from noughts.service import SHORT_ID, judge, random_id, wall_clock
-from noughts.store.ledger import written_down
+from noughts.store.appends import serialize
 from noughts.web import analysis, schemas
 from noughts.web.problems import Refused, absent
 from noughts.web.rooms import MARKS, OPEN, PLAYING, Chair, Offered, Room, read_room
@@ -299,12 +299,12 @@ class Api:
         others = [game for game in attended if game not in known][-2 * LISTED :]
 
         def read() -> dict[str, Room]:
-            notes = (
-                *store.notes(OPEN, LISTED),
-                *store.notes(PLAYING, LISTED),
-                *filter(None, map(store.note, others)),
+            documents = (
+                *store.labelled(OPEN, LISTED),
+                *store.labelled(PLAYING, LISTED),
+                *store.documents_named(others),
             )
-            return {note.name: read_room(note.text) for note in notes}
+            return {document.name: read_room(document.text) for document in documents}
 
         rooms = {**known, **await lounge.in_thread(read)}
         newest = wall_clock() - 1000 * house.settings.lobby_grace_seconds
@@ -326,12 +326,12 @@ class Api:
                     created=room.created,
                 )
                 for game, room in listed
-                if room.shelf == OPEN
+                if room.label == OPEN
             ][:LISTED],
             playing=[
                 schemas.Playing(id=game, X=room.names[0] or "", O=room.names[1] or "")
                 for game, room in listed
-                if room.shelf == PLAYING
+                if room.label == PLAYING
             ][:LISTED],
         )
         return Reply(200, _encode(found))
@@ -438,8 +438,8 @@ def _log(event: str, live: Live, **more: str) -> None:
 
 
 def _moved(status: int, version: int, events: Sequence[Event], offer: Offered | None = None) -> Reply:
-    """Return what a command led to; events are written down already, and only put together."""
-    texts = ",".join([written_down(event)[0] for event in events])
+    """Return what a command led to."""
+    texts = serialize(events)[0].replace("\n", ",") if events else ""
     offered = f'{{"kind":"{offer.kind}","mark":"{offer.mark}"}}' if offer else "null"
     return Reply(status, f'{{"version":{version},"events":[{texts}],"offer":{offered}}}'.encode())
 

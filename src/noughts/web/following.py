@@ -1,43 +1,41 @@
-"""What other processes do with the same games: read from the store, and told to those who follow here.
+"""Follows what other processes do with the same games, and passes it on to the streams of this one.
 
-A thread waits for the store's bell and reads what is new. What this process has recorded itself it knows
-already, and does not read again.
+A thread waits until the store names what others have changed, or says that anything may have. Of games,
+only those are read that this process holds and whose version in the store is another.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from noughts.core.errors import CorruptStore, NoughtsError
+from noughts.store.watch import ANYTHING
 
 if TYPE_CHECKING:
-    from noughts.store.base import EventStore, Recorded
-    from noughts.store.notes import Note
-    from noughts.web.live import Live
+    from collections.abc import Coroutine, Iterable
+
+    from noughts.store.base import EventStore
+    from noughts.store.documents import Document
     from noughts.web.lounge import Lounge
     from noughts.web.presence import Presence
-    from noughts.web.writing import Writer
 
 log = logging.getLogger("noughts.web")
 
-GLANCE, GLANCE_ALONE = 0.02, 0.2
-"""How long to let things gather before they are read, in seconds; alone there is little to be read."""
+PAUSE_SECONDS, PAUSE_ALONE_SECONDS = 0.02, 0.2
+"""How long changes gather after the last were read; longer if no other process is expected."""
 
-SILENCE = 2.0
-"""How long to wait for the bell before looking all the same, in seconds."""
+RETRY_SECONDS = 1.0
 
 
 class Follower:
-    """Keeps a lounge up with its store."""
+    """Keeps a lounge up to date with its store."""
 
     def __init__(
         self,
         store: EventStore,
-        writer: Writer,
         lounge: Lounge,
         presence: Presence,
         loop: asyncio.AbstractEventLoop,
@@ -45,73 +43,75 @@ class Follower:
         is_shared: bool,
     ) -> None:
         self._store = store
-        self._writer = writer
         self._lounge = lounge
         self._presence = presence
         self._loop = loop
-        self._glance = GLANCE if is_shared else GLANCE_ALONE
+        self._pause_seconds = PAUSE_SECONDS if is_shared else PAUSE_ALONE_SECONDS
         self._closing = Event()
-        writer.read_up_to(store.last_position())
-        self._change = store.last_change()
-        self._bell = store.bell()
+        self._subscription = store.changes()
+        self._cursor = store.documents_end()  # after subscribing, so that no change is between the two
         self._thread = Thread(target=self._follow, name="noughts-follower", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End."""
+        """Stop the thread."""
         self._closing.set()
-        self._bell.ring()
+        self._subscription.notify(ANYTHING)
         self._thread.join()
 
     def _follow(self) -> None:
-        while not self._closing.wait(self._glance):
+        while not self._closing.wait(self._pause_seconds):
+            changed = self._subscription.wait()
+            if self._closing.is_set():
+                return
             try:
-                rung = self._bell.rung  # before anything is read: what comes after it will ring again
-                self._read_on()
-                self._bell.wait(rung, SILENCE)
+                self._in_loop(self._read_all() if changed is ANYTHING else self._read(changed))
+                continue
             except CorruptStore as error:
-                log.error("following", extra={"data": {"problem": str(error)[:200]}})  # noqa: TRY400 - it is told whole
+                log.error("following", extra={"data": {"problem": str(error)[:200]}})  # noqa: TRY400 - the message says it all
                 self._pass_over_damage()
             except NoughtsError as error:
                 log.warning("following", extra={"data": {"problem": str(error)[:200]}})
-                self._closing.wait(1)
+                self._subscription.notify(ANYTHING)
             except Exception:
                 log.exception("following")
-                self._closing.wait(1)
+                self._subscription.notify(ANYTHING)
+            self._closing.wait(RETRY_SECONDS)
 
     def _pass_over_damage(self) -> None:
-        """Leave what is damaged behind; every game that is open here is read for itself."""
-        with suppress(NoughtsError):
-            self._writer.read_up_to(self._store.last_position())
-            self._change = self._store.last_change()
-            self._in_loop(self._refresh, self._lounge.all_known())
-        self._closing.wait(1)
+        """Skip documents that can't be read, and read each game for itself."""
+        try:
+            self._cursor = self._store.documents_end()
+        except NoughtsError:
+            self._subscription.notify(ANYTHING)
+        self._loop.call_soon_threadsafe(self._lounge.refresh_all)
 
-    def _refresh(self, games: tuple[Live, ...]) -> None:
-        for live in games:
-            self._lounge.refresh_soon(live)
+    def _in_loop(self, work: Coroutine[None, None, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def _read_on(self) -> None:
-        while records := self._store.feed(self._writer.known):
-            self._in_loop(self._take_up, records)
-            self._writer.read_up_to(records[-1].position)
-        while notes := self._store.changed_notes(self._change):
-            self._change = notes[-1].change
-            self._in_loop(self._take_up_notes, notes)
+    async def _read(self, names: set[str]) -> None:
+        """Read what has changed, as far as it concerns this process."""
+        games, others = self._lounge.changed(names)
+        wanted = [live.id for live in games] + [*filter(self._presence.concerns, others)]
+        if wanted:
+            self._take_up(await self._lounge.in_thread(lambda: self._store.documents_named(wanted)))
+        if games:
+            await self._lounge.read_on(games)
 
-    def _in_loop(self, work: object, found: object) -> None:
-        """Have something taken up in the loop, and wait until it is: then the next page is read."""
+    async def _read_all(self) -> None:
+        """Find out what has changed, and read it."""
+        games = self._lounge.all_changed()
+        has_more = True
+        while has_more:
+            documents, self._cursor = await self._lounge.in_thread(
+                lambda: self._store.changed_documents(self._cursor)
+            )
+            self._take_up(documents)
+            has_more = bool(documents)
+        if games:
+            await self._lounge.read_on(games)
 
-        async def take() -> None:
-            work(found)  # type: ignore[operator]  # one of the two below
-
-        asyncio.run_coroutine_threadsafe(take(), self._loop).result()
-
-    def _take_up(self, records: tuple[Recorded, ...]) -> None:
-        for record in records:
-            self._lounge.hear(record.game, (record,))
-
-    def _take_up_notes(self, notes: tuple[Note, ...]) -> None:
-        for note in notes:
-            if not self._lounge.hear_of_room(note):
-                self._presence.hear(note)
+    def _take_up(self, documents: Iterable[Document]) -> None:
+        for document in documents:
+            if not self._lounge.on_document(document):
+                self._presence.on_document(document)

@@ -8,12 +8,14 @@ import logging
 import multiprocessing
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from noughts.core.board import Mark, reachable
-from noughts.store.opening import open_store
+from noughts.core.errors import NoughtsError
+from noughts.store.urls import open_store
 from noughts.web.asking import Asking, bare
 from noughts.web.bots import Bots
 from noughts.web.following import Follower
@@ -77,9 +79,7 @@ class House:
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,
-            lambda: Follower(
-                self.store, self._writer, self.lounge, self.presence, loop, is_shared=self.is_shared
-            ),
+            lambda: Follower(self.store, self.lounge, self.presence, loop, is_shared=self.is_shared),
         )
         self._ticking = asyncio.ensure_future(self._tick())
         self.metrics.gauges = {
@@ -120,9 +120,13 @@ class House:
         if live.room.X.bot or live.room.O.bot:
             self.bots.consider(live)
         if live.game.is_over and live.room.lobby and not live.room.closed:
-            task = asyncio.ensure_future(self.lounge.change_room(live, _closed))
+            task = asyncio.ensure_future(self._close_room(live))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
+
+    async def _close_room(self, live: Live) -> None:
+        with suppress(NoughtsError):  # tried again when the game is loaded again
+            await self.lounge.change_room(live, _closed)
 
     async def think(self, work: Callable[[], Found]) -> Found:
         """Have something thought about in a thread, and let the loop go on."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from noughts.core.events import Event
     from noughts.core.player import Player
-    from noughts.store.ledger import Append
     from noughts.web.rooms import Chair, MarkName, Offered, Room
     from noughts.web.streaming import Stream
 
@@ -57,6 +56,7 @@ class Live:
 
     __slots__ = (
         "__weakref__",
+        "changes",
         "elsewhere",
         "game",
         "history",
@@ -76,7 +76,7 @@ class Live:
         self.id = game
         self.room = room
         self.revision = revision
-        """Of the note that the room is kept in."""
+        """Of the room's document."""
         self.history = list(history)
         self.keys = {told.key for told in self.history}
         found = fold(kept.event for kept in self.history)
@@ -90,7 +90,9 @@ class Live:
         """Whether a command is being recorded: the next waits for it."""
         self.waiting: list[Future[None]] = []
         self.is_stale = False
-        """Whether the store may know more: something failed while it was written to."""
+        """True if the store may have more: another process has written, or a write here failed."""
+        self.changes = 0
+        """How often it became stale, so that a read notices a change that came during it."""
         self.timer: TimerHandle | None = None
         self.written_room: tuple[Seen, bytes] | None = None
         """What was seen of the room last, and how that is sent."""
@@ -100,11 +102,16 @@ class Live:
         """The number of events."""
         return len(self.history)
 
-    async def rest(self) -> None:
-        """Wait until the command that is being recorded is recorded, or failed."""
+    def outdate(self) -> None:
+        """Note that the store may have more than is known here."""
+        self.is_stale = True
+        self.changes += 1
+
+    def rest(self) -> Future[None]:
+        """Return a future that is done when the command that is being recorded is recorded, or failed."""
         woken: Future[None] = asyncio.get_running_loop().create_future()
         self.waiting.append(woken)
-        await woken
+        return woken
 
     def wake(self) -> None:
         """Let those go on who wait."""
@@ -240,11 +247,9 @@ def _frames(new: Iterable[Kept], before: int) -> Iterable[bytes]:
     return (event_frame(version, told.text) for version, told in enumerate(new, before + 1))
 
 
-def kept(append: Append, events: Iterable[Event]) -> list[Kept]:
-    """Return the events of an append as they are kept here."""
-    return [
-        Kept(key, text, event) for (_, key, text, _), event in zip(append.entries, events, strict=True)
-    ]
+def kept(key: str, text: str, events: Iterable[Event]) -> list[Kept]:
+    """Return the events of a record as a live game keeps them."""
+    return [Kept(key, line, event) for line, event in zip(text.split("\n"), events, strict=True)]
 
 
 def _name(mark: Mark | None) -> MarkName | None:

@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from noughts.core.errors import InvalidId, NoughtsError, StaleVersion, StoreUnavailable
+from noughts.core.errors import InvalidId, NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import TakeBack
 from noughts.service import Answer, judge, random_id, wall_clock
-from noughts.store.chain import check_game
-from noughts.store.ledger import Append, entries
-from noughts.web.live import Kept, Live, kept
+from noughts.store.appends import append_of
+from noughts.store.documents import Write
+from noughts.store.records import check_game
+from noughts.web.live import Live, kept
 from noughts.web.problems import Refused, absent
 from noughts.web.rooms import read_room, write_room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Executor
     from typing import TypeVar
 
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
-    from noughts.store.base import EventStore, Recorded
-    from noughts.store.notes import Note
+    from noughts.store.appends import Append
+    from noughts.store.base import EventStore, Record
+    from noughts.store.documents import Document
+    from noughts.web.live import Kept
     from noughts.web.rooms import Room
     from noughts.web.writing import Writer
 
@@ -53,9 +55,10 @@ class Lounge:
         """Those that are held although nobody else does, the longest untouched first."""
         self._most_recent = cached
         self._loading: dict[str, asyncio.Future[Live | None]] = {}
+        self._creating: set[str] = set()
         self._missed: set[str] = set()
-        """Games that something was heard of while they were loaded."""
-        self._refreshing: set[asyncio.Task[None]] = set()
+        """Games that changed while they were being loaded or created."""
+        self._refreshing: dict[Live, asyncio.Task[None]] = {}
         self.on_change: Callable[[Live], None] = lambda _live: None
         """Called when a game was loaded or has gone on."""
 
@@ -100,22 +103,24 @@ class Lounge:
         return await asyncio.shield(loading)
 
     async def _read(self, game: str) -> Live | None:
-        note, records = await self.in_thread(lambda: (self.store.note(game), self.store.read(game)))
-        if note is None or not records:
+        document, records = await self.in_thread(
+            lambda: (self.store.document(game), self.store.read(game))
+        )
+        if document is None or not records:
             return None
         live = self._alive.get(game)
         if live is None:
-            live = Live(game, read_room(note.text), note.revision, map(_kept, records))
+            live = Live(game, read_room(document.text), document.revision, _kept(records))
             self._remember(live)
         else:
             self.take_up(live, records)
-        if game in self._missed:  # what was heard while the store was read may not be in what was read
+        if game in self._missed:  # the change may not be in what was read
             await self.refresh(live)
         return live
 
     def _loaded(self, game: str) -> None:
         self._loading.pop(game, None)
-        self._missed.discard(game)
+        self._forget_missed(game)
 
     def _remember(self, live: Live) -> None:
         """Keep a game at hand."""
@@ -133,86 +138,133 @@ class Lounge:
             self._recent.popitem(last=False)
 
     async def begin(self, game: str, room: Room, events: Sequence[Event]) -> Live:
-        """Start a game: first the room, then the events, so that no game is without its room.
-
-        A room that is there already was left by somebody who came no further, or who is about to.
-        """
-
-        def furnish() -> Note:
-            try:
-                return self.store.write_note(game, write_room(room), expected=0, shelf=room.shelf)
-            except StaleVersion:
-                there = self.store.note(game)
-                if there is None:
-                    raise
-                return there
-
-        note = await self.in_thread(furnish)
-        room = read_room(note.text)
-        key = random_id()
-        append = Append(game, 0, entries(events, key, wall_clock()))
-        live = Live(game, room, note.revision, kept(append, events))
-        await self._record(live, append, [], live.game)
-        if append.refusal:
-            raise append.refusal
-        if self._alive.get(game) is None:
-            self._remember(live)
+        """Create a game: its room and its first record are written in one commit."""
+        write = Write(game, write_room(room), expected=0, label=room.label)
+        append = append_of(game, 0, events, key=random_id(), at=wall_clock(), document=write)
+        live = Live(game, room, write.document.revision, kept(append.key, append.text, events))
+        self._creating.add(game)
+        try:
+            await self._record(live, append, [], live.game)
+            if append.refusal:
+                raise append.refusal
+            if (known := self._alive.get(game)) is None:
+                self._remember(known := live)
+            if game in self._missed:
+                known.outdate()
+        finally:
+            self._creating.discard(game)
+            self._forget_missed(game)
         return await self.find(game)
 
     async def refresh(self, live: Live) -> None:
-        """Take up what the store knows and we do not."""
-        before = live.version
-        note, records = await self.in_thread(
-            lambda: (self.store.note(live.id), self.store.read(live.id, before))
-        )
-        live.is_stale = False
+        """Read what the store has beyond what is known here; a game that was deleted is refused."""
+        changes, before = live.changes, live.version
+        try:
+            document, records = await self.in_thread(
+                lambda: (self.store.document(live.id), self.store.read(live.id, before))
+            )
+        except NoSuchGame:
+            self._forget(live)
+            raise absent() from None
+        if live.changes == changes:
+            live.is_stale = False
         self.take_up(live, records)
-        if note and note.revision > live.revision:
-            self.take_up_room(live, read_room(note.text), note.revision)
+        if document:
+            self.take_up_room(live, document)
 
     def refresh_soon(self, live: Live) -> None:
-        """Have a game refreshed, by and by."""
-        live.is_stale = True
-        task = asyncio.ensure_future(self._try_to_refresh(live))
-        self._refreshing.add(task)
-        task.add_done_callback(self._refreshing.discard)
+        """Refresh a game in the background, again if another change comes while it is read."""
+        live.outdate()
+        if live not in self._refreshing:
+            self._refreshing[live] = asyncio.ensure_future(self._refresh_in_background(live))
 
-    async def _try_to_refresh(self, live: Live) -> None:
-        with suppress(NoughtsError):  # whoever asks for the game next tries again, and is told
-            await self.refresh(live)
+    async def _refresh_in_background(self, live: Live) -> None:
+        try:
+            while live.is_stale:
+                while live.is_busy:  # what is being recorded here need not be read
+                    await live.rest()
+                await self.refresh(live)
+        except NoughtsError:
+            pass  # it is still stale, so the next request for it tries again
+        finally:
+            del self._refreshing[live]
 
-    def hear(self, game: str, records: Sequence[Recorded]) -> None:
-        """Hear that something was recorded, by whomever."""
-        live = self._alive.get(game)
-        if live:
-            self.take_up(live, records)
-        elif game in self._loading:
-            self._missed.add(game)
+    def changed(self, names: Iterable[str]) -> tuple[list[Live], list[str]]:
+        """Split the names of what has changed: the games that are known here, and other names."""
+        games, others = [], []
+        for name in names:
+            if live := self._alive.get(name):
+                games.append(live)
+            elif not self._miss(name):
+                others.append(name)
+        return games, others
 
-    def hear_of_room(self, note: Note) -> bool:
-        """Hear that a note has changed, and tell whether it is that of a room that is known here."""
-        live = self._alive.get(note.name)
-        if live:
-            self.take_up_room(live, read_room(note.text), note.revision)
-        elif note.name in self._loading:
-            self._missed.add(note.name)
-        return live is not None
+    def all_changed(self) -> tuple[Live, ...]:
+        """Return all games that are known here, as if all had changed."""
+        self._missed.update(self._loading, self._creating)
+        return self.all_known()
 
-    def take_up(self, live: Live, records: Sequence[Recorded]) -> None:
-        """Go on with what was recorded; what is known already is passed over, and what lacks is read."""
-        new = [record for record in records if record.version > live.version]
-        if not new:
-            return
-        if new[0].version > live.version + 1:
+    async def read_on(self, games: Sequence[Live]) -> None:
+        """Read what other processes have recorded of these games; what this one has isn't read."""
+        names = [live.id for live in games]
+        versions = await self.in_thread(lambda: self.store.versions(names))
+        behind = [live for live in games if self._is_behind(live, versions.get(live.id))]
+        if behind:
+            known = {live.id: live.version for live in behind}
+            found = await self.in_thread(lambda: self.store.read_many(known))
+            for live in behind:
+                if live.id in found:
+                    self.take_up(live, found[live.id])
+                else:
+                    self._forget(live)
+
+    def _is_behind(self, live: Live, version: int | None) -> bool:
+        """Return whether a game has to be read that is at that version, or deleted, in the store."""
+        if version is not None and version <= live.version:
+            return False
+        if live.is_busy:  # the record may be the one that is being written here: wait and see
+            live.rest().add_done_callback(
+                lambda _idle: self.refresh_soon(live) if self._is_behind(live, version) else None
+            )
+            return False
+        return True
+
+    def refresh_all(self) -> None:
+        """Refresh every game for itself, so that a damaged one hides no other."""
+        for live in self.all_changed():
             self.refresh_soon(live)
-            return
-        live.extend([_kept(record) for record in new])
-        self.on_change(live)
 
-    def take_up_room(self, live: Live, room: Room, revision: int) -> None:
-        """Go on with a room that was changed, by whomever."""
-        if revision > live.revision:
-            live.room, live.revision = room, revision
+    def on_document(self, document: Document) -> bool:
+        """Take up a document that has changed; return whether it is the room of a game known here."""
+        live = self._alive.get(document.name)
+        if live:
+            self.take_up_room(live, document)
+        return live is not None or self._miss(document.name)
+
+    def _miss(self, game: str) -> bool:
+        """Note a change of a game that is being loaded or created; return whether it is."""
+        is_missed = game in self._loading or game in self._creating
+        if is_missed:
+            self._missed.add(game)
+        return is_missed
+
+    def _forget_missed(self, game: str) -> None:
+        if game not in self._loading and game not in self._creating:
+            self._missed.discard(game)
+
+    def take_up(self, live: Live, records: Sequence[Record]) -> None:
+        """Apply the records that are not known yet."""
+        new = [record for record in records if record.next_version > live.version]
+        if new and new[0].version != live.version:  # the store was replaced by one with other records
+            self._forget(live)
+        elif new:
+            live.extend(_kept(new))
+            self.on_change(live)
+
+    def take_up_room(self, live: Live, document: Document) -> None:
+        """Apply a room, unless it is known."""
+        if document.revision > live.revision:
+            live.room, live.revision = read_room(document.text), document.revision
             live.tell_room()
 
     async def command(self, live: Live, command: Command, *, version: int | None, key: str) -> Answer:
@@ -233,8 +285,8 @@ class Lounge:
                 raise Refused("tooLong", f"after {LONGEST} events nothing is taken back any more")
             if version is None:
                 version = live.version
-            append = Append(live.id, live.version, entries(new, key, wall_clock()))
-            await self._record(live, append, kept(append, new), answer.game)
+            append = append_of(live.id, live.version, new, key=key, at=wall_clock())
+            await self._record(live, append, kept(key, append.text, new), answer.game)
             if not append.refusal:
                 return answer
             await self._catch_up(live, append.expected)
@@ -247,9 +299,10 @@ class Lounge:
             raise StoreUnavailable("the store has gone back behind what it had said before")
 
     def _forget(self, live: Live) -> None:
-        """Let a game be read anew by whoever asks for it next."""
-        self._alive.pop(live.id, None)
-        self._recent.pop(live.id, None)
+        """Drop a game and end its streams; the next request reads it from the store."""
+        if self._alive.get(live.id) is live:
+            del self._alive[live.id]
+            self._recent.pop(live.id, None)
         for stream in tuple(live.streams):
             stream.end()
 
@@ -284,7 +337,7 @@ class Lounge:
         def settle(append: Append, failure: Exception | None) -> None:
             live.is_busy = False
             if failure:
-                live.is_stale = True
+                live.outdate()
             elif append.refusal is None and live.version == append.expected:
                 live.extend(new, game, frame)  # unless it came back to us before we knew
                 self.on_change(live)
@@ -300,10 +353,10 @@ class Lounge:
             room = change(live.room)
             if room == live.room:
                 return
-            text, shelf, expected = write_room(room), room.shelf, live.revision
+            text, label, expected = write_room(room), room.label, live.revision
             try:
-                note = await self.in_thread(
-                    lambda: self.store.write_note(live.id, text, expected=expected, shelf=shelf)  # noqa: B023 - it is called before the next turn
+                document = await self.in_thread(
+                    lambda: self.store.write_document(live.id, text, expected=expected, label=label)  # noqa: B023 - it is called before the next turn
                 )
             except StaleVersion:
                 await self.refresh(live)
@@ -311,12 +364,12 @@ class Lounge:
                     self._forget(live)
                     raise StoreUnavailable("the store has gone back behind what it had said") from None
                 continue
-            self.take_up_room(live, room, note.revision)
+            self.take_up_room(live, document)
             return
 
 
-def _kept(record: Recorded) -> Kept:
-    return Kept(record.key, record.text, record.event)
+def _kept(records: Iterable[Record]) -> list[Kept]:
+    return [event for record in records for event in kept(record.key, record.text, record.events)]
 
 
 _REASONS = {

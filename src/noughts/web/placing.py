@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from noughts.core.errors import IllegalMove
 from noughts.core.game import Game, PlaceToken, decide
-from noughts.store.ledger import written_down
+from noughts.store.appends import Append, serialize
 from noughts.web.live import Kept
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from noughts.core.board import Cell, Mark
     from noughts.core.events import Event
-    from noughts.store.ledger import Change, Entry
+    from noughts.store.appends import CatalogueChange
 
     Kind: TypeAlias = tuple[Cell, Mark, int, Mark | None]
     """The cell, whose turn it would be next, how many cells are left, and who has won."""
@@ -28,22 +28,23 @@ class Placed(NamedTuple):
     """What a token leads to."""
 
     events: tuple[Event, ...]
-    written: tuple[tuple[str, Change | None], ...]
-    """Each event as text, and what the list of games needs of it."""
+    lines: tuple[str, ...]
+    """Each event as JSON."""
+    text: str
+    """The record's text."""
+    change: CatalogueChange
     texts: bytes
-    """The same texts, in a row."""
+    """The same events as items of a JSON array."""
     frames: bytes
-    """The same as they are sent to those who follow, but for their versions."""
+    """The same events as server-sent events, except for their versions."""
 
-    def entries(self, key: str, at: int) -> list[Entry]:
-        """Return the events, ready for the record."""
-        return [(at, key, text, change) for text, change in self.written]
+    def append(self, game: str, version: int, key: str, at: int) -> Append:
+        """Prepare the append to a game at that version."""
+        return Append(game, version, self.text, key=key, at=at, change=self.change)
 
     def kept(self, key: str) -> list[Kept]:
         """Return the events as a live game keeps them."""
-        return [
-            Kept(key, text, event) for (text, _), event in zip(self.written, self.events, strict=True)
-        ]
+        return [Kept(key, line, event) for line, event in zip(self.lines, self.events, strict=True)]
 
     def frame(self, before: int) -> bytes:
         """Return the events as they are sent to those who follow, after that version."""
@@ -75,7 +76,8 @@ def after(game: Game, cell: Cell) -> Game:
 
 def _work_out(game: Game, cell: Cell) -> Placed:
     events = decide(game, PlaceToken(game.board.turn, cell))
-    written = tuple(written_down(event) for event in events)
-    texts = [text.encode() for text, _ in written]
-    frames = b"".join(b"id: %%d\ndata: %b\n\n" % text.replace(b"%", b"%%") for text in texts)
-    return Placed(events, written, b",".join(texts), frames)
+    text, change = serialize(events)
+    lines = tuple(text.split("\n"))
+    texts = [line.encode() for line in lines]
+    frames = b"".join(b"id: %%d\ndata: %b\n\n" % line.replace(b"%", b"%%") for line in texts)
+    return Placed(events, lines, text, change, b",".join(texts), frames)

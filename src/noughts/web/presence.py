@@ -1,7 +1,7 @@
 """Who is there: the lines that are open to this process, and to all others that share the games.
 
-Processes tell each other by notes beside the games, one for each game and process. A process that has
-not been heard of for a while is gone, and with it those who had a line to it.
+Processes share this by documents beside the games, one for each game and process. A process that has
+been silent for a while is gone, and with it everybody who was connected to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from noughts.web.rooms import OPEN, PLAYING
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from noughts.store.notes import Note
+    from noughts.store.documents import Document
     from noughts.web.live import Live
     from noughts.web.lounge import Lounge
 
@@ -118,12 +118,12 @@ class Presence:
         finally:
             self._telling.discard(live.id)
 
-    async def _write(self, name: str, text: str, shelf: str = "") -> None:
+    async def _write(self, name: str, text: str, label: str = "") -> None:
         store = self._lounge.store
 
         def write() -> None:
-            before = store.note(name)
-            store.write_note(name, text, expected=before.revision if before else 0, shelf=shelf)
+            before = store.document(name)
+            store.write_document(name, text, expected=before.revision if before else 0, label=label)
 
         await self._lounge.in_thread(write)
 
@@ -134,37 +134,42 @@ class Presence:
 
     async def _find(self, *games: str) -> None:
         store = self._lounge.store
-        notes = await self._lounge.in_thread(
-            lambda: [note for game in games for note in store.notes(game)]
+        documents = await self._lounge.in_thread(
+            lambda: [document for game in games for document in store.labelled(game)]
         )
-        for note in notes:
-            process = note.name.rpartition("-")[2]
+        for document in documents:
+            process = document.name.rpartition("-")[2]
             if process not in self._heard:
-                beat = await self._lounge.in_thread(lambda: store.note(_PROCESS + process))  # noqa: B023 - the same
+                beat = await self._lounge.in_thread(lambda: store.document(_PROCESS + process))  # noqa: B023 - awaited before the next turn
                 if beat is None or wall_clock() - int(beat.text) > GONE * 1000:
                     continue
                 self._heard[process] = self._loop.time()
-            self.hear(note)
+            self.on_document(document)
 
-    def hear(self, note: Note) -> None:
-        """Take up what another process has written down."""
-        kind, _, process = note.name.rpartition("-")
-        if process == self._process or not kind:
+    def concerns(self, name: str) -> bool:
+        """Return whether other processes say by a document of that name who is there."""
+        kind, _, process = name.rpartition("-")
+        return bool(kind) and process != self._process
+
+    def on_document(self, document: Document) -> None:
+        """Take up what another process has written."""
+        if not self.concerns(document.name):
             return
-        if note.text == GOODBYE and not note.shelf:
+        process = document.name.rpartition("-")[2]
+        if document.text == GOODBYE and not document.label:
             self._gone({process})
             return
         self._heard[process] = self._loop.time()
-        if not note.shelf:
+        if not document.label:
             return
         try:
-            written = msgspec.json.decode(note.text, type=Written)
+            written = msgspec.json.decode(document.text, type=Written)
         except msgspec.MsgspecError:
             return
         present = written.present()
         if written.lobby:
-            self._attend(note.shelf, process, is_there=bool(present.X or present.O))
-        live = self._lounge.known(note.shelf)
+            self._attend(document.label, process, is_there=bool(present.X or present.O))
+        live = self._lounge.known(document.label)
         if live:
             if present == NOBODY:
                 live.elsewhere.pop(process, None)
@@ -176,12 +181,13 @@ class Presence:
         """Return the games of the lobby that a player is connected to (True), or was a moment ago."""
         if not self._has_searched:
             store = self._lounge.store
-            notes = await self._lounge.in_thread(
+            rooms = await self._lounge.in_thread(
                 lambda: [
-                    note for shelf in (OPEN, PLAYING) for note in store.notes(shelf, LOBBY_GAMES_SEARCHED)
+                    *store.labelled(OPEN, LOBBY_GAMES_SEARCHED),
+                    *store.labelled(PLAYING, LOBBY_GAMES_SEARCHED),
                 ]
             )
-            await self._find(*(note.name for note in notes))
+            await self._find(*(room.name for room in rooms))
             self._has_searched = True
         self._forget_left()
         return {**dict.fromkeys(self._left, False), **dict.fromkeys(self._attended, True)}

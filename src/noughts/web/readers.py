@@ -64,6 +64,8 @@ class Readers:
         """Let somebody follow a game of which something has to be looked up first."""
         try:
             live, marks, after = await self._look_up(asking, game)
+            if self._house.lounge.known(game) is not live:  # it was deleted meanwhile
+                live, marks, after = await self._look_up(asking, game)
             if not connection.transport.is_closing():
                 self._begin(connection, asking, live, marks, after)
         except NoughtsError as error:

@@ -1,6 +1,6 @@
-"""What stands around a game and is no part of its record: who may sit where, and what was offered.
+"""What belongs to a game and isn't part of its record: who may sit where, and what was offered.
 
-It is kept as a note beside the game's events, and nothing in it is secret: of secrets there are hashes.
+It is stored as a document beside the game's records, with hashes in place of secrets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from noughts.core.errors import CorruptStore
 from noughts.web.secrets import is_same, sealed
 
 OPEN, PLAYING, PRIVATE = "open", "playing", ""
-"""The shelves that rooms stand on: with a free seat for anybody, with a game to watch, and all others."""
+"""The labels of rooms: with a free seat for anybody, with a game to watch, and all others."""
 
 MarkName: TypeAlias = Literal["X", "O"]
 MARKS: tuple[MarkName, MarkName] = ("X", "O")
@@ -102,8 +102,8 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
         return MARKS if x and o else ("X",) if x else ("O",) if o else ()
 
     @property
-    def shelf(self) -> str:
-        """Where the room is listed."""
+    def label(self) -> str:
+        """What the room's document is listed under."""
         if not self.lobby or self.closed:
             return PRIVATE
         return OPEN if self.free else PLAYING

@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from noughts.core.errors import BadSetting, StoreUnavailable, quoted
-from noughts.store.opening import open_store
+from noughts.store.urls import open_store
 from noughts.web import logs
 from noughts.web.connection import Connection, listening
 from noughts.web.roster import Roster, read_policies, split_offered

@@ -13,7 +13,6 @@ import msgspec
 
 from noughts.core.errors import NoughtsError
 from noughts.service import wall_clock
-from noughts.store.ledger import Append
 from noughts.web.api import BASE, JSON, MOVE
 from noughts.web.connection import Seated
 from noughts.web.placing import after, placed
@@ -82,7 +81,7 @@ class ShortWay:
         except (NoughtsError, msgspec.MsgspecError, UnicodeDecodeError):
             return False
 
-        append = Append(live.id, move.version, token.entries(move.key, wall_clock()))
+        append = token.append(live.id, move.version, move.key, wall_clock())
         version = move.version + len(token.events)
 
         def settled(failure: Exception | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from noughts.store.appends import Append
     from noughts.store.base import EventStore
-    from noughts.store.ledger import Append
 
     Settle: TypeAlias = Callable[[Append, Exception | None], None]
     Waiting: TypeAlias = tuple[Append, Settle]
@@ -46,25 +46,6 @@ class Writer:
         self._thread.start()
         self.commits = 0
         self.recorded = 0
-        self._known = 0
-        self._lock = Lock()
-
-    @property
-    def known(self) -> int:
-        """The position up to which everything in the store is known here."""
-        return self._known
-
-    def read_up_to(self, position: int) -> None:
-        """Hear that everything up to that position was read, or was written here."""
-        with self._lock:
-            self._known = max(self._known, position)
-
-    def _wrote(self, batch: list[Waiting]) -> None:
-        """Note how far the store is known; what others have written between has to be read first."""
-        with self._lock:
-            for append, _ in batch:
-                if append.position and append.position - len(append.entries) == self._known:
-                    self._known = append.position
 
     def record(self, append: Append, settle: Settle) -> None:
         """Have something recorded; `settle` is called in the loop, when it is done or has failed."""
@@ -84,7 +65,6 @@ class Writer:
             failure = None
             try:
                 self._store.record([append for append, _ in batch])
-                self._wrote(batch)
             except Exception as error:  # noqa: BLE001 - each of those it concerns is told
                 failure = error
             self.commits += 1
@@ -98,7 +78,7 @@ class Writer:
 
     def _batch(self, first: Waiting) -> tuple[list[Waiting], bool]:
         batch = [first]
-        events = len(first[0].entries)
+        events = first[0].count
         while events < MOST_EVENTS:
             try:
                 following = self._queue.get_nowait()
@@ -107,7 +87,7 @@ class Writer:
             if following is None:
                 return batch, True
             batch.append(following)
-            events += len(following[0].entries)
+            events += following[0].count
         return batch, False
 
 

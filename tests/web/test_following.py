@@ -1,0 +1,372 @@
+"""What other processes do with the games of a server: nothing is missed, and little is read."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from concurrent.futures import Executor, Future
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
+from noughts.core.errors import NoSuchGame, NoughtsError, StaleVersion
+from noughts.store.memory import MemoryStore
+from noughts.web.lounge import Lounge
+from noughts.web.problems import Refused
+from noughts.web.rooms import Chair, Room
+from web.houses import open_house
+from web.serving import Server
+from web.tables import friends
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from noughts.core.events import Event
+    from noughts.store.appends import Append
+    from noughts.web.live import Live
+    from noughts.web.writing import Settle
+    from postgres_server import Server as Postgres
+
+DEADLINE_SECONDS = 60
+GAME = "game"
+ROOM = Room(X=Chair(), O=Chair(), created=0, lobby=True, names=("Ann", "Bob"))
+
+
+def beginning() -> list[Event]:
+    """Return the events with which a game of two begins."""
+    events = list(decide(None, CreateGame(open_seats=True)))
+    for mark, name in ((Mark.X, "Ann"), (Mark.O, "Bob")):
+        events += decide(fold(events), JoinGame(mark, name))
+    return events
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared(request: pytest.FixtureRequest) -> str:
+    """Name a store that several processes can share."""
+    if request.param == "sqlite":
+        return str(request.getfixturevalue("store"))
+    postgres: Postgres = request.getfixturevalue("postgres")
+    return postgres.place()
+
+
+def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
+    """Its streams end in order, and every request for it is answered with 404."""
+    with Server(shared) as one, Server(shared) as other, friends(one, other, "lobby") as table:
+        with table.X.follow() as ann, table.O.follow() as bob:
+            for stream in (ann, bob):
+                stream.wait_version(5)
+            with open_store(shared) as store:
+                store.delete(table.game, at=0)
+
+            for stream in (ann, bob):
+                stream.wait_over()
+                assert stream.was_ended
+        for seat in (table.X, table.O):
+            assert seat.client.get(f"/games/{table.game}").status == 404
+            assert seat.move(0, 5).status == 404
+            with seat.follow() as refused:
+                assert refused.refusal
+                assert refused.refusal.status == 404
+            assert seat.client.get("/games").json["playing"] == []
+        for server in (one, other):
+            assert server.stop() == 0
+            assert b"Traceback" not in server.errors
+
+
+def test_a_command_to_a_deleted_game_finds_no_game() -> None:
+    """Even where nobody has noticed yet that it was deleted."""
+
+    async def play() -> None:
+        async with open_house() as house:
+            live = await house.lounge.begin(GAME, ROOM, beginning())
+            house.store.delete(GAME, at=0)
+
+            for move in (PlaceToken(Mark.X, 4), PlaceToken(Mark.X, 5)):
+                with pytest.raises(Refused) as refused:
+                    await house.lounge.command(live, move, version=5, key=f"key-{move.cell}")
+                assert refused.value.code == "notFound"
+            assert house.lounge.known(GAME) is None
+            with pytest.raises(NoSuchGame):
+                await house.lounge.begin(GAME, ROOM, beginning())
+
+    asyncio.run(play())
+
+
+def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records, rooms and deletions of which no process was notified are found all the same."""
+    from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - its driver is an extra
+
+    monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
+    url = postgres.place()
+    with Server(url) as server, friends(server) as table, table.X.follow() as stream:
+        stream.wait_version(5)
+        with open_store(url) as store:
+            Service(store).handle(table.game, PlaceToken(Mark.X, 4))
+            stream.wait_version(8)
+            room = store.document(table.game)
+            assert room
+            text = room.text[:-1] + ',"next":"another"}'
+            store.write_document(table.game, text, expected=room.revision)
+            stream.wait_room(lambda room: room["next"] == "another")
+            store.delete(table.game, at=0)
+            stream.wait_over()
+            assert stream.was_ended
+
+
+def test_what_a_process_has_written_itself_is_not_read(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two games that go on at the same time, only that of the other process is read."""
+    read: set[str] = set()
+
+    async def play() -> None:
+        async with open_house(store, is_shared=True) as house:
+            ours = await house.lounge.begin("ours", ROOM, beginning())
+            theirs = await house.lounge.begin("theirs", ROOM, beginning())
+            moved = asyncio.Event()
+            house.lounge.on_change = lambda live: moved.set() if live is theirs else None
+            monkeypatch.setattr(house.store, "read_many", _noting(house.store.read_many, read))
+            with open_store(store) as other:
+                for cell in range(5):
+                    mark = Mark("XO"[cell % 2])
+                    moved.clear()
+                    await house.lounge.command(
+                        ours, PlaceToken(mark, cell), version=None, key=f"key-{cell}"
+                    )
+                    Service(other).handle("theirs", PlaceToken(mark, cell))
+                    await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
+            assert ours.game.moves == theirs.game.moves
+
+    asyncio.run(play())
+    assert read == {"theirs"}
+
+
+def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
+    def noting(games: str | dict[str, int], *after: int) -> Any:  # noqa: ANN401 - what is read
+        names.update([games] if isinstance(games, str) else games)
+        return read(games, *after)
+
+    return noting
+
+
+@pytest.mark.parametrize("table", ["noughts_records", "noughts_games", "noughts_documents"])
+def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
+    """Whichever of the rows can't be written, none is; and when all can be, the same game is created."""
+    file = store.removeprefix("sqlite:")
+
+    async def create() -> None:
+        async with open_house(store) as house:
+            with closing(sqlite3.connect(file)) as connection:
+                connection.execute(
+                    f"CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+                )
+                with pytest.raises(NoughtsError):
+                    await house.lounge.begin(GAME, ROOM, beginning())
+                assert house.store.feed()[0] == ()
+                assert house.store.games() == ()
+                assert house.store.changed_documents()[0] == ()
+                connection.execute("DROP TRIGGER broken")
+            await house.lounge.begin(GAME, ROOM, beginning())
+            assert house.store.versions([GAME]) == {GAME: 5}
+            assert [room.name for room in house.store.labelled(ROOM.label)] == [GAME]
+
+    asyncio.run(create())
+
+
+def test_a_game_is_not_created_in_somebody_elses_room() -> None:
+    """A document of that name refuses the whole append."""
+
+    async def create() -> None:
+        async with open_house() as house:
+            house.store.write_document(GAME, "{}", expected=0)
+            with pytest.raises(StaleVersion):
+                await house.lounge.begin(GAME, ROOM, beginning())
+            assert house.store.read(GAME) == ()
+            assert house.lounge.known(GAME) is None
+
+    asyncio.run(create())
+
+
+class Delayed(Executor):
+    """Does everything at once, and returns what came of it when it is released."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[Future[Any], Any]] | None = None
+
+    def submit(self, work: Callable[[], Any], /) -> Future[Any]:  # type: ignore[override]  # no arguments are used
+        """Work, as an executor does."""
+        done: Future[Any] = Future()
+        try:
+            found = work()
+        except NoughtsError as error:
+            done.set_exception(error)
+            return done
+        if self._held is None:
+            done.set_result(found)
+        else:
+            self._held.append((done, found))
+        return done
+
+    def hold(self) -> None:
+        """Keep results back from now on."""
+        self._held = []
+
+    def release(self) -> None:
+        """Return what was kept back, and keep nothing back any more."""
+        held, self._held = self._held or [], None
+        for done, found in held:
+            done.set_result(found)
+
+
+class Desk:
+    """The games of a process, of which nothing happens but what a test does."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.reads = Delayed()
+        self.writes: list[Callable[[], None]] = []
+        self.lounge = Lounge(self.store, self, self.reads)  # type: ignore[arg-type]  # it only records
+
+    def record(self, append: Append, settle: Settle) -> None:
+        """Record as the writer does; the test says when this process gets to know it."""
+        self.store.record([append])
+        self.writes.append(lambda: settle(append, None))
+
+    def settle(self) -> None:
+        """Let this process know what it has recorded."""
+        writes, self.writes = self.writes, []
+        for write in writes:
+            write()
+
+    def create(self) -> None:
+        """Create the game, and its room, in another process."""
+        self.store.append(GAME, beginning(), expected=0, key="key", at=0)
+        self.store.write_document(GAME, '{"X":{},"O":{},"created":0}', expected=0)
+
+    def move(self, cell: int) -> None:
+        """Move in another process."""
+        mark = Service(self.store).look(GAME).game.board.turn
+        Service(self.store).handle(GAME, PlaceToken(mark, cell))
+
+    async def notice(self, *, is_named: bool) -> None:
+        """Notice that the game may have changed, by its name or because anything may have."""
+        games = self.lounge.changed([GAME])[0] if is_named else self.lounge.all_changed()
+        await self.lounge.read_on(games)
+
+    async def find(self) -> Live:
+        """Return the game."""
+        return await self.lounge.find(GAME)
+
+
+def start(work: Awaitable[Any]) -> asyncio.Future[Any]:
+    """Start something beside the test."""
+    return asyncio.ensure_future(work)
+
+
+async def turns() -> None:
+    """Let everything happen that can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
+    """The move comes after the game was read, and before it is known here."""
+
+    async def play() -> int:
+        desk = Desk()
+        desk.create()
+        desk.reads.hold()
+        loading = start(desk.find())
+        await turns()
+        desk.move(4)
+        noticed = start(desk.notice(is_named=is_named))
+        await turns()
+        desk.reads.release()
+        await noticed
+        return int((await loading).version)
+
+    assert asyncio.run(play()) == 8
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
+    """The move comes after the game was recorded, and before this process knows that it was."""
+
+    async def play() -> int:
+        desk = Desk()
+        creating = start(desk.lounge.begin(GAME, ROOM, beginning()))
+        await turns()
+        desk.move(4)
+        await desk.notice(is_named=is_named)
+        desk.settle()
+        return int((await creating).version)
+
+    assert asyncio.run(play()) == 8
+
+
+def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
+    """The second change comes after the game was read for the first one."""
+
+    async def play() -> int:
+        desk = Desk()
+        desk.create()
+        live = await desk.find()
+        desk.reads.hold()
+        desk.move(4)
+        desk.lounge.refresh_soon(live)
+        await turns()
+        desk.move(0)
+        desk.lounge.refresh_soon(live)
+        desk.reads.release()
+        await turns()
+        return live.version
+
+    assert asyncio.run(play()) == 11
+
+
+@pytest.mark.parametrize("theirs", [0, 1], ids=["only our move", "their move, too"])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_change_that_comes_with_our_own_move_is_not_missed(
+    *, theirs: int, is_named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until our own move is known here nothing is read, and then only if there is more."""
+    read: set[str] = set()
+
+    async def play() -> int:
+        desk = Desk()
+        desk.create()
+        live = await desk.find()
+        monkeypatch.setattr(desk.store, "read", _noting(desk.store.read, read))
+        moving = start(desk.lounge.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
+        await turns()
+        if theirs:
+            desk.move(0)
+        read.clear()
+        await desk.notice(is_named=is_named)
+        assert not read
+        desk.settle()
+        await moving
+        await turns()
+        return live.version
+
+    assert asyncio.run(play()) == 8 + 3 * theirs
+    assert read == ({GAME} if theirs else set())
+
+
+def test_a_store_with_another_history_ends_the_game_here() -> None:
+    """A live game is dropped, and read from the store when somebody asks for it again."""
+
+    async def play() -> tuple[bool, int]:
+        desk = Desk()
+        desk.create()
+        live = await desk.find()
+        live.history.pop()  # as if the store had been replaced by one that has a longer command there
+        desk.move(4)
+        await desk.notice(is_named=False)
+        return desk.lounge.known(GAME) is None, (await desk.find()).version
+
+    assert asyncio.run(play()) == (True, 8)
