@@ -1,6 +1,6 @@
-"""Durable inserts a second, nothing but sqlite3: python -m benchmarks.appends_bare URL WRITERS SECONDS.
+"""Durable moves a second, nothing but sqlite3: python -m benchmarks.appends_bare URL WRITERS SECONDS.
 
-The same pragmas as in our store, the same columns, the same index.
+The same pragmas as in our store, the same table, one row and one commit a move.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import sys
 
 from benchmarks.writers import appends_a_second
 
-EVENT = '{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}'
+MOVE = """{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}
+{"schema":1,"event":"gamePlacedCount","count":1}
+{"schema":1,"event":"playerActive","mark":"O"}"""
 
 
 def main() -> None:
@@ -20,18 +22,19 @@ def main() -> None:
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS events (position INTEGER PRIMARY KEY, game INTEGER NOT NULL,"
-        " version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, event TEXT NOT NULL,"
-        " hash BLOB NOT NULL, UNIQUE (game, version))"
+        "CREATE TABLE IF NOT EXISTS records (sequence INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " game TEXT NOT NULL, version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL,"
+        " events TEXT NOT NULL, hash BLOB NOT NULL, UNIQUE (game, version))"
     )
-    (last,) = connection.execute("SELECT coalesce(max(position), 0) FROM events").fetchone()
+    (last,) = connection.execute("SELECT coalesce(max(sequence), 0) FROM records").fetchone()
     connection.commit()
     link = bytes(range(32))
 
-    def append(_writer: int, version: int) -> None:
-        key = f"{version:026}"
-        row = last + version + 1, last, version, 1_700_000_000_000, key, EVENT, link
-        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    def append(_writer: int, count: int) -> None:
+        row = f"{last:026}", 3 * count, 1_700_000_000_000, f"{count:026}", MOVE, link
+        connection.execute(
+            "INSERT INTO records (game, version, at, key, events, hash) VALUES (?, ?, ?, ?, ?, ?)", row
+        )
         connection.commit()
 
     print(appends_a_second(append, writers, seconds))

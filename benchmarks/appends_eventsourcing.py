@@ -1,4 +1,4 @@
-"""Durable appends a second, the peer's: benchmarks.appends_eventsourcing URL WRITERS SECONDS [RECORDER].
+"""Durable moves a second, the peer's: benchmarks.appends_eventsourcing URL WRITERS SECONDS [RECORDER].
 
 The recorder is the one that, like our store, also keeps the order of all events (`application`), or the
 one that does not (`aggregate`).
@@ -21,7 +21,11 @@ from psycopg.conninfo import conninfo_to_dict
 
 from benchmarks.writers import appends_a_second
 
-STATE = b'{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}'
+MOVE = (
+    ("playerPlacedToken", b'{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}'),
+    ("gamePlacedCount", b'{"schema":1,"event":"gamePlacedCount","count":1}'),
+    ("playerActive", b'{"schema":1,"event":"playerActive","mark":"O"}'),
+)
 
 
 def recorder(url: str, kind: str) -> Any:  # noqa: ANN401 - the peer's recorders have no common class
@@ -45,15 +49,16 @@ def recorder(url: str, kind: str) -> Any:  # noqa: ANN401 - the peer's recorders
 
 
 def main() -> None:
-    """Insert one event after the other, each writer into a stream of its own."""
+    """Insert one move of three events after the other, each writer into a stream of its own."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     kind = sys.argv[4] if len(sys.argv) > 4 else "application"
     peer = recorder(url, kind)
     peer.create_table()
     streams = [uuid4() for _ in range(writers)]
 
-    def append(writer: int, version: int) -> None:
-        peer.insert_events([StoredEvent(streams[writer], version, "playerPlacedToken", STATE)])
+    def append(writer: int, count: int) -> None:
+        stream = streams[writer]
+        peer.insert_events([StoredEvent(stream, 3 * count + at, *event) for at, event in enumerate(MOVE)])
 
     print(appends_a_second(append, writers, seconds))
     peer.datastore.close()

@@ -1,24 +1,27 @@
-"""Durable appends a second, ours: python -m benchmarks.appends_noughts URL WRITERS SECONDS."""
+"""Durable moves a second, ours: python -m benchmarks.appends_noughts URL WRITERS SECONDS.
+
+A move is three events, appended as one command.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from benchmarks.writers import appends_a_second
-from noughts import Service, X, events, open_store
+from noughts import O, Service, X, events, open_store
 
-EVENT = (events.PlayerPlacedToken(0, 0, X),)
+MOVE = events.PlayerPlacedToken(0, 0, X), events.GamePlacedCount(1), events.PlayerActive(O)
 
 
 def main() -> None:
-    """Append one event after the other, each writer to a new game of its own."""
+    """Append one move after the other, each writer to a new game of its own."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     with open_store(url) as store:
         games = [Service(store).new_id() for _ in range(writers)]
 
-        def append(writer: int, version: int) -> None:
-            key = f"{version:026}"
-            store.append(games[writer], EVENT, expected=version, key=key, at=1_700_000_000_000)
+        def append(writer: int, count: int) -> None:
+            key = f"{count:026}"
+            store.append(games[writer], MOVE, expected=3 * count, key=key, at=1_700_000_000_000)
 
         print(appends_a_second(append, writers, seconds))
 

@@ -7,10 +7,12 @@ import random
 import sqlite3
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from psycopg.sql import SQL, Identifier
 
 from benchmarks.clock import in_turns
 from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, fold, open_store
-from noughts.store.ledger import Append, entries
+from noughts.store.appends import append_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +35,7 @@ TOGETHER = 64
 
 
 @contextmanager
-def postgres() -> Iterator[Callable[[str], str]]:
+def postgres() -> Iterator[Callable[..., str]]:
     """Run a server of our own; what is given makes a database there, and returns its URL."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # it wants one when it is loaded
@@ -41,9 +43,14 @@ def postgres() -> Iterator[Callable[[str], str]]:
 
         server = get_server(f"{folder}/data")
 
-        def database(name: str) -> str:
+        def database(name: str, *, commit_delay: int = 0) -> str:
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:
                 connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+                if commit_delay:  # in microseconds, as a replicated database would have it
+                    settings = "SET commit_delay = {}", "SET commit_siblings = 0"
+                    for setting in settings:
+                        alter = SQL("ALTER DATABASE {} ").format(Identifier(name))
+                        connection.execute(alter + SQL(setting).format(commit_delay))
             return str(server.get_uri(name))
 
         try:
@@ -64,6 +71,32 @@ def appends_a_second(interpreter: str, script: str, url: str, writers: int, *mor
     return float(ran.stdout)
 
 
+def moves_a_second(url: str, processes: int, writers: int) -> float:
+    """Let processes play whole games at the same time for four seconds, and return their joint rate."""
+    command = [sys.executable, "-m", "benchmarks.moves_noughts", url, str(writers), "4"]
+    with ExitStack() as stack:
+        players = [
+            stack.enter_context(
+                subprocess.Popen(
+                    command,
+                    cwd=Path(__file__).parent.parent,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for _ in range(processes)
+        ]
+        for player in players:
+            assert player.stdout  # noqa: S101 - it was asked for above
+            player.stdout.readline()
+        for player in players:
+            assert player.stdin  # noqa: S101 - the same
+            player.stdin.write("go\n")
+            player.stdin.flush()
+        return sum(float(player.communicate()[0]) for player in players)
+
+
 def compare(rounds: int, **measures: Callable[[], float]) -> tuple[float, dict[str, float]]:
     """Return ours in proportion to the other, by the medians of the rounds, and both."""
     rates = in_turns(rounds, **measures)
@@ -71,53 +104,74 @@ def compare(rounds: int, **measures: Callable[[], float]) -> tuple[float, dict[s
     return ours / other, rates
 
 
-def finished_game() -> list[Event]:
-    """Return the events of a game of nine moves between two who have names."""
-    history = list(decide(None, CreateGame()))
-    commands: list[Command] = [JoinGame(X, "bob"), JoinGame(O, "frank")]
+def finished_game() -> list[tuple[Event, ...]]:
+    """Return what each command of a game of nine moves led to, between two who have names."""
+    commands: list[Command] = [CreateGame(), JoinGame(X, "bob"), JoinGame(O, "frank")]
     commands += (PlaceToken((X, O)[at % 2], cell) for at, cell in enumerate((0, 1, 2, 4, 3, 5, 7, 6, 8)))
+    history: list[tuple[Event, ...]] = []
     for command in commands:
-        history += decide(fold(history), command)
+        history.append(decide(fold(chain.from_iterable(history)), command))
     return history
 
 
 def fill(store: EventStore, size: int) -> list[str]:
     """Record finished games until there are so many events, many games at a time; return their ids."""
-    events = finished_game()
+    commands = finished_game()
+    events = sum(map(len, commands))
     games: list[str] = []
-    while len(games) * len(events) < size:
-        together = [f"game-{len(games) + number:021}" for number in range(TOGETHER)]
-        for version, event in enumerate(events):
-            store.restore([Append(game, version, entries((event,), "filling", AT)) for game in together])
+    while len(games) * events < size:
+        together = [f"{random.getrandbits(104):026x}" for _ in range(TOGETHER)]
+        version = 0
+        for number, command in enumerate(commands):
+            store.restore(
+                [append_of(game, version, command, key=f"{number:026}", at=AT) for game in together]
+            )
+            version += len(command)
         games += together
     return games
 
 
 def seconds_a_load(store: EventStore, games: list[str]) -> float:
     """Return how long it takes to load and fold a finished game, the median of many."""
-    return _median_time(lambda game: fold(record.event for record in store.read(game)), games)
-
-
-def seconds_a_select(path: str, games: list[str]) -> float:
-    """Return how long it takes just to select the same rows."""
-    connection = sqlite3.connect(path)
-    select = (
-        "SELECT position, game, version, at, key, event, hash FROM events"
-        " WHERE game = (SELECT number FROM games WHERE id = ?) ORDER BY version"
+    return _median_time(
+        lambda game: fold(event for record in store.read(game) for event in record.events), games
     )
-    took = _median_time(lambda game: connection.execute(select, (game,)).fetchall(), games)
-    connection.close()
-    return took
+
+
+@contextmanager
+def rows_of_events(store: EventStore, games: list[str]) -> Iterator[Callable[[], float]]:
+    """Copy the games into a table with a row an event; what is given times the SELECT of a game."""
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(f"{folder}/events.sqlite")
+        connection.execute(
+            "CREATE TABLE events (position INTEGER PRIMARY KEY, game TEXT NOT NULL,"
+            " version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, event TEXT NOT NULL,"
+            " hash BLOB NOT NULL, UNIQUE (game, version))"
+        )
+        insert = "INSERT INTO events (game, version, at, key, event, hash) VALUES (?, ?, ?, ?, ?, ?)"
+        for start in range(0, len(games), TOGETHER):  # scattered, as they are in the store
+            together = [store.read(game) for game in games[start : start + TOGETHER]]
+            for records in zip(*together, strict=True):
+                for game, version, at, key, text, link in records:
+                    for number, event in enumerate(text.split("\n"), version + 1):
+                        connection.execute(insert, (game, number, at, key, event, link))
+        connection.commit()
+        select = (
+            "SELECT position, game, version, at, key, event, hash FROM events"
+            " WHERE game = ? ORDER BY version"
+        )
+        yield lambda: _median_time(lambda game: connection.execute(select, (game,)).fetchall(), games)
+        connection.close()
 
 
 def seconds_an_append(store: EventStore, count: int = 300) -> float:
     """Return how long it takes to append a move of three events to a game, the median of many."""
-    events = finished_game()[5:8]
+    move = finished_game()[3]
     game = f"growth-{random.getrandbits(64):016x}"
     took = []
-    for move in range(count):
+    for number in range(count):
         start = time.perf_counter()
-        store.append(game, events, expected=3 * move, key=f"{move}", at=AT)
+        store.append(game, move, expected=3 * number, key=f"{number}", at=AT)
         took.append(time.perf_counter() - start)
     return statistics.median(took)
 
