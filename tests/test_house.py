@@ -45,7 +45,10 @@ IMPURE = {
 OUTSIDE = sys.stdlib_module_names | {"_typeshed"}
 
 # What an extra brings is imported where it is the engine, and nowhere else.
-EXTRAS = {"store/postgres.py": {"psycopg", "psycopg_pool"}, "store/postgres_schema.py": {"psycopg"}}
+EXTRAS = {
+    "store/postgres.py": {"psycopg", "psycopg_pool"},
+    "store/postgres_schema.py": {"psycopg", "psycopg_pool"},
+}
 
 # And what the server and the lab are built with, anywhere in their own rooms.
 EXTRAS_OF_ROOMS = {

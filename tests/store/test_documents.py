@@ -404,11 +404,14 @@ def test_a_backup_while_documents_change_ends(
 def test_documents_are_restored_as_they_were(store: EventStore) -> None:
     """Page after page, also where a document comes again, and writes follow on them."""
     one, two = Document("one", 3, "", "a", "k1"), Document("two", 1, "open", "b", "k2")
-    newer = Document("one", 4, "open", "c", "k3")
-    store.restore([], [one, two])
+    newer = Document("one", 5, "open", "c", "k3")
+    for _ in range(2):  # a repeated restore changes nothing
+        store.restore([], [one, two])
     assert all_documents(store) == [one, two]
     store.restore([], [newer])
     store.restore([], [])
+    with pytest.raises(StaleVersion, match="document one is at revision 5 already"):
+        store.restore([], [two, one])
 
     assert all_documents(store) == [two, newer]
     assert store.labelled("open") == (newer, two)

@@ -296,12 +296,14 @@ def test_a_database_that_is_away_stops_its_own_games_only(
         with pytest.raises(StoreUnavailable):
             call()
     late = [append_of(game, 0, CREATED, key="k", at=NOW) for game in ("more0", "more1", "more2", "more3")]
-    with pytest.raises(StoreUnavailable):
-        store.record(late)
+    store.record(late)
+    refused = [isinstance(append.refusal, StoreUnavailable) for append in late]
     postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     monkeypatch.setattr(engine, "RETRY_SECONDS", 60)
 
     store.record(late)
     assert [append.refusal for append in late] == [None] * 4
+    assert refused == [place_of(append.game) == 1 for append in late]
+    assert {*refused} == {True, False}
     assert store.versions(GAMES[:6]) == {game: 3 if places[game] else 6 for game in GAMES[:6]}
     everything(store)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SENTENCE = (
-    "noughts: {} was made by an older noughts: it is now {}, and a new one is begun (to bring its games "
-    "over, export them with the version that wrote them, then run noughts store import)\n"
+    "noughts: {} was made by an older noughts: it is now {}, and a new one is started (to bring its "
+    "games over, export them with the version that wrote them, then run noughts store import)\n"
 )
 ENDINGS = ("", "-wal", "-shm")
 

@@ -140,7 +140,7 @@ class Batch(NamedTuple):
     def document_names(self) -> list[str]:
         """The documents that must be read to judge it."""
         writes = [*self.writes, *(append.document for append in self.appends if append.document)]
-        return [write.document.name for write in writes]
+        return [*(write.document.name for write in writes), *(one.name for one in self.documents)]
 
 
 class Outcome:
@@ -208,7 +208,8 @@ def arbitrate(
         judge = judge or DocumentJudge(documents)
         for write in batch.writes:
             judge.accept(write)
-        outcome.documents = [*judge.rows, *map(document_row, batch.documents)]
+        put = [document_row(one) for one in batch.documents if judge.may_put(one)]
+        outcome.documents = [*judge.rows, *put]
     return outcome
 
 

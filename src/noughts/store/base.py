@@ -185,8 +185,8 @@ class EventStore(ABC):
     def feed(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Record, ...], str]:
         """Return the records of all games after a cursor, and the cursor after them.
 
-        A game's records are in order, and so is everything that one process records. This is for
-        copying and checking. To follow a game, watch it: the feed may be late.
+        Each game's records are in order. This is for copying and checking. To follow a game, watch it:
+        the feed may be late.
         """
         self._check_open()
         found, cursor = self._feed(after, clamp(limit))
@@ -218,10 +218,11 @@ class EventStore(ABC):
         self._check_open()
         if not _is_possible(wanted):
             return []
-        if before is not None and type(before[0]) is int:
-            if before[0] < 0:  # only in a damaged store
-                return []
-            before = clamp(before[0]), before[1]
+        if before is not None:
+            started, game = before
+            if type(started) is not int or started < 0 or not can_be_recorded(game):
+                return []  # as the last row of a page, only in a damaged store
+            before = clamp(started), game
         return self._catalogue(wanted, clamp(limit), before)
 
     def document(self, name: str) -> Document | None:

@@ -85,6 +85,16 @@ class DocumentJudge:
         self._new[document.name] = document
         return True
 
+    def may_put(self, document: Document) -> bool:
+        """Return whether a document from elsewhere is newer than what is stored; refuse an older one."""
+        row = self._stored.get(document.name)
+        stored = None if row is None else check_row(row)
+        if stored == document:
+            return False
+        if stored and stored.revision >= document.revision:
+            raise StaleVersion(f"document {document.name} is at revision {stored.revision} already")
+        return True
+
     @property
     def rows(self) -> list[Row]:
         """What is to be written, by name."""

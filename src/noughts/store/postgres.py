@@ -222,7 +222,7 @@ class PostgresStore(SQLStore):
         if not rows:
             return set()
         names = [row[0] for row in rows]
-        values = names, self._generation, *_columns(rows), is_whole
+        values = names, self._generation, *_columns(rows), is_whole, is_whole
         return set(names) - {name for (name,) in writer.execute(sql.WRITE_DOCUMENTS, values)}
 
     def _notify(self, batch: Batch) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from psycopg import Connection, Cursor, Error, ProgrammingError, errors
+from psycopg_pool import PoolClosed, PoolTimeout
 
 from noughts.core.errors import (
     CorruptStore,
@@ -155,7 +156,7 @@ def _translation(error: Error, url: str) -> StoreError:
     if isinstance(error, ProgrammingError) and not error.sqlstate:
         # psycopg's own message would show the URL, and a password in it.
         return UnknownStore("that is not the URL of a database: use postgresql://USER@HOST/DATABASE")
-    if any(secret in words for secret in _secrets(url)):
+    if isinstance(error, PoolTimeout | PoolClosed) or any(secret in words for secret in _secrets(url)):
         words = f"the server cannot be reached ({type(error).__name__})"
     return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
 

@@ -39,7 +39,8 @@ WRITE_DOCUMENTS = """WITH kept AS (
     %s::bytea[]) AS new (name, revision) WHERE %s OR revision = 1 OR name IN (SELECT name FROM kept)
     ON CONFLICT (name) DO UPDATE SET revision = excluded.revision, label = excluded.label,
     text = excluded.text, key = excluded.key, hash = excluded.hash, generation = excluded.generation,
-    xid = excluded.xid WHERE noughts_documents.revision = excluded.revision - 1 RETURNING name"""
+    xid = excluded.xid WHERE noughts_documents.revision = excluded.revision - 1
+    OR (%s AND noughts_documents.revision < excluded.revision) RETURNING name"""
 # In order: a deletion would otherwise deadlock with those who write the same documents.
 LOCK_DOCUMENTS = "SELECT 1 FROM noughts_documents WHERE name = ANY(%s) ORDER BY name FOR UPDATE"
 DELETIONS = (

@@ -22,7 +22,7 @@ MAX_NUMBER = 253_402_300_799_999
 
 HASH_SIZE = 32
 GENESIS = b""
-"""Stands for the previous hash in a game's first record."""
+"""The previous hash in a game's first record."""
 
 _match_id = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID_LENGTH}}}").fullmatch
 
@@ -101,11 +101,13 @@ def describe_change(record: Record) -> str:
 
 def clamp(number: int) -> int:
     """Bring a number into the range that every engine can store."""
+    if type(number) is not int:
+        raise InvalidArgument(f"{quoted(number)} is not a whole number")
     return min(max(number, 0), MAX_NUMBER)
 
 
 def read_sequence(cursor: str) -> int:
-    """Return the number that a cursor of a feed with numbered rows stands for."""
+    """Return the number in a cursor of a feed with numbered rows."""
     if cursor == "":
         return 0
     if cursor.__class__ is str and cursor.isascii() and cursor.isdigit() and len(cursor) < 19:

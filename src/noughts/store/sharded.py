@@ -13,7 +13,7 @@ from hashlib import sha256
 from heapq import merge
 from itertools import chain, islice, zip_longest
 
-from noughts.core.errors import InvalidArgument, quoted
+from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.store.appends import Append
 from noughts.store.base import EventStore
 from noughts.store.postgres import PostgresStore
@@ -53,15 +53,20 @@ class ShardedStore(EventStore):
             raise
 
     def record(self, items: Sequence[Append | Write]) -> None:
-        """Record the items of each database in one commit of its own."""
+        """Record the items of each database in one commit; a database that fails refuses its items."""
         self._check_open()
         parts = self._parts(items, _name_of)
         if len(parts) == 1:
             ((shard, some),) = parts.items()
             shard.record(some)
         else:
-            for done in [self._threads.submit(shard.record, some) for shard, some in parts.items()]:
-                done.result()
+            futures = {self._threads.submit(shard.record, some): some for shard, some in parts.items()}
+            for future, some in futures.items():
+                if isinstance(failure := future.exception(), NoughtsError):
+                    for item in some:
+                        item.refusal = failure
+                elif failure:
+                    raise failure
 
     def _commit(self, batch: Batch) -> None:
         """Restore what belongs to each database."""

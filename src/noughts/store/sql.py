@@ -61,7 +61,7 @@ class SQLStore(EventStore):
 
     @abstractmethod
     def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:
-        """Return the place in the feed or in the changes that a cursor stands for."""
+        """Return the place in the feed, or in the changes, that a cursor names."""
 
     @abstractmethod
     def _listen_loop(self) -> None:

@@ -278,7 +278,7 @@ class SQLiteStore(sql.SQLStore):
             schema.in_use[self._file] -= 1
 
     def _check_place(self) -> None:
-        """Refuse to write into a file that nobody would find again."""
+        """Refuse to write into a file that was moved or replaced."""
         if schema.identity(self._path) != self._file:
             raise StoreUnavailable(f"the store {self._path} was moved, deleted or replaced")
 

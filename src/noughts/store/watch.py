@@ -65,7 +65,7 @@ class Subscription:
         self._arrival = Condition()
 
     def notify(self, names: set[str] | None) -> None:
-        """Wake whoever waits."""
+        """Wake the waiting thread."""
         if names is not ANYTHING and self._name is not None and self._name not in names:
             return
         with self._arrival:
@@ -115,7 +115,7 @@ class Watch(Generic[Place]):
             self._subscription.wait(left)
 
     def close(self) -> None:
-        """End the watch; whoever waits returns with nothing."""
+        """End the watch; a waiting thread returns with nothing."""
         self._is_closed = True
         self._subscription.notify(ANYTHING)
 

@@ -52,7 +52,7 @@ def open_saved(asked: str | None, environment: Mapping[str, str], *, create: boo
     if (moved := set_aside(file)) and sys.stderr:
         sys.stderr.write(
             f"noughts: {printable(str(file))} was made by an older noughts: it is now {moved.name}, "
-            "and a new one is begun (to bring its games over, export them with the version that wrote "
+            "and a new one is started (to bring its games over, export them with the version that wrote "
             "them, then run noughts store import)\n"
         )
     return open_store(url)
