@@ -464,6 +464,28 @@ def test_a_backup_of_nothing_is_an_empty_store(store: EventStore, tmp_path: Path
         assert feed_of(copy) == []
 
 
+def test_a_backup_leaves_out_a_game_whose_deletion_the_feed_shows_late(
+    store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On PostgreSQL a game is deleted at once, and the feed says so once older transactions end."""
+    fill(store)
+    feed = store.feed
+
+    def feed_then_delete(after: str, limit: int) -> tuple[tuple[Record, ...], str]:
+        page = feed(after, limit)
+        store.delete("won", at=NOW)
+        return page
+
+    monkeypatch.setattr(store, "feed", feed_then_delete)
+    copied = backup(store, str(tmp_path / "copy.db"))
+    monkeypatch.undo()
+
+    assert copied == Copied(games=5, events=total(store))
+    with SQLiteStore(str(tmp_path / "copy.db"), create=False) as copy:
+        assert copy.games() == store.games()
+        verify(copy)
+
+
 def test_a_backup_while_others_write_is_whole(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
