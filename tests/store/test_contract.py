@@ -517,6 +517,7 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
 @example(["\U0001f3b2", "\u05d0\u05d1", "'; DROP TABLE games; --", "%s", "\\x00", "{}"])
 @example([" Ann", "a\nb", "", "e\u0301", "\x1b[2J", "Bob", "bob", "bob\u2800"])
 @example([clean_name("e\u0301"), "\U0001f468\U0001f3fd", "\ufdfa" * 32, '"', "NULL"])
+@example(['a","b', "{a}", "\\x00", '\\"'])
 def test_a_name_is_read_back_as_it_is(new_url: Callable[[], str], found: list[str]) -> None:
     """In any script, even if nobody could enter it now."""
     joins = tuple(events.PlayerJoined(Mark.X, name) for name in found)

@@ -363,8 +363,22 @@ def _document_name(append: Append) -> str:
     return append.document.document.name if append.document else ""
 
 
-def _columns(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+def _columns(rows: Iterable[tuple[object, ...]]) -> list[str]:
+    """Write the columns of rows as arrays, as PostgreSQL reads them: psycopg takes 20 times as long."""
+    return [f"{{{','.join(map(_element, column))}}}" for column in zip(*rows, strict=True)]
+
+
+def _element(value: object) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bytes():
+            return f'"\\\\x{value.hex()}"'
+        case str():
+            text = value.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{text}"'
+        case _:
+            return str(value)
 
 
 def _payloads(names: Iterable[str]) -> Iterator[str]:
