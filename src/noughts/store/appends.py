@@ -21,8 +21,6 @@ from noughts.store.documents import DocumentJudge, document_row
 from noughts.store.records import (
     GENESIS,
     MAX_NUMBER,
-    Record,
-    check_game,
     check_id,
     count_events,
     record_hash,
@@ -31,11 +29,17 @@ from noughts.store.records import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     from noughts.core.errors import NoughtsError
     from noughts.core.events import Event
     from noughts.store.documents import Document, Write
     from noughts.store.documents import Row as DocumentRow
+
+    Head: TypeAlias = tuple[int, bytes, bool]
+    """The end of a game: its version, the hash of its last record, and whether that deleted it."""
+    RecordRow: TypeAlias = tuple[str, int, int, str, str, bytes]
+    """The fields of a `Record`."""
 
 MAX_REMEMBERED = 4096
 
@@ -70,15 +74,7 @@ class CatalogueRow(NamedTuple):
         return CatalogueRow(self.game, self.started, x or self.x, o or self.o, result or self.result)
 
 
-class Head(NamedTuple):
-    """The end of a game: its version, and the hash of its last record."""
-
-    version: int = 0
-    hash: bytes = GENESIS
-    is_deleted: bool = False
-
-
-NEW_GAME = Head()
+NEW_GAME: Head = 0, GENESIS, False
 
 
 class Append:
@@ -101,7 +97,7 @@ class Append:
             raise StaleVersion(f"no game is at version {quoted(expected)}: nothing was recorded")
         if type(at) is not int or not 0 <= at <= MAX_NUMBER:
             raise ValueError(f"a time is 0 to {MAX_NUMBER} milliseconds after 1970, not {quoted(at)}")
-        self.game = check_game(game)
+        self.game = check_id(game)
         self.expected = expected
         self.text = text
         self.count = text.count("\n") + 1 if text else 0
@@ -150,7 +146,7 @@ class Outcome:
 
     def __init__(self) -> None:
         self.winners: list[Append] = []
-        self.records: list[Record] = []
+        self.records: list[RecordRow] = []
         self.heads: dict[str, Head] = {}
         """Where the games of these records end now."""
         self.documents: list[DocumentRow] = []
@@ -188,20 +184,21 @@ def arbitrate(
     for append in batch.appends:
         append.refusal = None  # it may have been judged before, against an older head
         game, expected, text, write = append.game, append.expected, append.text, append.document
-        head = ends.get(game) or heads.get(game, NEW_GAME)
-        if expected != head.version or head.is_deleted:
-            is_late = expected <= head.version
+        version, previous, is_deleted = ends.get(game) or heads.get(game, NEW_GAME)
+        if expected != version or is_deleted:
+            is_late = expected <= version
             is_twice = any(append.identity == winner.identity for winner in winners)
             if not is_late or not (is_twice or is_recorded(append)):
-                append.refusal = _refusal(append, head)
+                append.refusal = _refusal(append, version, is_deleted=is_deleted)
         elif write and not (judge := judge or DocumentJudge(documents)).accept(write):
             append.refusal = write.refusal
         else:
             key, at = append.key, append.at
-            link = record_hash(head.hash if text else GENESIS, game, expected, at, key, text)
+            link = record_hash(previous if text else GENESIS, game, expected, at, key, text)
             winners.append(append)
-            records.append(Record(game, expected, at, key, text, link))
-            ends[game] = Head(expected + append.count, link, not text)
+            # Plain tuples: to make a NamedTuple takes longer than to hash it.
+            records.append((game, expected, at, key, text, link))
+            ends[game] = expected + append.count, link, not text
         if batch.is_whole and append.refusal:
             raise append.refusal
     if judge or batch.writes or batch.documents:
@@ -217,14 +214,14 @@ def head_of(version: object, text: object, link: object) -> Head:
     """Return the head that a game's last record makes."""
     if type(version) is not int or type(text) is not str or type(link) is not bytes:
         raise CorruptStore(f"a record at version {quoted(version)} is damaged")
-    return Head(version + count_events(text), link, not text)
+    return version + count_events(text), link, not text
 
 
-def _refusal(append: Append, head: Head) -> NoughtsError:
-    if head.is_deleted:
+def _refusal(append: Append, version: int, *, is_deleted: bool) -> NoughtsError:
+    if is_deleted:
         return NoSuchGame(f"game {append.game} was deleted")
     return StaleVersion(
-        f"game {append.game} is at version {head.version}, not at {append.expected}: nothing was recorded"
+        f"game {append.game} is at version {version}, not at {append.expected}: nothing was recorded"
     )
 
 

@@ -27,7 +27,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import fold
 from noughts.core.value import Value
-from noughts.store.appends import DRAW, Append, Batch, append_of
+from noughts.store.appends import DRAW, NEW_GAME, Append, Batch, append_of
 from noughts.store.documents import Write, check_row
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import Record, check_chain, check_id, clamp, describe_change
@@ -130,10 +130,10 @@ class EventStore(ABC):
         """Delete a game and its document; what is left is a record that the game was deleted."""
         while True:
             self._check_open()
-            head = self._heads([check_id(game)]).get(game)
-            if head is None or head.is_deleted:
+            version, _, is_deleted = self._heads([check_id(game)]).get(game, NEW_GAME)
+            if not version or is_deleted:
                 raise NoSuchGame(f"there is no game {quoted(game)}")
-            append = Append(game, head.version, "", key=token_hex(13), at=at)
+            append = Append(game, version, "", key=token_hex(13), at=at)
             self.record((append,))
             if not append.refusal:
                 return
@@ -180,7 +180,7 @@ class EventStore(ABC):
         """Return the versions of those of the games that exist."""
         self._check_open()
         heads = self._heads([check_id(game) for game in games])
-        return {game: head.version for game, head in heads.items() if not head.is_deleted}
+        return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
 
     def feed(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Record, ...], str]:
         """Return the records of all games after a cursor, and the cursor after them.
@@ -305,13 +305,8 @@ class EventStore(ABC):
             raise StoreUnavailable("the store is closed")
 
     def _record(self, items: Sequence[Append | Write]) -> None:
-        appends: list[Append] = []
-        writes: list[Write] = []
-        for item in items:
-            if isinstance(item, Append):
-                appends.append(item)
-            else:
-                writes.append(item)
+        appends = [item for item in items if isinstance(item, Append)]
+        writes = [item for item in items if isinstance(item, Write)]
         self._write(Batch(appends, writes))
 
     def _write(self, batch: Batch) -> None:

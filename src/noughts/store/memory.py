@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, takewhile
 from threading import RLock
 
-from noughts.store.appends import Head, arbitrate
+from noughts.store.appends import arbitrate
 from noughts.store.base import EventStore
 from noughts.store.records import GENESIS, Record, read_sequence
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from noughts.store.appends import Append, Batch, CatalogueRow, Outcome
+    from noughts.store.appends import Append, Batch, CatalogueRow, Head, Outcome
     from noughts.store.base import GameFilter
     from noughts.store.documents import Row as DocumentRow
 
@@ -50,7 +50,7 @@ class MemoryStore(EventStore):
 
     def _apply(self, outcome: Outcome, first: int) -> None:
         """Write everything; doing it again changes nothing."""
-        for number, record in enumerate(outcome.records, first):
+        for number, record in enumerate(map(Record._make, outcome.records), first):
             if record.is_deletion:
                 self._log = {at: row for at, row in self._log.items() if row[0].game != record.game}
                 self._games[record.game] = []
@@ -82,7 +82,7 @@ class MemoryStore(EventStore):
     def _heads(self, games: Sequence[str]) -> dict[str, Head]:
         with self._lock:
             ends = {game: self._games[game][-1] for game in games if game in self._games}
-        return {game: Head(one.next_version, one.hash, not one.text) for game, one in ends.items()}
+        return {game: (one.next_version, one.hash, not one.text) for game, one in ends.items()}
 
     def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
         first = read_sequence(after)

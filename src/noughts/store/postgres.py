@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool
 
 from noughts.core.errors import CorruptStore, InvalidArgument, quoted
 from noughts.store import postgres_sql as sql
-from noughts.store.appends import NEW_GAME, Batch, Head, arbitrate, head_of
+from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
 from noughts.store.postgres_schema import Shard, current_generation, one, prepare, translated
 from noughts.store.records import MAX_ID_LENGTH, Record
 from noughts.store.sql import IS_RECORDED, MAX_CACHED_HEADS, SQLStore
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from noughts.store.appends import Append, Outcome
+    from noughts.store.appends import Append, Head, Outcome
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.postgres_schema import Session
@@ -64,7 +64,7 @@ MAX_CONFLICTS = 100
 MAX_READERS = 8
 
 _NOTHING = Batch(())
-_OUTDATED = Head(-1)
+_OUTDATED: Head = -1, b"", False
 """In place of a head that must be read again."""
 
 # A dead connection is noticed even if nothing says so.
@@ -159,7 +159,7 @@ class PostgresStore(SQLStore):
         games = {append.game for append in batch.appends}
         if not batch.is_whole:
             games = {
-                one.game for one in batch.appends if heads.get(one.game, NEW_GAME).version != one.expected
+                one.game for one in batch.appends if heads.get(one.game, NEW_GAME)[0] != one.expected
             }
         for game in games:
             heads.pop(game, None)
@@ -200,7 +200,7 @@ class PostgresStore(SQLStore):
         written: set[tuple[Any, ...]] = set()
         for start in range(0, len(records), MAX_ROWS):
             some = records[start : start + MAX_ROWS]
-            games = {record.game for record in some} if catalogue else ()
+            games = {row[0] for row in some} if catalogue else ()
             rows = [row for row in catalogue if row.game in games]
             statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
             values = (self._generation, *_columns(some), *_columns(rows))

@@ -24,6 +24,7 @@ HASH_SIZE = 32
 GENESIS = b""
 """The previous hash in a game's first record."""
 
+_new_sha256 = sha256().copy
 _match_id = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID_LENGTH}}}").fullmatch
 
 
@@ -71,7 +72,9 @@ def count_events(text: str) -> int:
 
 def record_hash(previous: bytes, game: str, version: int, at: int, key: str, text: str) -> bytes:
     """Return the hash of a record that follows one with the hash `previous`."""
-    return sha256(previous + f"{game}\n{version}\n{at}\n{key}\n{text}".encode()).digest()
+    digest = _new_sha256()  # a copy: to look the algorithm up takes longer than to hash
+    digest.update(previous + f"{game}\n{version}\n{at}\n{key}\n{text}".encode())
+    return digest.digest()
 
 
 def check_chain(records: Iterable[Record], version: int = 0, previous: bytes = GENESIS) -> None:
@@ -117,19 +120,11 @@ def read_sequence(cursor: str) -> int:
 
 def check_id(name: str, what: str = "game") -> str:
     """Return a valid id, or refuse it."""
-    if name.__class__ is str and _match_id(name):
+    if name.__class__ is str and (
+        (name.isalnum() and name.isascii() and len(name) <= MAX_ID_LENGTH)  # quicker than the pattern
+        or _match_id(name)
+    ):
         return name
     raise InvalidId(
         f"the id of a {what} has 1 to {MAX_ID_LENGTH} letters, digits, - and _, unlike {quoted(name)}"
     )
-
-
-def check_game(name: str) -> str:
-    """Return a valid game id, or refuse it; recent ones are remembered."""
-    try:
-        return _known_game(name)
-    except TypeError:  # unhashable, so not text
-        return check_id(name)
-
-
-_known_game = lru_cache(maxsize=4096)(check_id)

@@ -16,7 +16,7 @@ from noughts.core.errors import NoughtsError, StoreUnavailable
 from noughts.store import sql
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import NO_CHANGE, arbitrate, head_of
-from noughts.store.records import Record, read_sequence
+from noughts.store.records import read_sequence
 from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, TypeVar
 
-    from noughts.store.appends import Append, Batch, Head, Outcome
+    from noughts.store.appends import Append, Batch, Head, Outcome, RecordRow
 
     Row = TypeVar("Row")
 
@@ -165,7 +165,7 @@ class SQLiteStore(sql.SQLStore):
             for deletion in _DELETIONS:
                 writer.execute(deletion, (game,))
 
-    def _insert(self, writer: sqlite3.Connection, records: Sequence[Record]) -> None:
+    def _insert(self, writer: sqlite3.Connection, records: Sequence[RecordRow]) -> None:
         values = tuple(chain.from_iterable(records))
         statement = _insertion(_INSERT, 6, len(records))
         self._written[0] = writer.execute(statement, values).lastrowid or 0

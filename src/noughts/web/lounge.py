@@ -17,7 +17,7 @@ from noughts.core.game import TakeBack
 from noughts.service import Answer, judge, random_id, wall_clock
 from noughts.store.appends import append_of
 from noughts.store.documents import Write
-from noughts.store.records import check_game
+from noughts.store.records import check_id
 from noughts.web.live import Live, kept
 from noughts.web.problems import Refused, absent
 from noughts.web.rooms import read_room, write_room
@@ -92,7 +92,7 @@ class Lounge:
     async def _load(self, game: str) -> Live | None:
         """Read a game once, however many ask for it at the same time."""
         try:
-            check_game(game)
+            check_id(game)
         except InvalidId:
             return None
         loading = self._loading.get(game)
