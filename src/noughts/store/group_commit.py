@@ -1,7 +1,9 @@
 """Group commit: writers that arrive during a commit share the next one.
 
 The first waiting writer commits for all of them. A thread of its own would cost a lone writer two
-context switches (docs/notes/2026-11-15-the-first-who-waits-writes.md).
+context switches (docs/notes/2026-11-15-the-first-who-waits-writes.md). After a commit each writer wakes
+the next one as it leaves, and the last one passes on the lead: woken all at once, they would queue a
+second time, for Python's own lock.
 
 Ctrl-C may arrive at any moment in the main thread. An interrupted writer leaves the queue and passes
 the lead on; writers whose commit was interrupted are still queued, and what was already committed for
@@ -10,6 +12,7 @@ them is found by its key.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from threading import Lock
 
 TYPE_CHECKING = False
@@ -50,9 +53,12 @@ class GroupCommit:
         finally:
             # Inline and not a function: a call is where an interrupt is delivered.
             interrupted = None
-            while self._leader is ticket or not ticket.is_settled:
+            while True:
                 try:
-                    self._leave(ticket)
+                    if self._leader is ticket or not ticket.is_settled:
+                        self._leave(ticket)
+                    if ticket.next:
+                        ticket.next.wake()
                     break
                 except BaseException as error:  # noqa: BLE001 - raised below
                     interrupted = error
@@ -72,26 +78,29 @@ class GroupCommit:
             return False
 
     def _lead(self) -> None:
-        """Commit for all who wait, and settle their tickets."""
+        """Commit for all who wait, and settle their tickets; the last to leave passes on the lead."""
         with self._lock:
             group = self._next_group()
         failure = None
         try:
-            if group:
-                commit = group[0].alone or self._commit
-                commit([item for ticket in group for item in ticket.items])
+            commit = group[0].alone or self._commit
+            commit([item for ticket in group for item in ticket.items])
         except Exception as error:  # noqa: BLE001 - each writer it concerns raises it
             failure = error
         with self._lock:
             for ticket in group:
                 ticket.failure = failure
                 ticket.is_settled = True
-        for ticket in group:
-            ticket.wake()
+            # Without those who were interrupted, and have left.
+            settled = [ticket for ticket in self._waiting if ticket.is_settled]
+            for ticket, following in pairwise(settled):
+                ticket.next = following
+            self._waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
+            self._leader = settled[-1]
 
     def _next_group(self) -> list[_Ticket]:
         waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
-        if not waiting or waiting[0].alone:
+        if waiting[0].alone:
             return waiting[:1]
         return waiting[: next((at for at, ticket in enumerate(waiting) if ticket.alone), None)]
 
@@ -111,13 +120,14 @@ class GroupCommit:
 class _Ticket:
     """A place in the queue."""
 
-    __slots__ = ("alone", "failure", "is_settled", "items", "turn", "was_woken")
+    __slots__ = ("alone", "failure", "is_settled", "items", "next", "turn", "was_woken")
 
     def __init__(self, items: Sequence[Any], alone: Commit | None) -> None:
         self.items = items
         self.alone = alone
         self.failure: Exception | None = None
         self.is_settled = False
+        self.next: _Ticket | None = None
         self.was_woken = False
         self.turn: Lock | None = None
 
