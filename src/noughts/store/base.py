@@ -305,8 +305,13 @@ class EventStore(ABC):
             raise StoreUnavailable("the store is closed")
 
     def _record(self, items: Sequence[Append | Write]) -> None:
-        appends = [item for item in items if isinstance(item, Append)]
-        writes = [item for item in items if isinstance(item, Write)]
+        appends: list[Append] = []
+        writes: list[Write] = []
+        for item in items:
+            if isinstance(item, Append):
+                appends.append(item)
+            else:
+                writes.append(item)
         self._write(Batch(appends, writes))
 
     def _write(self, batch: Batch) -> None:
