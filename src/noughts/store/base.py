@@ -30,13 +30,21 @@ from noughts.core.value import Value
 from noughts.store.appends import DRAW, NEW_GAME, Append, Batch, append_of
 from noughts.store.documents import Write, check_row
 from noughts.store.group_commit import GroupCommit
-from noughts.store.records import Record, check_chain, check_id, clamp, describe_change
+from noughts.store.records import (
+    GENESIS,
+    Record,
+    check_chain,
+    check_id,
+    clamp,
+    describe_change,
+    not_a_cursor,
+)
 from noughts.store.watch import ANYTHING, Wakeups, Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Self, TypeVar
+    from typing import Any, Literal, Self, TypeAlias, TypeVar
 
     from noughts.core.events import Event
     from noughts.core.game import Game
@@ -46,6 +54,10 @@ if TYPE_CHECKING:
     from noughts.store.watch import Subscription
 
     Item = TypeVar("Item")
+    Table: TypeAlias = Literal["records", "documents"]
+    """What has a feed."""
+    Start: TypeAlias = tuple[int, str]
+    """When a game was created, and its id: its place in a list."""
 
 __all__ = [
     "ALL_GAMES",
@@ -188,21 +200,23 @@ class EventStore(ABC):
         Each game's records are in order. This is for copying and checking. To follow a game, watch it:
         the feed may be late.
         """
-        self._check_open()
-        found, cursor = self._feed(after, clamp(limit))
-        for record, previous in found:
-            if type(record.version) is not int or type(previous) is not bytes:
+        found, cursor = self._page("records", after, limit)
+        records: list[Record] = []
+        for *fields, previous in found:
+            record, link = Record._make(fields), previous or GENESIS
+            if type(record.version) is not int or type(link) is not bytes:
                 raise CorruptStore(describe_change(record))
-            check_chain((record,), record.version, previous)
-        return tuple(record for record, _ in found), cursor
+            check_chain((record,), record.version, link)
+            records.append(record)
+        return tuple(records), cursor
 
     def feed_end(self) -> str:
         """Return the cursor after the last record of the feed."""
         self._check_open()
-        return self._feed_end()
+        return self._feed_end("records")
 
     def games(
-        self, wanted: GameFilter = ALL_GAMES, *, limit: int = 20, before: tuple[int, str] | None = None
+        self, wanted: GameFilter = ALL_GAMES, *, limit: int = 20, before: Start | None = None
     ) -> tuple[GameSummary, ...]:
         """List games, the newest first; for the next page, those before (started, id) of the last."""
         while rows := self.catalogue(wanted, limit, before):
@@ -212,7 +226,7 @@ class EventStore(ABC):
         return ()
 
     def catalogue(
-        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None = None
+        self, wanted: GameFilter, limit: int, before: Start | None = None
     ) -> list[CatalogueRow]:
         """Return what the catalogue says of games, the newest first."""
         self._check_open()
@@ -249,14 +263,19 @@ class EventStore(ABC):
 
     def changed_documents(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Document, ...], str]:
         """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
-        self._check_open()
-        found, cursor = self._changed_documents(after, clamp(limit))
+        found, cursor = self._page("documents", after, limit)
         return tuple(map(check_row, found)), cursor
 
     def documents_end(self) -> str:
         """Return the cursor after the last change of any document."""
         self._check_open()
-        return self._documents_end()
+        return self._feed_end("documents")
+
+    def _page(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
+        self._check_open()
+        if type(after) is not str:
+            raise not_a_cursor(after)
+        return self._feed(table, after, clamp(limit))
 
     def watch(self, game: str, after: int = 0) -> Watch[int]:
         """Watch a game from a version on."""
@@ -362,17 +381,18 @@ class EventStore(ABC):
         """Read where these games end."""
 
     @abstractmethod
-    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
-        """Read records of all games, each with its game's previous hash, and the cursor after them."""
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+        """Read the rows written after a cursor, and the cursor after them.
+
+        The row of a record ends with the hash of its game's record before it.
+        """
 
     @abstractmethod
-    def _feed_end(self) -> str:
-        """Read the cursor after the last record."""
+    def _feed_end(self, table: Table) -> str:
+        """Read the cursor after the last row."""
 
     @abstractmethod
-    def _catalogue(
-        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
-    ) -> list[CatalogueRow]:
+    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         """Read the catalogue, the newest first."""
 
     @abstractmethod
@@ -382,14 +402,6 @@ class EventStore(ABC):
     @abstractmethod
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
         """Read the documents with a label, the last changed first."""
-
-    @abstractmethod
-    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
-        """Read the documents changed after a cursor, in the order of their changes."""
-
-    @abstractmethod
-    def _documents_end(self) -> str:
-        """Return the cursor after the last change."""
 
     @abstractmethod
     def _listen(self) -> None:

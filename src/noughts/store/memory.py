@@ -12,9 +12,10 @@ from noughts.store.records import GENESIS, Record, read_sequence
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from noughts.store.appends import Append, Batch, CatalogueRow, Head, Outcome
-    from noughts.store.base import GameFilter
+    from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
 
 
@@ -25,12 +26,14 @@ class MemoryStore(EventStore):
         super().__init__()
         self._lock = RLock()
         self._last = 0
-        """The number of the last record or change of a document."""
-        self._log: dict[int, tuple[Record, bytes]] = {}
+        """The number of the last row that was written to a feed."""
+        self._feeds: dict[Table, dict[Any, tuple[int, tuple[Any, ...]]]] = {
+            "records": {},
+            "documents": {},
+        }
+        """Rows by game and version, or by name, in the order of their numbers."""
         self._games: dict[str, list[Record]] = {}
         self._rows: dict[str, CatalogueRow] = {}
-        self._changes: dict[str, tuple[int, DocumentRow]] = {}
-        """Documents in the order of their last changes, with their numbers."""
 
     def _commit(self, batch: Batch) -> None:
         with self._lock:
@@ -50,23 +53,25 @@ class MemoryStore(EventStore):
 
     def _apply(self, outcome: Outcome, first: int) -> None:
         """Write everything; doing it again changes nothing."""
+        records, documents = self._feeds["records"], self._feeds["documents"]
         for number, record in enumerate(map(Record._make, outcome.records), first):
-            if record.is_deletion:
-                self._log = {at: row for at, row in self._log.items() if row[0].game != record.game}
-                self._games[record.game] = []
             game = self._games.setdefault(record.game, [])
+            if record.is_deletion and record not in game:
+                for deleted in game:
+                    records.pop(deleted[:2], None)
+                game.clear()
             if not game or game[-1].version < record.version:
-                self._log[number] = record, game[-1].hash if game else GENESIS
+                records[record[:2]] = number, (*record, game[-1].hash if game else GENESIS)
                 game.append(record)
         for row in outcome.catalogue:
             there = self._rows.get(row.game, row)
             self._rows[row.game] = there.changed(row[2:])
         for number, document in enumerate(outcome.documents, first + len(outcome.records)):
-            self._changes.pop(document[0], None)
-            self._changes[document[0]] = number, document
-        for game_id in outcome.deleted:
-            self._rows.pop(game_id, None)
-            self._changes.pop(game_id, None)
+            documents.pop(document[0], None)
+            documents[document[0]] = number, document
+        for name in outcome.deleted:
+            self._rows.pop(name, None)
+            documents.pop(name, None)
         self._last = first - 1 + len(outcome.records) + len(outcome.documents)
 
     def _is_recorded(self, append: Append) -> bool:
@@ -84,44 +89,32 @@ class MemoryStore(EventStore):
             ends = {game: self._games[game][-1] for game in games if game in self._games}
         return {game: (one.next_version, one.hash, not one.text) for game, one in ends.items()}
 
-    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
         first = read_sequence(after)
         with self._lock:
-            new = takewhile(lambda number: number > first, reversed(self._log))
-            numbers = [*new][::-1][:limit]
-            return [self._log[number] for number in numbers], str(numbers[-1]) if numbers else after
+            new = [*takewhile(lambda row: row[0] > first, reversed(self._feeds[table].values()))]
+        page = new[::-1][:limit]
+        return [row for _, row in page], str(page[-1][0]) if page else after
 
-    def _feed_end(self) -> str:
+    def _feed_end(self, table: Table) -> str:
         with self._lock:
-            return str(next(reversed(self._log), 0))
+            return str(next(reversed(self._feeds[table].values()), (0,))[0])
 
-    def _catalogue(
-        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
-    ) -> list[CatalogueRow]:
+    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         with self._lock:
             rows = sorted(self._rows.values(), key=_started, reverse=True)
         found = (row for row in rows if before is None or _started(row) < before)
         return [*islice((row for row in found if _is_wanted(row, wanted)), limit)]
 
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
+        documents = self._feeds["documents"]
         with self._lock:
-            return [self._changes[name][1] for name in names if name in self._changes]
+            return [documents[name][1] for name in names if name in documents]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
         with self._lock:
-            newest_first = (row for _, row in reversed(self._changes.values()))
+            newest_first = (row for _, row in reversed(self._feeds["documents"].values()))
             return [*islice((row for row in newest_first if row[2] == label), limit)]
-
-    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
-        first = read_sequence(after)
-        with self._lock:
-            changes = [*takewhile(lambda one: one[0] > first, reversed(self._changes.values()))]
-        page = changes[::-1][:limit]
-        return [row for _, row in page], str(page[-1][0]) if page else after
-
-    def _documents_end(self) -> str:
-        with self._lock:
-            return str(next(reversed(self._changes.values()), (0,))[0])
 
     def _listen(self) -> None:
         """No other process can write."""
@@ -130,7 +123,7 @@ class MemoryStore(EventStore):
         """Nothing to release."""
 
 
-def _started(row: CatalogueRow) -> tuple[int, str]:
+def _started(row: CatalogueRow) -> Start:
     return row.started, row.game
 
 

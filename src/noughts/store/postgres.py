@@ -17,20 +17,21 @@ from functools import partial
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from noughts.core.errors import CorruptStore, InvalidArgument, quoted
+from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
 from noughts.store.postgres_schema import Shard, current_generation, one, prepare, translated
-from noughts.store.records import MAX_ID_LENGTH, Record
+from noughts.store.records import MAX_ID_LENGTH, Record, not_a_cursor
 from noughts.store.sql import IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from noughts.store.appends import Append, Head, Outcome
+    from noughts.store.base import Table
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.postgres_schema import Session
@@ -82,9 +83,8 @@ _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 class PostgresStore(SQLStore):
     """A store in the database that `url` names; its tables are created if they are missing."""
 
-    _feed_sql, _feed_end_sql = sql.FEED, sql.FEED_END
-    _changes_sql, _changes_end_sql = sql.CHANGES, sql.CHANGES_END
-    _newest_document = "generation DESC, xid DESC, name DESC"
+    _order: ClassVar = {"records": "generation, xid, game, version", "documents": "generation, xid, name"}
+    _is_settled = sql.SETTLED
 
     def __init__(self, url: str, *, create: bool = True, shard: Shard = Shard()) -> None:  # noqa: B008 - immutable
         super().__init__()
@@ -258,14 +258,11 @@ class PostgresStore(SQLStore):
         with translated(self._url):
             return self._patiently(select)
 
-    def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:
-        if cursor == "":
-            return (0, "0", "", 0)[: 3 if of_documents else 4]
-        found = _match_cursor(cursor) if cursor.__class__ is str else None
-        if found is None or (found[4] is None) != of_documents:
-            raise InvalidArgument(f"{quoted(cursor)} is not a cursor of this store")
-        place = int(found[1]), found[2], found[3]
-        return place if of_documents else (*place, int(found[4]))
+    def _place(self, table: Table, cursor: str) -> Sequence[object]:
+        start = "0.0..0" if table == "records" else "0.0."
+        if cursor and (not _match_cursor(cursor) or cursor.count(".") != start.count(".")):
+            raise not_a_cursor(cursor)
+        return (cursor or start).split(".")
 
     def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
         found: dict[str, list[Record]] = {}
@@ -389,4 +386,4 @@ def _payloads(names: Iterable[str]) -> Iterator[str]:
         yield " ".join(ordered[start : start + per_payload])
 
 
-_match_cursor = re.compile(r"(\d{1,9})\.(\d{1,19})\.([A-Za-z0-9_-]+)(?:\.(\d{1,9}))?", re.ASCII).fullmatch
+_match_cursor = re.compile(r"\d{1,9}\.\d{1,19}\.[A-Za-z0-9_-]+(\.\d{1,9})?", re.ASCII).fullmatch

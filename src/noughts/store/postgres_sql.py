@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608 - all of it is our own text
 
-from noughts.store.sql import ERASE, EXISTS, PREVIOUS_HASH, UPDATE_CATALOGUE
+from noughts.store.sql import ERASE, EXISTS, UPDATE_CATALOGUE
 
 RECORDS_OF_MANY = f"""SELECT found.* FROM unnest(?::text[], ?::bigint[]) AS wanted(id, after),
     LATERAL (SELECT game, version, at, key, events, hash FROM noughts_records
@@ -13,17 +13,6 @@ HEADS = """SELECT last.* FROM unnest(?::text[]) AS wanted(id), LATERAL (SELECT g
 # Transactions that end late have no smaller ids than the oldest one still running: nothing is missed.
 SETTLED = """(generation < (SELECT generation FROM noughts_store)
     OR xid < pg_snapshot_xmin(pg_current_snapshot()))"""
-FEED = f"""SELECT game, version, at, key, events, hash, {PREVIOUS_HASH},
-    concat_ws('.', generation, xid, game, version) FROM noughts_records
-    WHERE (generation, xid, game, version) > (?, ?::xid8, ?, ?) AND {SETTLED} AND {EXISTS}
-    ORDER BY generation, xid, game, version LIMIT ?"""
-FEED_END = f"""SELECT concat_ws('.', generation, xid, game, version) FROM noughts_records WHERE {SETTLED}
-    ORDER BY generation DESC, xid DESC, game DESC, version DESC LIMIT 1"""
-CHANGES = f"""SELECT name, revision, label, text, key, hash, concat_ws('.', generation, xid, name)
-    FROM noughts_documents WHERE (generation, xid, name) > (?, ?::xid8, ?) AND {SETTLED}
-    ORDER BY generation, xid, name LIMIT ?"""
-CHANGES_END = f"""SELECT concat_ws('.', generation, xid, name) FROM noughts_documents WHERE {SETTLED}
-    ORDER BY generation DESC, xid DESC, name DESC LIMIT 1"""
 INSERT = """INSERT INTO noughts_records (game, version, at, key, events, hash, generation)
     SELECT *, %s::int FROM unnest(%s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[],
     %s::bytea[]) ON CONFLICT DO NOTHING RETURNING game, version"""

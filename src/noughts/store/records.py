@@ -113,9 +113,14 @@ def read_sequence(cursor: str) -> int:
     """Return the number in a cursor of a feed with numbered rows."""
     if cursor == "":
         return 0
-    if cursor.__class__ is str and cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
+    if cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
         return int(cursor)
-    raise InvalidArgument(f"{quoted(cursor)} is not a cursor of this store")
+    raise not_a_cursor(cursor)
+
+
+def not_a_cursor(cursor: object) -> InvalidArgument:
+    """Return the error for a cursor that doesn't come from this store."""
+    return InvalidArgument(f"{quoted(cursor)} is not a cursor of this store")
 
 
 def check_id(name: str, what: str = "game") -> str:

@@ -13,19 +13,20 @@ from hashlib import sha256
 from heapq import merge
 from itertools import chain, islice, zip_longest
 
-from noughts.core.errors import InvalidArgument, NoughtsError, quoted
+from noughts.core.errors import InvalidArgument, NoughtsError
 from noughts.store.appends import Append
 from noughts.store.base import EventStore
 from noughts.store.postgres import PostgresStore
 from noughts.store.postgres_schema import Shard
+from noughts.store.records import not_a_cursor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from noughts.store.appends import Batch, CatalogueRow, Head
-    from noughts.store.base import GameFilter
+    from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.records import Record
@@ -103,30 +104,21 @@ class ShardedStore(EventStore):
         parts = self._parts(games, str)
         return {game: head for shard, some in parts.items() for game, head in shard._heads(some).items()}
 
-    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
-        return self._page(after, limit, [shard._feed for shard in self._shards])
-
-    def _feed_end(self) -> str:
-        return SEPARATOR.join(shard._feed_end() for shard in self._shards)
-
-    def _page(
-        self, after: str, limit: int, reads: Sequence[Callable[[str, int], tuple[list[Item], str]]]
-    ) -> tuple[list[Item], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
         """Read one database after the other, each from its own place."""
-        cursors = [""] * len(reads)
-        if after != "":
-            cursors = after.split(SEPARATOR) if after.__class__ is str else []
-        if len(cursors) != len(reads):
-            raise InvalidArgument(f"{quoted(after)} is not a cursor of this store")
-        found: list[Item] = []
-        for number, read in enumerate(reads):
-            page, cursors[number] = read(cursors[number], limit - len(found))
+        cursors = after.split(SEPARATOR) if after else [""] * len(self._shards)
+        if len(cursors) != len(self._shards):
+            raise not_a_cursor(after)
+        found: list[tuple[Any, ...]] = []
+        for number, shard in enumerate(self._shards):
+            page, cursors[number] = shard._feed(table, cursors[number], limit - len(found))
             found += page
         return found, SEPARATOR.join(cursors)
 
-    def _catalogue(
-        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
-    ) -> list[CatalogueRow]:
+    def _feed_end(self, table: Table) -> str:
+        return SEPARATOR.join(shard._feed_end(table) for shard in self._shards)
+
+    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         pages = [shard._catalogue(wanted, limit, before) for shard in self._shards]
         return [*islice(merge(*pages, key=lambda row: (row.started, row.game), reverse=True), limit)]
 
@@ -138,12 +130,6 @@ class ShardedStore(EventStore):
         """Take from each in turn: no order is common to all."""
         pages = [shard._labelled(label, limit) for shard in self._shards]
         return [row for row in chain.from_iterable(zip_longest(*pages)) if row][:limit]
-
-    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
-        return self._page(after, limit, [shard._changed_documents for shard in self._shards])
-
-    def _documents_end(self) -> str:
-        return SEPARATOR.join(shard._documents_end() for shard in self._shards)
 
     def _listen(self) -> None:
         for shard in self._shards:

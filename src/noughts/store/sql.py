@@ -7,14 +7,14 @@ from threading import Event, Lock, Thread
 
 from noughts.store.appends import CatalogueRow
 from noughts.store.base import EventStore
-from noughts.store.records import GENESIS, Record
+from noughts.store.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Mapping, Sequence
+    from typing import Any, ClassVar
 
-    from noughts.store.base import GameFilter
+    from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
 
 MAX_CACHED_HEADS = 10_000
@@ -30,6 +30,11 @@ RECORDS = f"""SELECT game, version, at, key, events, hash FROM noughts_records W
 PREVIOUS_HASH = """(SELECT hash FROM noughts_records AS previous
     WHERE previous.game = noughts_records.game AND previous.version < noughts_records.version
     ORDER BY previous.version DESC LIMIT 1)"""
+FEEDS: dict[Table, tuple[str, str]] = {
+    "records": (f"game, version, at, key, events, hash, {PREVIOUS_HASH}", EXISTS),
+    "documents": ("name, revision, label, text, key, hash", "true"),
+}
+"""What is read of each table, and on which condition."""
 IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
 DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
 CATALOGUE = "SELECT id, started, x, o, result FROM noughts_games"
@@ -40,14 +45,10 @@ UPDATE_CATALOGUE = """ON CONFLICT (id) DO UPDATE SET x = coalesce(excluded.x, no
 class SQLStore(EventStore):
     """Reads records, games and documents with SQL; parameters are written as question marks."""
 
-    _feed_sql: str
-    """Selects a record, its game's previous hash and its cursor, after a place."""
-    _feed_end_sql: str
-    _changes_sql: str
-    """Selects a document and its cursor, after a place."""
-    _changes_end_sql: str
-    _newest_document: str
-    """Orders documents, the last changed first."""
+    _order: ClassVar[Mapping[Table, str]]
+    """The columns that order each feed: their values are a place in it."""
+    _is_settled = "true"
+    """The condition that no row will come before this one any more."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,8 +61,8 @@ class SQLStore(EventStore):
         """Return the rows that a statement selects."""
 
     @abstractmethod
-    def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:
-        """Return the place in the feed, or in the changes, that a cursor names."""
+    def _place(self, table: Table, cursor: str) -> Sequence[object]:
+        """Return the place that a cursor names."""
 
     @abstractmethod
     def _listen_loop(self) -> None:
@@ -81,22 +82,30 @@ class SQLStore(EventStore):
     def _records(self, game: str, after: int) -> list[Record]:
         return list(map(Record._make, self._select(RECORDS, game, game, after)))
 
-    def _feed(self, after: str, limit: int) -> tuple[list[tuple[Record, bytes]], str]:
-        found = []
-        for *row, previous, cursor in self._select(
-            self._feed_sql, *self._place(after, of_documents=False), limit
-        ):
-            record, after = Record._make(row), cursor
-            is_first = not previous and (not record.version or record.is_deletion)
-            found.append((record, GENESIS if is_first else previous))
-        return found, after
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+        columns, condition = FEEDS[table]
+        order, place = self._order[table], self._place(table, after)
+        rows = self._select(
+            f"""SELECT {columns}, {order} FROM noughts_{table}
+            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_settled} AND {condition}
+            ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
+            *place,
+            limit,
+        )
+        end = -len(place)
+        return [row[:end] for row in rows], _cursor(rows[-1][end:]) if rows else after
 
-    def _feed_end(self) -> str:
-        return "".join(cursor for (cursor,) in self._select(self._feed_end_sql))
+    def _feed_end(self, table: Table) -> str:
+        last = self._select(
+            f"""SELECT {self._order[table]} FROM noughts_{table} WHERE {self._is_settled}
+            ORDER BY {self._newest_first(table)} LIMIT 1"""  # noqa: S608 - our own text
+        )
+        return _cursor(last[0]) if last else ""
 
-    def _catalogue(
-        self, wanted: GameFilter, limit: int, before: tuple[int, str] | None
-    ) -> list[CatalogueRow]:
+    def _newest_first(self, table: Table) -> str:
+        return self._order[table].replace(",", " DESC,") + " DESC"
+
+    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         conditions, values = ["id <> ''"], list[object]()
         if wanted.player is not None:
             conditions.append("(x = ? OR o = ?)")
@@ -119,15 +128,12 @@ class SQLStore(EventStore):
         return [row for name in names for row in self._document_rows("WHERE name = ?", name)]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
-        where = f"WHERE label = ? AND label <> '' ORDER BY {self._newest_document} LIMIT ?"
+        where = f"WHERE label = ? AND label <> '' ORDER BY {self._newest_first('documents')} LIMIT ?"
         return self._document_rows(where, label, limit)
 
     def _document_rows(self, where: str, *values: object) -> list[DocumentRow]:
         return [*self._select(f"{DOCUMENTS} {where}", *values)]
 
-    def _changed_documents(self, after: str, limit: int) -> tuple[list[DocumentRow], str]:
-        rows = self._select(self._changes_sql, *self._place(after, of_documents=True), limit)
-        return [row[:6] for row in rows], rows[-1][6] if rows else after
 
-    def _documents_end(self) -> str:
-        return "".join(cursor for (cursor,) in self._select(self._changes_end_sql))
+def _cursor(place: tuple[object, ...]) -> str:
+    return ".".join(map(str, place))

@@ -22,9 +22,10 @@ from noughts.store.watch import ANYTHING
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from noughts.store.appends import Append, Batch, Head, Outcome, RecordRow
+    from noughts.store.base import Table
 
     Row = TypeVar("Row")
 
@@ -58,16 +59,7 @@ _ENDS = """SELECT (SELECT coalesce(max(sequence), 0) FROM noughts_records),
 class SQLiteStore(sql.SQLStore):
     """A store in the file at `path`, created if it is missing, unless `create` is False."""
 
-    _feed_sql = f"""SELECT game, version, at, key, events, hash, {sql.PREVIOUS_HASH},
-        CAST(sequence AS TEXT) FROM noughts_records WHERE sequence > ? AND {sql.EXISTS}
-        ORDER BY sequence LIMIT ?"""  # noqa: S608 - our own text
-    _feed_end_sql = "SELECT CAST(sequence AS TEXT) FROM noughts_records ORDER BY sequence DESC LIMIT 1"
-    _changes_sql = """SELECT name, revision, label, text, key, hash, CAST(sequence AS TEXT)
-        FROM noughts_documents WHERE sequence > ? ORDER BY sequence LIMIT ?"""
-    _changes_end_sql = (
-        "SELECT CAST(sequence AS TEXT) FROM noughts_documents ORDER BY sequence DESC LIMIT 1"
-    )
-    _newest_document = "sequence DESC"
+    _order: ClassVar = {"records": "sequence", "documents": "sequence"}
 
     def __init__(
         self, path: str, *, create: bool = True, open_file: schema.Opener = schema.connect
@@ -213,8 +205,8 @@ class SQLiteStore(sql.SQLStore):
             self._readers.append(reader)
         return found
 
-    def _place(self, cursor: str, *, of_documents: bool) -> tuple[object, ...]:  # noqa: ARG002 - both are numbers
-        return (read_sequence(cursor),)
+    def _place(self, table: Table, cursor: str) -> Sequence[object]:  # noqa: ARG002 - both are numbers
+        return [read_sequence(cursor)]
 
     def _heads(self, games: Sequence[str]) -> dict[str, Head]:
         found = ((game, self._select(_HEAD, game)) for game in games)
