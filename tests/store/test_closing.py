@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,10 +12,12 @@ from noughts import CreateGame, Service, decide, open_store
 from noughts.core.errors import StoreUnavailable
 from noughts.store.appends import append_of
 from noughts.store.documents import Document
+from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from noughts import EventStore
 
@@ -83,3 +85,20 @@ def test_closing_waits_for_the_commit_in_progress(url: str) -> None:
     with open_store(url) as again:
         verify(again)
         assert again.versions(answered) == dict.fromkeys(answered, 3)
+
+
+def test_a_reader_that_ends_while_the_store_is_closed_is_closed_too(tmp_path: Path) -> None:
+    """The last connection leaves nothing beside the file."""
+    store = SQLiteStore(str(tmp_path / "games.db"))
+    Service(store).handle("game", CreateGame())
+
+    class Readers(list[Any]):
+        """Closes the store when a reader is about to be kept."""
+
+        def append(self, reader: object) -> None:
+            store.close()
+            super().append(reader)
+
+    store._readers = Readers(store._readers)  # noqa: SLF001 - nothing else happens at that moment
+    assert store.versions(["game"]) == {"game": 3}
+    assert [place.name for place in tmp_path.iterdir()] == ["games.db"]

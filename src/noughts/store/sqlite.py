@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -199,11 +200,15 @@ class SQLiteStore(sql.SQLStore):
             if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
                 raise schema.translation(self._path, failure) from failure
             raise
-        if self._is_closed:
-            self._shut(reader)
-        else:
-            self._readers.append(reader)
+        self._readers.append(reader)
+        if self._is_closed:  # perhaps too late for `_close`
+            self._shut_readers()
         return found
+
+    def _shut_readers(self) -> None:
+        with suppress(IndexError):
+            while True:
+                self._shut(self._readers.pop())
 
     def _place(self, table: Table, cursor: str) -> Sequence[object]:  # noqa: ARG002 - both are numbers
         return [read_sequence(cursor)]
@@ -226,12 +231,11 @@ class SQLiteStore(sql.SQLStore):
     def _close(self) -> None:
         """Close the file; the last process to do so leaves nothing beside it."""
         super()._close()
-        readers, self._readers = self._readers, []
         writer, self._writer = self._writer, None
         with schema.translated(self._path):
-            for connection in (*readers, writer):
-                if connection:
-                    self._shut(connection)
+            self._shut_readers()
+            if writer:
+                self._shut(writer)
 
     def _listen_loop(self) -> None:
         while not self._closing.wait(POLL_SECONDS):
