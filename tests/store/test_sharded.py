@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -265,6 +266,21 @@ def test_a_store_with_a_missing_part_is_missing(postgres: Server, urls: tuple[st
         open_store(" ".join(urls), create=False)
     with pytest.raises(StoreUnavailable, match="does not exist"):
         open_store(f"{urls[0]} {postgres.url('nowhere')}")
+
+
+def test_a_store_that_is_closed_meanwhile_records_nothing_more(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that comes at the same moment gets the same error as a later one."""
+
+    def submit(self: ThreadPoolExecutor, *work: Any) -> Any:  # noqa: ANN401 - whatever it takes
+        store.close()
+        return real_submit(self, *work)
+
+    real_submit = ThreadPoolExecutor.submit
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", submit)
+    with pytest.raises(StoreUnavailable, match="the store is closed"):
+        store.record([append_of(game, 0, CREATED, key="k", at=NOW) for game in GAMES])
 
 
 def test_a_database_that_is_away_stops_its_own_games_only(

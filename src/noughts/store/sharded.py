@@ -60,14 +60,18 @@ class ShardedStore(EventStore):
         if len(parts) == 1:
             ((shard, some),) = parts.items()
             shard.record(some)
-        else:
+            return
+        try:
             futures = {self._threads.submit(shard.record, some): some for shard, some in parts.items()}
-            for future, some in futures.items():
-                if isinstance(failure := future.exception(), NoughtsError):
-                    for item in some:
-                        item.refusal = failure
-                elif failure:
-                    raise failure
+        except RuntimeError:  # no more threads: the store was closed meanwhile
+            self._check_open()
+            raise
+        for future, some in futures.items():
+            if isinstance(failure := future.exception(), NoughtsError):
+                for item in some:
+                    item.refusal = failure
+            elif failure:
+                raise failure
 
     def _commit(self, batch: Batch) -> None:
         """Restore what belongs to each database."""
