@@ -13,6 +13,7 @@ import pytest
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
 from noughts.core.errors import NoSuchGame, NoughtsError, StaleVersion
 from noughts.store.memory import MemoryStore
+from noughts.store.watch import ANYTHING
 from noughts.web.lounge import Lounge
 from noughts.web.problems import Refused
 from noughts.web.rooms import Chair, Room
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from noughts.core.events import Event
     from noughts.store.appends import Append
+    from noughts.store.documents import Document
     from noughts.web.live import Live
     from noughts.web.writing import Settle
     from postgres_server import Server as Postgres
@@ -142,6 +144,36 @@ def test_what_a_process_has_written_itself_is_not_read(
 
     asyncio.run(play())
     assert read == {"theirs"}
+
+
+def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When anything may have changed, what has is read a page at a time, and no empty page after it."""
+    pages: list[int] = []
+
+    async def follow() -> None:
+        async with open_house() as house:
+            store, loop, ended = house.store, asyncio.get_running_loop(), asyncio.Event()
+
+            def changed(*after: Any) -> tuple[tuple[Document, ...], str]:  # noqa: ANN401 - as it is called
+                documents, cursor = read(*after)
+                pages.append(len(documents))
+                if any(document.name == last for document in documents):
+                    loop.call_soon_threadsafe(ended.set)
+                return documents, cursor
+
+            read = store.changed_documents
+            monkeypatch.setattr(store, "changed_documents", changed)
+            for names in (["a", "b", "c"], ["d"]):
+                for name in names:
+                    store.write_document(name, "text", expected=0)
+                last = names[-1]
+                ended.clear()
+                store._wakeups.notify(ANYTHING, is_own=False)  # noqa: SLF001 - as after a lost notification
+                await asyncio.wait_for(ended.wait(), DEADLINE_SECONDS)
+
+    monkeypatch.setattr("noughts.web.following.PAGE", 2)
+    asyncio.run(follow())
+    assert pages == [2, 1, 1]
 
 
 def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from noughts.core.errors import CorruptStore, NoughtsError
+from noughts.store.base import PAGE
 from noughts.store.watch import ANYTHING
 
 if TYPE_CHECKING:
@@ -101,13 +102,13 @@ class Follower:
     async def _read_all(self) -> None:
         """Find out what has changed, and read it."""
         games = self._lounge.all_changed()
-        has_more = True
-        while has_more:
+        is_last = False
+        while not is_last:
             documents, self._cursor = await self._lounge.in_thread(
-                lambda: self._store.changed_documents(self._cursor)
+                lambda: self._store.changed_documents(self._cursor, PAGE)
             )
             self._take_up(documents)
-            has_more = bool(documents)
+            is_last = len(documents) < PAGE
         if games:
             await self._lounge.read_on(games)
 
