@@ -587,6 +587,12 @@ def test_a_server_that_cannot_be_reached_is_named_without_the_password(url: str)
     assert str(refusal.value).isprintable()
 
 
+def test_an_error_of_the_driver_is_not_blamed_on_the_url(postgres_url: str) -> None:
+    """It says what psycopg says."""
+    with engine.PostgresStore(postgres_url) as store, pytest.raises(StoreUnavailable, match="parameter"):
+        store._select("SELECT ?")  # noqa: SLF001 - no method makes this mistake
+
+
 def test_a_wrong_password_is_refused(postgres: Server) -> None:
     """The right one is accepted; neither is ever shown."""
     postgres.execute(f"DROP ROLE IF EXISTS {USER}")

@@ -20,7 +20,7 @@ from psycopg_pool import ConnectionPool
 from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
-from noughts.store.postgres_schema import Shard, current_generation, one, prepare, translated
+from noughts.store.postgres_schema import Shard, check_url, current_generation, one, prepare, translated
 from noughts.store.records import MAX_ID_LENGTH, Record, not_a_cursor
 from noughts.store.sql import IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
@@ -88,6 +88,7 @@ class PostgresStore(SQLStore):
 
     def __init__(self, url: str, *, create: bool = True, shard: Shard = Shard()) -> None:  # noqa: B008 - immutable
         super().__init__()
+        check_url(url)
         self._url = url
         with translated(url):
             with self._connect() as store:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from psycopg import Connection, Cursor, Error, ProgrammingError, errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from noughts.core.errors import (
@@ -140,6 +141,16 @@ def one(rows: Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
     return row
 
 
+def check_url(url: str) -> None:
+    """Refuse what isn't the URL of a database; psycopg's message would show it, and a password in it."""
+    try:
+        conninfo_to_dict(url)
+    except ProgrammingError:
+        raise UnknownStore(
+            "that is not the URL of a database: use postgresql://USER@HOST/DATABASE"
+        ) from None
+
+
 @contextmanager
 def translated(url: str) -> Iterator[None]:
     """Turn psycopg's errors into ours."""
@@ -153,9 +164,6 @@ def _translation(error: Error, url: str) -> StoreError:
     words = (str(error).strip().splitlines() or [type(error).__name__])[0]
     if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
         return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
-    if isinstance(error, ProgrammingError) and not error.sqlstate:
-        # psycopg's own message would show the URL, and a password in it.
-        return UnknownStore("that is not the URL of a database: use postgresql://USER@HOST/DATABASE")
     if isinstance(error, PoolTimeout | PoolClosed) or any(secret in words for secret in _secrets(url)):
         words = f"the server cannot be reached ({type(error).__name__})"
     return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
