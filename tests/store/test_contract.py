@@ -410,7 +410,7 @@ NO_IDS: list[Any] = [
 
 
 @pytest.mark.parametrize("name", NO_IDS, ids=lambda value: ascii(value)[:40])
-def test_a_bad_id_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401
+def test_a_bad_id_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401 - anything else is refused
     """Of a game or of a command, with a message that can be printed."""
     attempts: list[Callable[[], object]] = [
         lambda: store.append(name, CREATED, expected=0, key="key", at=NOW),
@@ -496,7 +496,7 @@ def test_an_append_of_nothing_is_refused(store: EventStore) -> None:
 @pytest.mark.parametrize(
     "at", [-1, MAX_NUMBER + 1, FAR, True, 1.5, None, "now"], ids=lambda value: ascii(value)[:40]
 )
-def test_a_time_that_no_calendar_has_is_refused(store: EventStore, at: Any) -> None:  # noqa: ANN401
+def test_a_time_that_no_calendar_has_is_refused(store: EventStore, at: Any) -> None:  # noqa: ANN401 - anything else is refused
     """So everything recorded can be read, exported and imported."""
     with pytest.raises((NoughtsError, ValueError, TypeError)):
         store.append("game", CREATED, expected=0, key="key", at=at)
@@ -568,7 +568,7 @@ NO_CURSORS: list[Any] = [
 
 
 @pytest.mark.parametrize("cursor", NO_CURSORS, ids=lambda value: ascii(value)[:20])
-def test_what_is_not_a_cursor_is_refused(store: EventStore, cursor: Any) -> None:  # noqa: ANN401
+def test_what_is_not_a_cursor_is_refused(store: EventStore, cursor: Any) -> None:  # noqa: ANN401 - anything else is refused
     """By the feed, a watch of it and the changes of documents, with a message that can be printed."""
     fill(store)
     store.write_document("document", "text", expected=0)

@@ -162,7 +162,7 @@ def test_a_damaged_document_refuses_its_own_writes_only() -> None:
     "name",
     ["", " ", "a b", "a\n", "\0", "\xe4", "../a", "\ud800", "a" * (MAX_ID_LENGTH + 1), None, 7, b"a"],
 )
-def test_a_bad_name_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401
+def test_a_bad_name_is_refused_wherever_it_is_given(store: EventStore, name: Any) -> None:  # noqa: ANN401 - anything else is refused
     """Of a document or of a label; only a document without a label has an empty one."""
     attempts: list[Callable[[], object]] = [
         lambda: store.document(name),
@@ -193,7 +193,7 @@ def test_a_bad_name_is_refused_wherever_it_is_given(store: EventStore, name: Any
     ],
     ids=lambda value: ascii(value)[:20],
 )
-def test_a_bad_text_is_refused(store: EventStore, text: Any) -> None:  # noqa: ANN401
+def test_a_bad_text_is_refused(store: EventStore, text: Any) -> None:  # noqa: ANN401 - anything else is refused
     """One that is too long, and one that some engine could not return as it was."""
     with pytest.raises(MalformedRecord, match=r"^a document ") as refusal:
         store.write_document("name", text, expected=0)
