@@ -139,7 +139,10 @@ class EventStore(ABC):
         self._group.record(appends, alone=lambda _appends: self._write(batch))
 
     def delete(self, game: str, *, at: int) -> None:
-        """Delete a game and its document; what is left is a record that the game was deleted."""
+        """Delete a game and its document; what is left is a record that the game was deleted.
+
+        Repeated after an unknown outcome, it raises `NoSuchGame` if the first attempt has succeeded.
+        """
         while True:
             self._check_open()
             version, _, is_deleted = self._heads([check_id(game)]).get(game, NEW_GAME)
