@@ -29,39 +29,32 @@ def verify(store: EventStore) -> Verified:
 
     The first bad record is named in a `CorruptStore`. Others may go on playing meanwhile.
     """
-    games: dict[str, _Game] = {}
+    ends: dict[str, tuple[int, bytes]] = {}
+    rows: dict[str, CatalogueRow] = {}
     for record in _records(store):
-        games[record.game] = _Game.after(record, games.get(record.game))
+        game = record.game
+        check_chain((record,), *ends.get(game, (0, GENESIS)))
+        ends[game] = record.next_version, record.hash
+        rows[game] = _row_after(record, rows.get(game))
         if record.is_deletion:
-            del games[record.game]
-    for game in _doubtful(store, {game: seen.row for game, seen in games.items()}):
+            del ends[game], rows[game]
+    for game in _doubtful(store, rows):
         _check_game(store, game)
     for _ in pages(store.changed_documents, PAGE):
         pass  # each document is checked as it is read
     for error in store.integrity_errors():
         raise CorruptStore(f"all records are as they were, but the store around them is damaged: {error}")
-    return Verified(len(games), sum(game.version for game in games.values()))
+    return Verified(len(ends), sum(version for version, _ in ends.values()))
 
 
-class _Game(NamedTuple):
-    """What a game's records say."""
-
-    version: int
-    hash: bytes
-    row: CatalogueRow
-
-    @classmethod
-    def after(cls, record: Record, before: _Game | None) -> _Game:
-        """Add a record if it follows from those before it."""
-        version, link, row = before or (0, GENESIS, CatalogueRow(record.game, record.at))
-        check_chain((record,), version, link)
-        try:
-            row = row.changed(catalogue_change(record.events))
-        except RecordError as error:
-            raise CorruptStore(
-                f"the record at version {version} of game {quoted(record.game)} can't be read: {error}"
-            ) from error
-        return cls(record.next_version, record.hash, row)
+def _row_after(record: Record, before: CatalogueRow | None) -> CatalogueRow:
+    """Return what the catalogue has to say of a game after a record."""
+    row = before or CatalogueRow(record.game, record.at)
+    try:
+        return row.changed(catalogue_change(record.events))
+    except RecordError as error:
+        where = f"the record at version {record.version} of game {quoted(record.game)}"
+        raise CorruptStore(f"{where} can't be read: {error}") from error
 
 
 def _records(store: EventStore) -> Iterator[Record]:
@@ -101,10 +94,10 @@ def _check_game(store: EventStore, name: str) -> None:
             rows = all_rows(store, GameFilter(id_prefix=name), PAGE)
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
-            game: _Game | None = None
+            expected: CatalogueRow | None = None
             for record in records:
-                game = _Game.after(record, game)
-            if row == (game.row if game else None):
+                expected = _row_after(record, expected)
+            if row == expected:
                 return
             if records == before:
                 break
