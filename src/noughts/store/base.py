@@ -18,7 +18,6 @@ from typing import NamedTuple
 from noughts.core.codec import can_be_recorded
 from noughts.core.errors import (
     CorruptStore,
-    InvalidId,
     NoSuchGame,
     RecordError,
     StaleVersion,
@@ -27,7 +26,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import fold
 from noughts.core.value import Value
-from noughts.store.appends import DRAW, NEW_GAME, Append, Batch, append_of
+from noughts.store.appends import NEW_GAME, Append, Batch, append_of
 from noughts.store.documents import Write, check_row
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import (
@@ -233,14 +232,13 @@ class EventStore(ABC):
     ) -> list[CatalogueRow]:
         """Return what the catalogue says of games, the newest first."""
         self._check_open()
-        if not _is_possible(wanted):
-            return []
-        if before is not None:
-            started, game = before
-            if type(started) is not int or started < 0 or not can_be_recorded(game):
-                return []  # as the last row of a page, only in a damaged store
-            before = clamp(started), game
-        return self._catalogue(wanted, clamp(limit), before)
+        started, game = before or (0, "")
+        texts = [text for text in (wanted.player, wanted.result) if text is not None]
+        if not all(map(can_be_recorded, (*texts, wanted.id_prefix, game))):
+            return []  # no engine is asked for what it couldn't store
+        if type(started) is not int or started < 0:
+            return []  # from a damaged store
+        return self._catalogue(wanted, clamp(limit), before and (clamp(started), game))
 
     def document(self, name: str) -> Document | None:
         """Return a document, None if there is none of that name."""
@@ -432,15 +430,3 @@ def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[Cata
     while page := store.catalogue(wanted, limit, before):
         yield from page
         before = page[-1].started, page[-1].game
-
-
-def _is_possible(wanted: GameFilter) -> bool:
-    """Return whether such a game can exist: no engine is asked for what it couldn't store."""
-    try:
-        return (
-            (wanted.player is None or can_be_recorded(wanted.player))
-            and wanted.result in (None, DRAW, "X", "O")
-            and (not wanted.id_prefix or bool(check_id(wanted.id_prefix)))
-        )
-    except InvalidId:
-        return False
