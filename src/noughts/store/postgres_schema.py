@@ -14,12 +14,12 @@ from psycopg_pool import PoolClosed, PoolTimeout
 from noughts.core.errors import (
     CorruptStore,
     NotAStore,
-    OldStore,
     StoreError,
     StoreMissing,
     StoreUnavailable,
     UnknownStore,
 )
+from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Shard(NamedTuple):
 
 def _create(store: Session, shard: Shard) -> None:
     """Version 4: one row a command."""
-    store.execute("""
+    store.execute(f"""
         CREATE TABLE noughts_records (game text COLLATE "C" NOT NULL, version int NOT NULL,
             at bigint NOT NULL, key text NOT NULL, events text NOT NULL, hash bytea NOT NULL,
             generation int NOT NULL, xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -49,10 +49,7 @@ def _create(store: Session, shard: Shard) -> None:
         CREATE INDEX noughts_feed ON noughts_records (generation, xid, game, version);
         CREATE TABLE noughts_games (id text COLLATE "C" PRIMARY KEY, started bigint NOT NULL,
             x text, o text, result text);
-        CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
-        CREATE INDEX noughts_games_by_x ON noughts_games (x, started, id) WHERE x IS NOT NULL;
-        CREATE INDEX noughts_games_by_o ON noughts_games (o, started, id) WHERE o IS NOT NULL;
-        CREATE INDEX noughts_games_unfinished ON noughts_games (started, id) WHERE result IS NULL;
+        {CATALOGUE_INDEXES};
         CREATE TABLE noughts_documents (name text COLLATE "C" PRIMARY KEY, revision bigint NOT NULL,
             label text NOT NULL, text text NOT NULL, key text NOT NULL, hash bytea NOT NULL,
             generation int NOT NULL, xid xid8 NOT NULL DEFAULT pg_current_xact_id());
@@ -65,9 +62,6 @@ def _create(store: Session, shard: Shard) -> None:
         "INSERT INTO noughts_store SELECT system_identifier, 1, %s, %s FROM pg_control_system()", shard
     )
 
-
-OLDEST_SCHEMA = 4
-"""Older ones kept one row an event; they are left alone."""
 
 MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create,)
 """The first creates a store of the oldest schema; each further one leads to the next."""
@@ -83,16 +77,8 @@ def prepare(store: Session, shard: Shard, *, create: bool) -> None:
         if not exists and not create:
             raise StoreMissing("there is no store in that database")
         version = _version(store) if exists else 0
-        if 0 < version < OLDEST_SCHEMA:
-            raise OldStore(
-                "the store in that database was made by an older noughts: export its games with that "
-                "version, and bring them into a store in another database with noughts store import"
-            )
-        if version > SCHEMA:
-            raise NotAStore(
-                f"the store in that database was made by a newer noughts: its schema is {version}, "
-                f"and this one reads {SCHEMA}"
-            )
+        if version:
+            check_schema(version, SCHEMA, "the store in that database")
         if not exists:
             store.execute("CREATE TABLE noughts_schema (version int PRIMARY KEY)")
         for migrate in MIGRATIONS[version and version - OLDEST_SCHEMA + 1 :]:

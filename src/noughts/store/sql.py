@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from threading import Event, Lock, Thread
 
+from noughts.core.errors import NotAStore, OldStore
 from noughts.store.appends import CatalogueRow
 from noughts.store.base import EventStore
 from noughts.store.records import Record
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
+
+OLDEST_SCHEMA = 4
+"""Older ones kept one row an event; they are left alone."""
 
 MAX_CACHED_HEADS = 10_000
 """How many games' heads are remembered from one commit to the next."""
@@ -38,6 +42,11 @@ FEEDS: dict[Table, tuple[str, str]] = {
 IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
 DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
 CATALOGUE = "SELECT id, started, x, o, result FROM noughts_games"
+CATALOGUE_INDEXES = """
+    CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
+    CREATE INDEX noughts_games_by_x ON noughts_games (x, started, id) WHERE x IS NOT NULL;
+    CREATE INDEX noughts_games_by_o ON noughts_games (o, started, id) WHERE o IS NOT NULL;
+    CREATE INDEX noughts_games_unfinished ON noughts_games (started, id) WHERE result IS NULL"""
 UPDATE_CATALOGUE = """ON CONFLICT (id) DO UPDATE SET x = coalesce(excluded.x, noughts_games.x),
     o = coalesce(excluded.o, noughts_games.o), result = coalesce(excluded.result, noughts_games.result)"""
 
@@ -133,6 +142,19 @@ class SQLStore(EventStore):
 
     def _document_rows(self, where: str, *values: object) -> list[DocumentRow]:
         return [*self._select(f"{DOCUMENTS} {where}", *values)]
+
+
+def check_schema(version: int, newest: int, store: object) -> None:
+    """Refuse a store of another version of noughts, unless it can be migrated."""
+    if version < OLDEST_SCHEMA:
+        raise OldStore(
+            f"{store} was made by an older noughts: export its games with that version, "
+            "and bring them into a new store with noughts store import"
+        )
+    if version > newest:
+        raise NotAStore(
+            f"{store} was made by a newer noughts: its schema is {version}, and this one reads {newest}"
+        )
 
 
 def _cursor(place: tuple[object, ...]) -> str:

@@ -14,14 +14,8 @@ from collections import Counter
 from contextlib import contextmanager
 from threading import RLock
 
-from noughts.core.errors import (
-    CorruptStore,
-    NotAStore,
-    OldStore,
-    StoreError,
-    StoreMissing,
-    StoreUnavailable,
-)
+from noughts.core.errors import CorruptStore, NotAStore, StoreError, StoreMissing, StoreUnavailable
+from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,16 +43,13 @@ _HEADER_BYTES = 100
 
 def _create(store: sqlite3.Connection) -> None:
     """Version 4: one row a command."""
-    tables = """
+    tables = f"""
         CREATE TABLE noughts_records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,
             version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, events TEXT NOT NULL,
             hash BLOB NOT NULL, UNIQUE (game, version));
         CREATE TABLE noughts_games (id TEXT NOT NULL PRIMARY KEY, started INTEGER NOT NULL,
             x TEXT, o TEXT, result TEXT) WITHOUT ROWID;
-        CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
-        CREATE INDEX noughts_games_by_x ON noughts_games (x, started, id) WHERE x IS NOT NULL;
-        CREATE INDEX noughts_games_by_o ON noughts_games (o, started, id) WHERE o IS NOT NULL;
-        CREATE INDEX noughts_games_unfinished ON noughts_games (started, id) WHERE result IS NULL;
+        {CATALOGUE_INDEXES};
         CREATE TABLE noughts_documents (sequence INTEGER PRIMARY KEY AUTOINCREMENT,
             name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, label TEXT NOT NULL,
             text TEXT NOT NULL, key TEXT NOT NULL, hash BLOB NOT NULL);
@@ -67,9 +58,6 @@ def _create(store: sqlite3.Connection) -> None:
     for statement in tables.split(";"):  # executescript would commit first
         store.execute(statement)
 
-
-OLDEST_SCHEMA = 4
-"""Older ones kept one row an event; they are left alone."""
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
 """The first creates a store of the oldest schema; each further one leads to the next."""
@@ -177,15 +165,7 @@ def check_header(path: Path) -> None:
 def _check_ours(path: Path, application: int, version: int) -> None:
     if application != APPLICATION:
         raise NotAStore(f"{path} is not a store of games: the database belongs to another program")
-    if version < OLDEST_SCHEMA:
-        raise OldStore(
-            f"{path} was made by an older noughts: export its games with that version, "
-            "and bring them into a new store with noughts store import"
-        )
-    if version > SCHEMA:
-        raise NotAStore(
-            f"{path} was made by a newer noughts: its schema is {version}, and this one reads {SCHEMA}"
-        )
+    check_schema(version, SCHEMA, path)
 
 
 def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:

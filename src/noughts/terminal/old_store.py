@@ -9,7 +9,8 @@ from fcntl import LOCK_EX, LOCK_NB, lockf
 from itertools import count
 
 from noughts.core.errors import StoreUnavailable
-from noughts.store.sqlite_schema import OLDEST_SCHEMA, sync_folder
+from noughts.store.sql import OLDEST_SCHEMA
+from noughts.store.sqlite_schema import sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
