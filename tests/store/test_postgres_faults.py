@@ -495,7 +495,7 @@ def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every call raises; the same store and the same watch go on when the server is back."""
-    monkeypatch.setattr(engine, "RETRY_SECONDS", 0.3)
+    monkeypatch.setattr(engine, "OUTAGE_TIMEOUT_SECONDS", 0.3)
     with open_store(server.url()) as store, store.watch_all() as watch:
         fill(store)
         before = feed_of(store)
@@ -516,7 +516,7 @@ def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(
                 call()
             assert str(refusal.value).isprintable()
         server.start()
-        monkeypatch.setattr(engine, "RETRY_SECONDS", 60)
+        monkeypatch.setattr(engine, "OUTAGE_TIMEOUT_SECONDS", 60)
 
         assert store.append("new", CREATED, expected=0, key="key", at=NOW) == 3
         assert feed_of(store)[:-1] == before

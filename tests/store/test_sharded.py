@@ -291,7 +291,7 @@ def test_a_database_that_is_away_stops_its_own_games_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The others are played on; lists and the feed need all of them."""
-    monkeypatch.setattr(engine, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(engine, "OUTAGE_TIMEOUT_SECONDS", 0.2)
     for game in GAMES:
         play(store, game, [CREATED])
     places = {game: place_of(game) for game in GAMES}
@@ -315,7 +315,7 @@ def test_a_database_that_is_away_stops_its_own_games_only(
     store.record(late)
     refused = [isinstance(append.refusal, StoreUnavailable) for append in late]
     postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    monkeypatch.setattr(engine, "RETRY_SECONDS", 60)
+    monkeypatch.setattr(engine, "OUTAGE_TIMEOUT_SECONDS", 60)
 
     store.record(late)
     assert [append.refusal for append in late] == [None] * 4

@@ -183,7 +183,7 @@ def test_a_store_that_an_older_version_has_open_is_not_moved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite would lose track of its files."""
-    monkeypatch.setattr(old_store, "LOCK_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr(old_store, "OLD_LOCK_TIMEOUT_SECONDS", 0)
     path = tmp_path / "games.sqlite"
     make_old(path)
     script = "import sqlite3, sys\ndatabase = sqlite3.connect(sys.argv[1])\n"

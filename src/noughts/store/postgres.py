@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # The pool's complaints come out as our own errors, and not in somebody's terminal.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
-RETRY_SECONDS = 10.0
+OUTAGE_TIMEOUT_SECONDS = 10.0
 """How long to try again while the server is away."""
 
 POLL_SECONDS = 2.0
@@ -313,7 +313,7 @@ class PostgresStore(SQLStore):
 
     def _patiently(self, work: Callable[[], Answer]) -> Answer:
         """Retry with growing delays while the server is away."""
-        end, delay = time.monotonic() + RETRY_SECONDS, 0.02
+        end, delay = time.monotonic() + OUTAGE_TIMEOUT_SECONDS, 0.02
         while True:
             try:
                 return work()
@@ -331,7 +331,9 @@ class PostgresStore(SQLStore):
 
 def _configure(store: Session) -> None:
     """Set what durability and order depend on, whatever the server's defaults are."""
-    patience = f"{RETRY_SECONDS * 1000:.0f}"  # a process that hangs doesn't block the others for ever
+    patience = (
+        f"{OUTAGE_TIMEOUT_SECONDS * 1000:.0f}"  # a process that hangs doesn't block the others for ever
+    )
     store.execute(f"""SET default_transaction_isolation TO 'read committed';
         SET client_encoding TO 'UTF8';
         SET lock_timeout TO {patience}; SET idle_in_transaction_session_timeout TO {patience};

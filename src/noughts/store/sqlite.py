@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Row = TypeVar("Row")
 
-POLL_SECONDS = 0.02
+CHANGE_CHECK_SECONDS = 0.02
 """How often to check whether another process has written."""
 
 FILE_CHECK_SECONDS = 0.05
@@ -238,7 +238,7 @@ class SQLiteStore(sql.SQLStore):
                 self._shut(writer)
 
     def _listen_loop(self) -> None:
-        while not self._closing.wait(POLL_SECONDS):
+        while not self._closing.wait(CHANGE_CHECK_SECONDS):
             try:
                 self._group.record((), alone=self._look_for_others)
             except NoughtsError:  # let the watchers read, and get the error

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-LOCK_TIMEOUT_SECONDS = 2.0
-RETRY_SECONDS = 0.02
+OLD_LOCK_TIMEOUT_SECONDS = 2.0
+LOCK_RETRY_DELAY_SECONDS = 0.02
 
 _SHARED_FIRST, _SHARED_SIZE = 0x4000_0002, 510
 """The bytes that SQLite locks while it has a file open (https://sqlite.org/fileformat.html)."""
@@ -53,7 +53,7 @@ def set_aside(path: Path) -> Path | None:
 
 def _lock(file: BinaryIO, path: Path) -> bool:
     """Keep SQLite out while its files are moved; return whether the file is still there."""
-    end = time.monotonic() + LOCK_TIMEOUT_SECONDS
+    end = time.monotonic() + OLD_LOCK_TIMEOUT_SECONDS
     while True:
         try:
             lockf(file, LOCK_EX | LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
@@ -63,7 +63,7 @@ def _lock(file: BinaryIO, path: Path) -> bool:
                 raise StoreUnavailable(
                     f"an older noughts has the store {path} open: end it first"
                 ) from None
-            time.sleep(RETRY_SECONDS)
+            time.sleep(LOCK_RETRY_DELAY_SECONDS)
 
 
 def _free_name(path: Path) -> Path:

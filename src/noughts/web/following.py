@@ -28,7 +28,7 @@ log = logging.getLogger("noughts.web")
 PAUSE_SECONDS, PAUSE_ALONE_SECONDS = 0.02, 0.2
 """How long changes gather after the last were read; longer if no other process is expected."""
 
-RETRY_SECONDS = 1.0
+RETRY_DELAY_SECONDS = 1.0
 
 
 class Follower:
@@ -77,7 +77,7 @@ class Follower:
             except Exception:
                 log.exception("following")
                 self._subscription.notify(ANYTHING)
-            self._closing.wait(RETRY_SECONDS)
+            self._closing.wait(RETRY_DELAY_SECONDS)
 
     def _pass_over_damage(self) -> None:
         """Skip documents that can't be read, and read each game for itself."""
