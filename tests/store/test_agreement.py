@@ -56,7 +56,7 @@ class Agreement(RuleBasedStateMachine):
     def __init__(self, *urls: str) -> None:
         super().__init__()
         self.stores: list[EventStore] = [open_store(url) for url in urls]
-        self.watches: list[Watch[str]] = [store.watch_all() for store in self.stores]
+        self.watches: list[Watch] = [store.watch_all() for store in self.stores]
         self.cursors = [("", "")] * len(urls)
         self.times = 0
         self.last: Callable[[EventStore], object] | None = None

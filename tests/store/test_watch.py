@@ -80,7 +80,7 @@ def begin(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
-def follow(watch: Watch[int] | Watch[str], count: int) -> tuple[Record, ...]:
+def follow(watch: Watch, count: int) -> tuple[Record, ...]:
     """Return so many records as they arrive; never, if nothing wakes the watch."""
     seen: list[Record] = []
     while len(seen) < count:

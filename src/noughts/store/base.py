@@ -30,10 +30,10 @@ from noughts.store.appends import NEW_GAME, Append, Batch, append_of
 from noughts.store.documents import Write, check_row
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import (
-    GENESIS,
     Record,
     check_chain,
     check_id,
+    check_linked,
     clamp,
     describe_change,
     not_a_cursor,
@@ -202,15 +202,7 @@ class EventStore(ABC):
         Each game's records are in order. This is for copying and checking. To follow a game, watch it:
         the feed may be late.
         """
-        found, cursor = self._page("records", after, limit)
-        records: list[Record] = []
-        for *fields, previous in found:
-            record, link = Record._make(fields), previous or GENESIS
-            if type(record.version) is not int or type(link) is not bytes:
-                raise CorruptStore(describe_change(record))
-            check_chain((record,), record.version, link)
-            records.append(record)
-        return tuple(records), cursor
+        return self._page("records", check_linked, after, limit)
 
     def feed_end(self) -> str:
         """Return the cursor after the last record of the feed."""
@@ -264,21 +256,23 @@ class EventStore(ABC):
 
     def changed_documents(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Document, ...], str]:
         """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
-        found, cursor = self._page("documents", after, limit)
-        return tuple(map(check_row, found)), cursor
+        return self._page("documents", check_row, after, limit)
 
     def documents_end(self) -> str:
         """Return the cursor after the last change of any document."""
         self._check_open()
         return self._feed_end("documents")
 
-    def _page(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
+    def _page(
+        self, table: Table, check: Callable[[Any], Item], after: str, limit: int
+    ) -> tuple[tuple[Item, ...], str]:
         self._check_open()
         if type(after) is not str:
             raise not_a_cursor(after)
-        return self._feed(table, after, clamp(limit))
+        rows, cursor = self._feed(table, after, clamp(limit))
+        return tuple(map(check, rows)), cursor
 
-    def watch(self, game: str, after: int = 0) -> Watch[int]:
+    def watch(self, game: str, after: int = 0) -> Watch:
         """Watch a game from a version on."""
         check_id(game)
 
@@ -288,7 +282,7 @@ class EventStore(ABC):
 
         return Watch(read, after, self._subscribe(game))
 
-    def watch_all(self, after: str = "") -> Watch[str]:
+    def watch_all(self, after: str = "") -> Watch:
         """Watch the feed of all games from a cursor on."""
         return Watch(self.feed, after, self._subscribe())
 
@@ -382,7 +376,7 @@ class EventStore(ABC):
         """Read where these games end."""
 
     @abstractmethod
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
         """Read the rows written after a cursor, and the cursor after them.
 
         The row of a record ends with the hash of its game's record before it.

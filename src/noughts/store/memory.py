@@ -27,7 +27,7 @@ class MemoryStore(EventStore):
         self._lock = RLock()
         self._last = 0
         """The number of the last row that was written to a feed."""
-        self._feeds: dict[Table, dict[Any, tuple[int, tuple[Any, ...]]]] = {
+        self._feeds: dict[Table, dict[Any, tuple[int, Any]]] = {
             "records": {},
             "documents": {},
         }
@@ -89,7 +89,7 @@ class MemoryStore(EventStore):
             ends = {game: self._games[game][-1] for game in games if game in self._games}
         return {game: (one.next_version, one.hash, not one.text) for game, one in ends.items()}
 
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
         first = read_sequence(after)
         with self._lock:
             new = [*takewhile(lambda row: row[0] > first, reversed(self._feeds[table].values()))]

@@ -22,7 +22,7 @@ from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
 from noughts.store.postgres_schema import Shard, check_url, current_generation, one, prepare, translated
 from noughts.store.records import MAX_ID_LENGTH, Record, not_a_cursor
-from noughts.store.sql import IS_RECORDED, MAX_CACHED_HEADS, SQLStore
+from noughts.store.sql import DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
@@ -249,10 +249,10 @@ class PostgresStore(SQLStore):
         if writer:
             writer.close()
 
-    def _select(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def _select(self, statement: str, *values: object) -> list[Any]:
         query = statement.replace("?", "%s").encode()
 
-        def select() -> list[tuple[Any, ...]]:
+        def select() -> list[Any]:
             with self._pool.connection() as reader:
                 return reader.execute(query, values).fetchall()
 
@@ -275,7 +275,7 @@ class PostgresStore(SQLStore):
         return {game: head_of(*row) for game, *row in self._select(sql.HEADS, list(games))}
 
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        return self._document_rows("WHERE name = ANY(?)", list(names))
+        return self._select(f"{DOCUMENTS} WHERE name = ANY(?)", list(names))
 
     def _close(self) -> None:
         super()._close()

@@ -13,6 +13,7 @@ from noughts.core.errors import CorruptStore, InvalidArgument, InvalidId, quoted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from noughts.core.events import Event
 
@@ -94,6 +95,16 @@ def check_chain(records: Iterable[Record], version: int = 0, previous: bytes = G
         version += text.count("\n") + 1
 
 
+def check_linked(row: tuple[Any, ...]) -> Record:
+    """Return a record that is followed by the hash of the record before it, or refuse it."""
+    *fields, previous = row
+    record, link = Record._make(fields), previous or GENESIS
+    if type(record.version) is not int or type(link) is not bytes:
+        raise CorruptStore(describe_change(record))
+    check_chain((record,), record.version, link)
+    return record
+
+
 def describe_change(record: Record) -> str:
     """Name a record that isn't what was recorded."""
     return (
@@ -111,11 +122,9 @@ def clamp(number: int) -> int:
 
 def read_sequence(cursor: str) -> int:
     """Return the number in a cursor of a feed with numbered rows."""
-    if cursor == "":
-        return 0
-    if cursor.isascii() and cursor.isdigit() and len(cursor) < 19:
-        return int(cursor)
-    raise not_a_cursor(cursor)
+    if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 19):
+        raise not_a_cursor(cursor)
+    return int(cursor or 0)
 
 
 def not_a_cursor(cursor: object) -> InvalidArgument:

@@ -108,12 +108,12 @@ class ShardedStore(EventStore):
         parts = self._parts(games, str)
         return {game: head for shard, some in parts.items() for game, head in shard._heads(some).items()}
 
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
         """Read one database after the other, each from its own place."""
         cursors = after.split(SEPARATOR) if after else [""] * len(self._shards)
         if len(cursors) != len(self._shards):
             raise not_a_cursor(after)
-        found: list[tuple[Any, ...]] = []
+        found: list[Any] = []
         for number, shard in enumerate(self._shards):
             page, cursors[number] = shard._feed(table, cursors[number], limit - len(found))
             found += page

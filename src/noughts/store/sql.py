@@ -66,7 +66,7 @@ class SQLStore(EventStore):
         self._lock = Lock()
 
     @abstractmethod
-    def _select(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def _select(self, statement: str, *values: object) -> list[Any]:
         """Return the rows that a statement selects."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class SQLStore(EventStore):
     def _records(self, game: str, after: int) -> list[Record]:
         return list(map(Record._make, self._select(RECORDS, game, game, after)))
 
-    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[tuple[Any, ...]], str]:
+    def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
         columns, condition = FEEDS[table]
         order, place = self._order[table], self._place(table, after)
         rows = self._select(
@@ -134,14 +134,11 @@ class SQLStore(EventStore):
         return list(map(CatalogueRow._make, self._select(f"{CATALOGUE} {where}", *values, limit)))
 
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        return [row for name in names for row in self._document_rows("WHERE name = ?", name)]
+        return [row for name in names for row in self._select(f"{DOCUMENTS} WHERE name = ?", name)]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
         where = f"WHERE label = ? AND label <> '' ORDER BY {self._newest_first('documents')} LIMIT ?"
-        return self._document_rows(where, label, limit)
-
-    def _document_rows(self, where: str, *values: object) -> list[DocumentRow]:
-        return [*self._select(f"{DOCUMENTS} {where}", *values)]
+        return self._select(f"{DOCUMENTS} {where}", label, limit)
 
 
 def check_schema(version: int, newest: int, store: object) -> None:

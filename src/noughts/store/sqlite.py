@@ -187,7 +187,7 @@ class SQLiteStore(sql.SQLStore):
         if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
             raise schema.translation(self._path, failure) from failure
 
-    def _select(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def _select(self, statement: str, *values: object) -> list[Any]:
         reader: sqlite3.Connection | None = None
         try:
             reader = self._readers.pop() if self._readers else self._open()

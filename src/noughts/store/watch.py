@@ -9,19 +9,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from threading import Condition, Lock
-from typing import Generic, TypeVar
 from weakref import WeakSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Self, TypeAlias
+    from typing import Any, Self, TypeAlias
 
     from noughts.store.records import Record
 
-Place = TypeVar("Place", int, str)
-if TYPE_CHECKING:
-    Read: TypeAlias = Callable[[Place], tuple[tuple[Record, ...], Place]]
+    Read: TypeAlias = Callable[[Any], tuple[tuple[Record, ...], Any]]
     """Returns the records after a place, and the place after them."""
 
 ANYTHING = None
@@ -83,16 +80,16 @@ class Subscription:
             return changed
 
 
-class Watch(Generic[Place]):
+class Watch:
     """The records of a game, or of all games, as they are recorded.
 
     Iterate to wait for each, or call `wait` with a time limit. After a store failure you can go on:
     the watch continues where it was.
     """
 
-    def __init__(self, read: Read[Place], after: Place, subscription: Subscription) -> None:
-        self._read: Read[Place] = read
-        self._after: Place = after
+    def __init__(self, read: Read, after: int | str, subscription: Subscription) -> None:
+        self._read = read
+        self._after = after
         self._subscription = subscription
         self._unread: deque[Record] = deque()
         self._is_closed = False
