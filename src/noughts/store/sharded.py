@@ -22,7 +22,7 @@ from noughts.store.records import not_a_cursor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from noughts.store.appends import Batch, CatalogueRow, Head
@@ -138,10 +138,6 @@ class ShardedStore(EventStore):
     def _listen(self) -> None:
         for shard in self._shards:
             shard._listen()
-
-    def integrity_errors(self) -> Iterator[str]:
-        """Return what each database finds."""
-        return chain.from_iterable(shard.integrity_errors() for shard in self._shards)
 
     def _close(self) -> None:
         for shard in self._shards:
