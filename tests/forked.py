@@ -243,7 +243,7 @@ def main(line: socket.socket, what: str) -> int:
             try:
                 if is_beside:
                     _keep(socket.socket(fileno=given.pop()), given)
-                return _become(json.loads(message), given)
+                return _end(_become(json.loads(message), given))
             except KeyboardInterrupt:  # before the command itself listens for it
                 return 130
         for descriptor in given:
@@ -283,6 +283,21 @@ def _become(asked: dict[str, object], given: list[int]) -> int:
     os.chdir(str(asked["folder"]))
     sys.argv[1:] = asked["arguments"]  # type: ignore[call-overload]  # the same
     return obey()
+
+
+def _end(code: int) -> int:
+    """End the process as Python would, but leave what was loaded in place: clearing it copies it all.
+
+    It returns the code only if the usual end has more to do: threads to wait for, or output to fail on.
+    """
+    gc.collect()  # an error in a finalizer still reaches standard error
+    if threading.active_count() == 1:
+        atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    return code
 
 
 if __name__ == "__main__":
