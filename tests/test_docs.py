@@ -104,9 +104,11 @@ def test_make_test_runs_these_tests() -> None:
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
-    """One after the other, in an empty folder: piped, one token placed, and no pause between moves."""
+    """One after the other, in an empty folder: piped, one token placed, no pauses, fewer games."""
     home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
     lines = commands("noughts")
+    at_once = "--interval", "0"
+    hurry = {"watch": at_once, "show": at_once, "simulate": ("--games", "100000")}
 
     with ExitStack() as serving:
         address = SERVED
@@ -116,8 +118,9 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
                 store = f"sqlite:{tmp_path / 'served.sqlite'}"
                 address = serving.enter_context(Server(store, *arguments[1:])).url
                 continue
-            hurry = ["--interval", "0"] if arguments[0] in ("watch", "show") else []
-            ran = run_noughts(*arguments, *hurry, typed="5\n", env=home, cwd=tmp_path)
+            ran = run_noughts(
+                *arguments, *hurry.get(arguments[0], ()), typed="5\n", env=home, cwd=tmp_path
+            )
             assert (ran.returncode, ran.stderr) == (0, ""), line
             assert ran.stdout, line
 
