@@ -1,8 +1,9 @@
 """Every position there is, over HTTP: the server answers as the core does.
 
-The analysis is asked for all of them. Positions are also reached by playing: of the 765 classes that are
-alike but for turning and mirroring, those on every fifth game; with NOUGHTS_TORTURE=1, all 5,478. (What a
-token leads to on the server is held against the core without HTTP, everywhere: see test_placing.py.)
+The analysis is asked for one position of each of the 765 classes that are alike but for turning and
+mirroring. Positions are also reached by playing: those classes on every fifth game. With
+NOUGHTS_TORTURE=1, both take all 5,478. (What a token leads to on the server is held against the core
+without HTTP, everywhere: see test_placing.py.)
 """
 
 from __future__ import annotations
@@ -44,32 +45,27 @@ if TYPE_CHECKING:
 PARTS = 2
 """Each a test of its own, so that two processes share the work."""
 
+TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
+
 parts = pytest.mark.parametrize("part", range(PARTS))
 
 
+@pytest.mark.torture
 @parts
 def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -> None:
-    """All 5,478: what each is worth, who is to move, what each move is worth, and all of it in words."""
-    boards = tuple(reachable(Mark.X))
-    assert len(boards) == 5478
+    """What each is worth, who is to move, what each move is worth, and all of it in words."""
+    boards = {_label(board): board for board in reachable(Mark.X)}
+    assert len(boards) == (5478 if TORTURE else 765)
 
     with quick.client() as client:
-        for board in islice(boards, part, None, PARTS):
+        for board in islice(boards.values(), part, None, PARTS):
             found = client.get(f"/analysis?board={board}&first=X").json
-            advice = advise(board)
-            assert [(move["cell"], move["result"], move["distance"]) for move in found["moves"]] == [
-                (one.cell, one.prospect.result.value, one.prospect.distance) for one in advice
-            ]
-            if board == board.canonical:  # the reasons are the same in all that look alike
-                assert found["moves"] == [
-                    plain_advice(one) | {"sentence": say_advice(one)} for one in advice
-                ]
-            assert {**found, "moves": None} == {
+            assert found == {
                 "board": str(board),
                 "turn": board.turn.value,
                 "over": board.is_over,
                 "prospect": plain_prospect(prospect(board)),
-                "moves": None,
+                "moves": [plain_advice(one) | {"sentence": say_advice(one)} for one in advise(board)],
                 "description": describe(board),
                 "review": None,
             }
@@ -86,10 +82,10 @@ def test_the_analysis_is_told_who_started(quick: Server) -> None:
 
 
 def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
-    """One in seven of the 14,205 boards that cannot be, and many that are no boards at all."""
+    """One in 35 of the 14,205 boards that cannot be, and many that are no boards at all."""
     impossible = 0
     with quick.client() as client:
-        for marks in islice(product("X_O", repeat=9), 0, None, 7):
+        for marks in islice(product("X_O", repeat=9), 0, None, 35):
             text = "/".join("".join(marks[row : row + 3]) for row in (0, 3, 6))
             try:
                 parse_board(text, Mark.X)
@@ -100,7 +96,7 @@ def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
         for text in ("", "X", "%00", "___/___", "___/___/___/___", "%F0%9F%99%82__/___/___", "_" * 400):
             refused = client.get(f"/analysis?board={text}")
             assert (refused.status, refused.code) == (400, "unreadable")
-    assert impossible > 2000
+    assert impossible > 400
 
 
 def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
@@ -136,11 +132,12 @@ def test_a_whole_game_is_reviewed(quick: Server) -> None:
     assert started["board"] == "___/_O_/___"
 
 
+@pytest.mark.torture
 @parts
 def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -> None:
     """In each, all nine cells are tried: what is refused, why, and what is recorded are the core's."""
     seen: set[Board] = set()
-    every = 1 if os.environ.get("NOUGHTS_TORTURE") else 5
+    every = 1 if TORTURE else 5
     for path in islice(_paths(), part * every, None, PARTS * every):
         with seated(quick, "self") as both:
             shadow = _Shadow(both)
@@ -208,7 +205,7 @@ class _Shadow:
 
 def _label(board: Board) -> Board:
     """Return what a position counts as."""
-    return board if os.environ.get("NOUGHTS_TORTURE") else board.canonical
+    return board if TORTURE else board.canonical
 
 
 def _paths() -> Iterator[tuple[int, ...]]:
@@ -222,7 +219,7 @@ def _paths() -> Iterator[tuple[int, ...]]:
             if _label(after) not in found:
                 found[_label(after)] = (*path, cell)
                 boards.append((after, (*path, cell)))
-    assert len(found) == (5478 if os.environ.get("NOUGHTS_TORTURE") else 765)
+    assert len(found) == (5478 if TORTURE else 765)
     for _, path in reversed(boards):
         if _label(_after(path)) not in passed or not path:
             yield path
