@@ -19,14 +19,18 @@ from noughts.store import postgres_schema, sqlite_schema
 from noughts.store.urls import open_store
 from played import feed_of, fill
 
+FUTURE = "CREATE TABLE noughts_future (note text)"
+
 # Another process, which opens a store as soon as it gets a line.
 OPENER = f"""
 import sys
-sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
-from test_migrations import engine_of, migrate
+from importlib import import_module
 from noughts.store.urls import open_store
 
-engine = engine_of(sys.argv[1])
+def migrate(store, *_):
+    store.execute("{FUTURE}")
+
+engine = import_module(sys.argv[2])
 engine.MIGRATIONS, engine.SCHEMA = (*engine.MIGRATIONS, migrate), engine.SCHEMA + 1
 print("ready", flush=True)
 sys.stdin.readline()
@@ -42,7 +46,7 @@ def engine_of(url: str) -> Any:  # noqa: ANN401 - either of two modules
 
 def migrate(store: Any, *_: object) -> None:  # noqa: ANN401 - each engine passes its own connection
     """Migrate to a schema of the future; this fails if it was done before."""
-    store.execute("CREATE TABLE noughts_future (note text)")
+    store.execute(FUTURE)
 
 
 def set_version(url: str, version: int) -> None:
@@ -110,7 +114,7 @@ def test_several_processes_migrate_a_store_once(url: str, games: int) -> None:
             fill(store)
     openers = [
         subprocess.Popen(
-            [sys.executable, "-c", OPENER, url],
+            [sys.executable, "-c", OPENER, url, engine_of(url).__name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
