@@ -24,6 +24,7 @@ from gymnasium.wrappers.vector import (
 )
 
 from noughts import Board, Mark, O, X, errors, reachable
+from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
 from noughts.lab.observing import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
@@ -48,6 +49,7 @@ modes = pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
 places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
+@cache
 def resigning(at: int) -> Policy:
     """Return a policy that takes the first free cell, and resigns when that many tokens lie there."""
 
@@ -60,12 +62,22 @@ def resigning(at: int) -> Policy:
 first_free = resigning(at=9)
 
 
+asked_once = cache(vector_env._answers)  # noqa: SLF001 - asking an opponent everything takes long
+
+
 @cache
 def made(
-    opponent: str | Policy | None, mark: str, mode: AutoresetMode, games: int, mask_in: str = "info"
+    opponent: str | Policy | None,
+    mark: str,
+    mode: AutoresetMode,
+    games: int,
+    mask_in: str | None = "info",
 ) -> Any:  # noqa: ANN401 - a TicTacToeVectorEnv, of which a test knows what its observations are
     """Return one environment for all tests that want such a one: each begins with a reset."""
-    return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode, mask_in=mask_in)
+    place = {} if mask_in is None else {"mask_in": mask_in}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vector_env, "_answers", asked_once)
+        return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode, **place)
 
 
 @cache
@@ -427,7 +439,7 @@ def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for(
 ) -> None:
     """The same run says the same both ways; the mask of an end is all ones."""
     rng, games = np.random.default_rng(6), 40
-    env: Any = TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode)
+    env = made(opponent, mark, mode, games, None)
     other = made(opponent, mark, mode, games, "info")
     result, expected = env.reset(seed=6), other.reset(seed=6)
     ended = np.zeros(games, np.bool_)
