@@ -95,23 +95,6 @@ def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> No
         assert found.odds(board) == Odds(*told[signs_of(board)]), board
 
 
-@pytest.mark.parametrize("pair", PAIRS[::2], ids="-".join)
-def test_odds_are_those_of_the_next_positions_weighed_by_their_chances(pair: tuple[str, str]) -> None:
-    """And one token more."""
-    found = reckoner(pair)
-    policies = dict(zip(Mark, map(found_once, pair), strict=True))
-    for board in reachable():
-        if not board.is_over:
-            chances = policies[board.turn](board)
-            after = [(chance, found.odds(board.place(cell))) for cell, chance in chances.items()]
-            assert found.odds(board) == Odds(
-                sum((chance * ends.x for chance, ends in after), Fraction(0)),
-                sum((chance * ends.draw for chance, ends in after), Fraction(0)),
-                sum((chance * ends.o for chance, ends in after), Fraction(0)),
-                sum((chance * (ends.length + 1) for chance, ends in after), Fraction(0)),
-            )
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
     """All these policies play images alike."""
