@@ -55,6 +55,12 @@ class Club:
         self.has_failed = Event()
         self.is_enough = Event()
         """Set when no new game is to be begun."""
+        self._goes_on: dict[str, bool] = {}
+
+    def goes_on(self, game: str) -> bool:
+        """Say whether another game follows this one: the same to both who played it."""
+        with self.news:
+            return self._goes_on.setdefault(game, not self.is_enough.is_set())
 
     def count(self, **numbers: int) -> None:
         """Add to what is told at the end."""
@@ -96,7 +102,7 @@ class Player(Thread):
         try:
             for _ in range(MOST_GAMES):
                 self._play()
-                if self._club.is_enough.is_set():
+                if not self._club.goes_on(self._game):
                     break
                 self._game = self._next()
         except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
