@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from functools import partial
-from threading import Event, Thread
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from at_once import DEADLINE
 from noughts.core.errors import CorruptStore, StoreUnavailable
+from noughts.store import group_commit
 from noughts.store.group_commit import GroupCommit
 
 if TYPE_CHECKING:
@@ -104,6 +107,49 @@ def test_writers_that_arrive_meanwhile_share_the_next_commit() -> None:
     assert queue.outcomes == dict.fromkeys("abcde", "recorded")
 
 
+class CountedLock:
+    """A lock that counts how often somebody has tried to take it."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+        self._lock = Lock()
+        self.release = self._lock.release
+
+    def acquire(self, timeout: float = -1) -> bool:
+        """Count, and try."""
+        self.tries += 1
+        return self._lock.acquire(timeout=timeout)
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def test_nobody_leaves_before_it_is_said_who_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A writer may check for itself at any moment, also while the leader settles the commit."""
+
+    def slow_pairwise(tickets: list[Any]) -> Any:  # noqa: ANN401 - the queue's own tickets
+        tries = [ticket.turn.tries for ticket in tickets[1:]]
+        end = time.monotonic() + DEADLINE
+        while tries and time.monotonic() < end:
+            is_checked = [
+                ticket.turn.tries > one + 2 for one, ticket in zip(tries, tickets[1:], strict=True)
+            ]
+            if all(is_checked):
+                break
+        return pairwise(tickets)
+
+    monkeypatch.setattr(group_commit, "RECHECK_SECONDS", 0.001)
+    monkeypatch.setattr(group_commit, "Lock", CountedLock)
+    monkeypatch.setattr(group_commit, "pairwise", slow_pairwise)
+    queue = Queue(fine, fine, fine)
+    queue.join_all("abcd", "e")
+
+    assert queue.outcomes == dict.fromkeys("abcde", "recorded")
+
+
 def test_a_writer_that_wants_to_be_alone_shares_with_nobody() -> None:
     """It has its own commit function, and the order of the queue is kept."""
     alone = Gate(fine, fine, fine)
@@ -192,6 +238,7 @@ def test_an_interrupted_writer_does_not_block_the_others(
 # not be recorded, but everything later must be.
 INTERRUPTED = f"""
 import os, signal, threading
+from noughts.store import group_commit
 from noughts.store.group_commit import GroupCommit
 
 entered, leave = threading.Event(), threading.Event()

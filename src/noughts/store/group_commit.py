@@ -55,7 +55,7 @@ class GroupCommit:
             interrupted = None
             while True:
                 try:
-                    if self._leader is ticket or not ticket.is_settled:
+                    if not ticket.is_settled or self._leader is ticket:  # in this order: see _lead
                         self._leave(ticket)
                     if ticket.next:
                         ticket.next.wake()
@@ -88,15 +88,15 @@ class GroupCommit:
         except Exception as error:  # noqa: BLE001 - each writer it concerns raises it
             failure = error
         with self._lock:
-            for ticket in group:
+            there = set(self._waiting)  # without those who were interrupted, and have left
+            leaving = [ticket for ticket in group if ticket in there]
+            for ticket, following in pairwise(leaving):
+                ticket.next = following
+            self._leader = leaving[-1]
+            for ticket in group:  # last: a writer that finds itself settled leaves at once
                 ticket.failure = failure
                 ticket.is_settled = True
-            # Without those who were interrupted, and have left.
-            settled = [ticket for ticket in self._waiting if ticket.is_settled]
-            for ticket, following in pairwise(settled):
-                ticket.next = following
             self._waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
-            self._leader = settled[-1]
 
     def _next_group(self) -> list[_Ticket]:
         waiting = [ticket for ticket in self._waiting if not ticket.is_settled]
