@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,7 @@ from noughts.store import postgres
 from noughts.store.appends import append_of
 from noughts.store.documents import Document, Write
 from noughts.store.memory import MemoryStore
+from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
 from played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
@@ -25,6 +26,7 @@ from store_games import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from noughts.store.base import EventStore
     from noughts.store.records import Record
@@ -445,3 +447,31 @@ def test_a_watch_goes_on_after_a_failure_where_it_was(store: EventStore) -> None
         with pytest.raises(OSError, match="the connection is down"):
             watch.wait(DEADLINE)
     assert watch.wait(DEADLINE) == store.read("game", 3)
+
+
+def test_what_was_rolled_back_hides_nothing_that_others_write(tmp_path: Path) -> None:
+    """On SQLite, the next record of another process gets the number that was given back."""
+    url = f"sqlite:{tmp_path / 'games'}"
+    with open_store(url) as store, open_store(url) as other:
+        assert isinstance(store, SQLiteStore)
+        changes = listen(store)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SQLiteStore, "_write_rows", written_and_interrupted(SQLiteStore._write_rows))  # noqa: SLF001 - where an interrupt arrives
+            with pytest.raises(KeyboardInterrupt):
+                play(store, "mine", [CREATED])
+        for _ in range(2):
+            store._group.record((), alone=store._look_for_others)  # noqa: SLF001 - now, and not in a moment
+        changes.wait(0)
+        play(other, "theirs", [CREATED])
+
+        assert changes.wait(DEADLINE) == {"theirs"}
+
+
+def written_and_interrupted(write: Callable[..., None]) -> Callable[..., None]:
+    """Let Ctrl-C arrive between a write and its commit."""
+
+    def interrupted(*arguments: Any) -> None:  # noqa: ANN401 - passed on
+        write(*arguments)
+        raise KeyboardInterrupt
+
+    return interrupted

@@ -172,6 +172,7 @@ class SQLiteStore(sql.SQLStore):
         writer, self._writer = self._writer, None
         self._known_heads.clear()
         self._data_version, self._polled = None, (None, [0, 0])
+        self._written = [0, 0]  # what was rolled back was not written
         try:
             if writer and writer.in_transaction:
                 writer.execute("ROLLBACK")
