@@ -43,7 +43,6 @@ class ShardedStore(EventStore):
     def __init__(self, urls: Sequence[str], *, create: bool = True) -> None:
         super().__init__()
         self._shards: list[PostgresStore] = []
-        self._threads = ThreadPoolExecutor(len(urls), thread_name_prefix="noughts-shard")
         try:
             for number, url in enumerate(urls):
                 shard = PostgresStore(url, create=create, shard=Shard(number, len(urls)))
@@ -57,15 +56,13 @@ class ShardedStore(EventStore):
         """Record the items of each database in one commit; a database that fails refuses its items."""
         self._check_open()
         parts = self._parts(items, _name_of)
-        if len(parts) == 1:
-            ((shard, some),) = parts.items()
-            shard.record(some)
+        if len(parts) < 2:
+            for shard, some in parts.items():
+                shard.record(some)
             return
-        try:
-            futures = {self._threads.submit(shard.record, some): some for shard, some in parts.items()}
-        except RuntimeError:  # no more threads: the store was closed meanwhile
-            self._check_open()
-            raise
+        # Threads of its own: other callers may be waiting for a database that is away.
+        with ThreadPoolExecutor(len(parts)) as threads:
+            futures = {threads.submit(shard.record, some): some for shard, some in parts.items()}
         for future, some in futures.items():
             if isinstance(failure := future.exception(), NoughtsError):
                 for item in some:
@@ -142,7 +139,6 @@ class ShardedStore(EventStore):
     def _close(self) -> None:
         for shard in self._shards:
             shard.close()
-        self._threads.shutdown()
 
 
 def _name_of(item: Append | Write) -> str:
