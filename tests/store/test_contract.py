@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import sys
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -456,6 +459,7 @@ MALFORMED: list[Any] = [
     events.GameCompleted(False),  # noqa: FBT003 - the same
     events.PlayerJoined(Mark.X, "a\0b"),
     events.PlayerJoined(Mark.X, "\ud800"),
+    events.PlayerJoined(Mark.X, "a" * 2001),
     events.PlayerJoined(Mark.X, 5),  # type: ignore[arg-type]  # the same
     events.PlayerActive("X"),  # type: ignore[arg-type]  # the same
     events.PlayerActive(None),  # type: ignore[arg-type]  # the same
@@ -517,6 +521,7 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
 @example(["\U0001f3b2", "\u05d0\u05d1", "'; DROP TABLE games; --", "%s", "\\x00", "{}"])
 @example([" Ann", "a\nb", "", "e\u0301", "\x1b[2J", "Bob", "bob", "bob\u2800"])
 @example([clean_name("e\u0301"), "\U0001f468\U0001f3fd", "\ufdfa" * 32, '"', "NULL"])
+@example(["".join(map(chr, range(0x4E00, 0x4E00 + 666)))])
 @example(['a","b', "{a}", "\\x00", '\\"'])
 def test_a_name_is_read_back_as_it_is(new_url: Callable[[], str], found: list[str]) -> None:
     """In any script, even if nobody could enter it now."""
@@ -890,6 +895,28 @@ def test_games_are_deleted_while_they_are_played(store: EventStore) -> None:
 
 
 # Several store objects on one URL
+
+
+def test_an_append_too_deep_in_the_stack_is_whole_or_not_there() -> None:
+    """A store in memory records all of it, or raises and records nothing."""
+    recorded: set[str] = set()
+
+    def descend(depth: int, game: str) -> int:
+        if depth:
+            return descend(depth - 1, game)
+        return store.append(game, CREATED, expected=0, key="key", at=NOW)
+
+    with open_store("memory:") as store:
+        store.append("game", CREATED, expected=0, key="key", at=NOW)  # imports what is needed
+        here = len(inspect.stack())
+        for left in range(40):
+            with suppress(RecursionError):
+                descend(sys.getrecursionlimit() - here - left, f"game{left}")
+                recorded.add(f"game{left}")
+
+        assert {record.game for record in feed_of(store)} == {"game", *recorded}
+        assert {row.id for row in store.games(limit=99)} == {"game", *recorded}
+        assert 0 < len(recorded) < 40
 
 
 def test_a_store_in_memory_is_not_shared() -> None:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     """The fields of a `Record`."""
 
 MAX_REMEMBERED = 4096
+MAX_NAME_BYTES = 2_000
+"""PostgreSQL's indexes take no more than about 2,700 for a row."""
 
 DRAW = "draw"
 """The result of a drawn game; any other finished game's is the winner's mark."""
@@ -257,6 +259,10 @@ def _serialize(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
         texts.append(dumps(event))
         if loads(texts[-1]) != event:
             raise MalformedRecord(f"{quoted(event)} would not read back the same")
+        if isinstance(event, PlayerJoined) and len(event.name.encode()) > MAX_NAME_BYTES:
+            raise MalformedRecord(
+                f"a name has at most {MAX_NAME_BYTES} bytes, unlike {quoted(event.name)}"
+            )
     if not texts:
         raise ValueError("an append has at least one event")
     return "\n".join(texts), catalogue_change(command)

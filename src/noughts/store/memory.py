@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from noughts.store.appends import Append, Batch, CatalogueRow, Head, Outcome
+    from noughts.store.appends import Append, Batch, CatalogueRow, Head
     from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
 
@@ -40,39 +40,49 @@ class MemoryStore(EventStore):
             heads = self._heads([append.game for append in batch.appends])
             stored = self._documents(batch.document_names)
             outcome = arbitrate(batch, heads, stored, self._is_recorded)
+            records = [*map(Record._make, outcome.records)]
+            rows = [self._rows.get(row.game, row).changed(row[2:]) for row in outcome.catalogue]
+            changes = self._last + 1, records, rows, outcome.documents, outcome.deleted
             interrupted = None
-            first = self._last + 1
             while True:
                 try:
-                    self._apply(outcome, first)
+                    self._apply(*changes)
                     break
+                except RecursionError:  # trying again would not help; nothing was written
+                    raise
                 except BaseException as error:  # noqa: BLE001 - Ctrl-C: finish, then raise it
                     interrupted = error
             if interrupted:
                 raise interrupted
 
-    def _apply(self, outcome: Outcome, first: int) -> None:
-        """Write everything; doing it again changes nothing."""
-        records, documents = self._feeds["records"], self._feeds["documents"]
-        for number, record in enumerate(map(Record._make, outcome.records), first):
+    def _apply(
+        self,
+        first: int,
+        records: list[Record],
+        rows: list[CatalogueRow],
+        documents: list[DocumentRow],
+        deleted: list[str],
+    ) -> None:
+        """Write everything; doing it again changes nothing. It calls no function of ours."""
+        feed, changes = self._feeds["records"], self._feeds["documents"]
+        for number, record in enumerate(records, first):
             game = self._games.setdefault(record.game, [])
-            if record.is_deletion and record not in game:
-                for deleted in game:
-                    records.pop(deleted[:2], None)
+            if not record.text and record not in game:
+                for erased in game:
+                    feed.pop(erased[:2], None)
                 game.clear()
             if not game or game[-1].version < record.version:
-                records[record[:2]] = number, (*record, game[-1].hash if game else GENESIS)
+                feed[record[:2]] = number, (*record, game[-1].hash if game else GENESIS)
                 game.append(record)
-        for row in outcome.catalogue:
-            there = self._rows.get(row.game, row)
-            self._rows[row.game] = there.changed(row[2:])
-        for number, document in enumerate(outcome.documents, first + len(outcome.records)):
-            documents.pop(document[0], None)
-            documents[document[0]] = number, document
-        for name in outcome.deleted:
+        for row in rows:
+            self._rows[row.game] = row
+        for number, document in enumerate(documents, first + len(records)):
+            changes.pop(document[0], None)
+            changes[document[0]] = number, document
+        for name in deleted:
             self._rows.pop(name, None)
-            documents.pop(name, None)
-        self._last = first - 1 + len(outcome.records) + len(outcome.documents)
+            changes.pop(name, None)
+        self._last = first - 1 + len(records) + len(documents)
 
     def _is_recorded(self, append: Append) -> bool:
         records = self._games.get(append.game, ())
