@@ -83,7 +83,7 @@ def test_the_analysis_is_told_who_started(quick: Server) -> None:
 
 @pytest.mark.torture
 def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
-    """One in 35 of the 14,205 boards that can't be (in torture, one in 7), and what is no board at all."""
+    """One in 35 of the 14,205 boards that can't be (in torture 1 in 7), and what is no board at all."""
     impossible, step = 0, 7 if TORTURE else 35
     with quick.client() as client:
         for marks in islice(product("X_O", repeat=9), 0, None, step):
