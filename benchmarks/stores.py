@@ -176,8 +176,8 @@ def seconds_an_append(store: EventStore, count: int = 300) -> float:
     return statistics.median(took)
 
 
-def settle(urls: Iterable[str]) -> None:
-    """Finish what the filling has left to be done later: it is no part of what is measured."""
+def finish_filling(urls: Iterable[str]) -> None:
+    """Finish what the filling has left to be done later: it isn't what is measured."""
     for url in urls:
         if url.startswith("postgresql:"):
             with psycopg.connect(url, autocommit=True) as connection:
@@ -190,7 +190,7 @@ def growth(urls: dict[int, str]) -> dict[str, list[float]]:
     """Fill stores to their sizes, and tell what an append and a load take in each, measured in turns."""
     stores = {size: open_store(url) for size, url in urls.items()}
     games = {size: fill(store, size) for size, store in stores.items()}
-    settle(urls.values())
+    finish_filling(urls.values())
     appends = in_turns(9, **{f"{size}": partial(seconds_an_append, stores[size]) for size in urls})
     loads = in_turns(
         9, **{f"{size}": partial(seconds_a_load, stores[size], games[size]) for size in urls}

@@ -115,7 +115,7 @@ def test_games_are_exported_in_the_order_in_which_they_were_started(
     store: EventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The order is that of (started, id), however many pages the catalogue has."""
-    monkeypatch.setattr(archive, "PAGE", 2)
+    monkeypatch.setattr(archive, "PAGE_SIZE", 2)
     for number, game in enumerate("cadbe"):
         store.append(game, game_of("")[0], expected=0, key="k", at=NOW - number // 2)
     lines = [*export_all(store)]
@@ -421,7 +421,7 @@ def damage(content: bytearray, chance: Random) -> None:
 
 def between_pages(store: EventStore, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:
     """Let something happen after each page of the feed that is read; pages are short."""
-    monkeypatch.setattr(archive, "PAGE", 10)
+    monkeypatch.setattr(archive, "PAGE_SIZE", 10)
     feed = store.feed
 
     def read(after: str, limit: int) -> tuple[tuple[Record, ...], str]:
@@ -437,7 +437,7 @@ def test_a_backup_is_the_store_once_more(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
     """It has every record, hash and document, and it is a store like any other."""
-    monkeypatch.setattr(archive, "PAGE", page)
+    monkeypatch.setattr(archive, "PAGE_SIZE", page)
     fill(store)
     play(store, "deleted", WON)
     store.delete("deleted", at=NOW)

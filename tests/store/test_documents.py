@@ -383,7 +383,7 @@ def test_a_backup_while_documents_change_ends(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that changes after its page was copied comes again: the copy is of one moment."""
-    monkeypatch.setattr("noughts.store.archive.PAGE", 3)
+    monkeypatch.setattr("noughts.store.archive.PAGE_SIZE", 3)
     store.record([Write(f"n{number}", "old", expected=0) for number in range(8)])
     changed = store.changed_documents
     moments: list[tuple[Document, ...]] = []

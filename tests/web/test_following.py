@@ -171,7 +171,7 @@ def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatc
                 store._wakeups.notify(ANYTHING, is_own=False)  # noqa: SLF001 - as after a lost notification
                 await asyncio.wait_for(ended.wait(), DEADLINE_SECONDS)
 
-    monkeypatch.setattr("noughts.web.following.PAGE", 2)
+    monkeypatch.setattr("noughts.web.following.PAGE_SIZE", 2)
     asyncio.run(follow())
     assert pages == [2, 1, 1]
 

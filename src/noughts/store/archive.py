@@ -29,7 +29,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import ALL_GAMES, PAGE, all_rows, pages
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows, pages
 from noughts.store.records import GENESIS, HASH_SIZE, MAX_NUMBER, Record, check_id, record_hash
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
 
 def export_all(store: EventStore) -> Iterator[str]:
     """Write all games as lines, in the order in which they were started."""
-    newest_first = [*all_rows(store, ALL_GAMES, PAGE)]
+    newest_first = [*all_rows(store, ALL_GAMES, PAGE_SIZE)]
     for row in reversed(newest_first):
         yield from export_game(store, row.game)
 
@@ -111,7 +111,7 @@ def backup(store: EventStore, target: str) -> Copied:
     try:
         with SQLiteStore(str(partial)) as copy:
             copied = _copy_games(store, copy)
-            for documents in pages(store.changed_documents, PAGE):  # one that changes comes again
+            for documents in pages(store.changed_documents, PAGE_SIZE):  # one that changes comes again
                 copy.restore((), documents)
         _rename(partial, path)
         sync_folder(path.parent)
@@ -127,7 +127,7 @@ def backup(store: EventStore, target: str) -> Copied:
 def _copy_games(store: EventStore, copy: EventStore) -> Copied:
     """Record everything again, in the same order."""
     versions: dict[str, int] = {}
-    for found in pages(store.feed, PAGE):
+    for found in pages(store.feed, PAGE_SIZE):
         copy.restore([_append(record) for record in found if not record.is_deletion])
         for record in found:
             if not record.is_deletion:

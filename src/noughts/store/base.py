@@ -69,7 +69,7 @@ __all__ = [
     "append_of",
 ]
 
-PAGE = 1000
+PAGE_SIZE = 1000
 """The default page size of the feed and of `changed_documents`."""
 
 
@@ -196,7 +196,7 @@ class EventStore(ABC):
         heads = self._heads([check_id(game) for game in games])
         return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
 
-    def feed(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Record, ...], str]:
+    def feed(self, after: str = "", limit: int = PAGE_SIZE) -> tuple[tuple[Record, ...], str]:
         """Return the records of all games after a cursor, and the cursor after them.
 
         Each game's records are in order. This is for copying and checking. To follow a game, watch it:
@@ -254,7 +254,9 @@ class EventStore(ABC):
         self._check_open()
         return tuple(map(check_row, self._labelled(check_id(label, "label"), clamp(limit))))
 
-    def changed_documents(self, after: str = "", limit: int = PAGE) -> tuple[tuple[Document, ...], str]:
+    def changed_documents(
+        self, after: str = "", limit: int = PAGE_SIZE
+    ) -> tuple[tuple[Document, ...], str]:
         """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
         return self._page("documents", check_row, after, limit)
 

@@ -84,7 +84,7 @@ class PostgresStore(SQLStore):
     """A store in the database that `url` names; its tables are created if they are missing."""
 
     _order: ClassVar = {"records": "generation, xid, game, version", "documents": "generation, xid, name"}
-    _is_settled = sql.SETTLED
+    _is_final = sql.IS_FINAL
 
     def __init__(self, url: str, *, create: bool = True, shard: Shard = Shard()) -> None:  # noqa: B008 - immutable
         super().__init__()
@@ -127,7 +127,7 @@ class PostgresStore(SQLStore):
         conflicts = 0
         while batch.appends or batch.writes or batch.documents:
             now, later = (batch, _NOTHING) if batch.is_whole else _first_of_each(batch)
-            lost = self._patiently(partial(self._write_once, now))
+            lost = self._with_retries(partial(self._write_once, now))
             conflicts += lost is not _NOTHING
             if conflicts > MAX_CONFLICTS:
                 raise CorruptStore("the store on PostgreSQL is damaged: what it refuses is not there")
@@ -257,7 +257,7 @@ class PostgresStore(SQLStore):
                 return reader.execute(query, values).fetchall()
 
         with translated(self._url):
-            return self._patiently(select)
+            return self._with_retries(select)
 
     def _place(self, table: Table, cursor: str) -> Sequence[object]:
         start = "0.0..0" if table == "records" else "0.0."
@@ -311,7 +311,7 @@ class PostgresStore(SQLStore):
                 elif notification.pid != self._writer_pid:
                     self._wakeups.notify(notification.payload.split(), is_own=False)
 
-    def _patiently(self, work: Callable[[], Answer]) -> Answer:
+    def _with_retries(self, work: Callable[[], Answer]) -> Answer:
         """Retry with growing delays while the server is away."""
         end, delay = time.monotonic() + OUTAGE_TIMEOUT_SECONDS, 0.02
         while True:
@@ -331,12 +331,12 @@ class PostgresStore(SQLStore):
 
 def _configure(store: Session) -> None:
     """Set what durability and order depend on, whatever the server's defaults are."""
-    patience = (
+    timeout = (
         f"{OUTAGE_TIMEOUT_SECONDS * 1000:.0f}"  # a process that hangs doesn't block the others for ever
     )
     store.execute(f"""SET default_transaction_isolation TO 'read committed';
         SET client_encoding TO 'UTF8';
-        SET lock_timeout TO {patience}; SET idle_in_transaction_session_timeout TO {patience};
+        SET lock_timeout TO {timeout}; SET idle_in_transaction_session_timeout TO {timeout};
         SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') = 'off'""")
 

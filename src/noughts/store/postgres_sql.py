@@ -11,7 +11,7 @@ RECORDS_OF_MANY = f"""SELECT found.* FROM unnest(?::text[], ?::bigint[]) AS want
 HEADS = """SELECT last.* FROM unnest(?::text[]) AS wanted(id), LATERAL (SELECT game, version, events, hash
     FROM noughts_records WHERE game = wanted.id ORDER BY version DESC LIMIT 1) AS last"""
 # Transactions that end late have no smaller ids than the oldest one still running: nothing is missed.
-SETTLED = """(generation < (SELECT generation FROM noughts_store)
+IS_FINAL = """(generation < (SELECT generation FROM noughts_store)
     OR xid < pg_snapshot_xmin(pg_current_snapshot()))"""
 INSERT = """INSERT INTO noughts_records (game, version, at, key, events, hash, generation)
     SELECT *, %s::int FROM unnest(%s::text[], %s::int[], %s::bigint[], %s::text[], %s::text[],

@@ -96,7 +96,7 @@ def check_chain(records: Iterable[Record], version: int = 0, previous: bytes = G
 
 
 def check_linked(row: tuple[Any, ...]) -> Record:
-    """Return a record that is followed by the hash of the record before it, or refuse it."""
+    """Check a row of the feed, whose last column is the hash of the record before it."""
     *fields, previous = row
     record, link = Record._make(fields), previous or GENESIS
     if type(record.version) is not int or type(link) is not bytes:

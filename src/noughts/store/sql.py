@@ -56,8 +56,8 @@ class SQLStore(EventStore):
 
     _order: ClassVar[Mapping[Table, str]]
     """The columns that order each feed: their values are a place in it."""
-    _is_settled = "true"
-    """The condition that no row will come before this one any more."""
+    _is_final = "true"
+    """The condition that no row will come before this one any more, as SQL."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class SQLStore(EventStore):
         order, place = self._order[table], self._place(table, after)
         rows = self._select(
             f"""SELECT {columns}, {order} FROM noughts_{table}
-            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_settled} AND {condition}
+            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
             ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
             *place,
             limit,
@@ -106,7 +106,7 @@ class SQLStore(EventStore):
 
     def _feed_end(self, table: Table) -> str:
         last = self._select(
-            f"""SELECT {self._order[table]} FROM noughts_{table} WHERE {self._is_settled}
+            f"""SELECT {self._order[table]} FROM noughts_{table} WHERE {self._is_final}
             ORDER BY {self._newest_first(table)} LIMIT 1"""  # noqa: S608 - our own text
         )
         return _cursor(last[0]) if last else ""
@@ -115,7 +115,7 @@ class SQLStore(EventStore):
         return self._order[table].replace(",", " DESC,") + " DESC"
 
     def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
-        conditions, values = ["id <> ''"], list[object]()
+        conditions, values = ["true"], list[object]()
         if wanted.player is not None:
             conditions.append("(x = ? OR o = ?)")
             values += [wanted.player, wanted.player]

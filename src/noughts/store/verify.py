@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from noughts.core.errors import CorruptStore, InvalidId, RecordError, quoted
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import ALL_GAMES, PAGE, GameFilter, all_rows, pages
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, GameFilter, all_rows, pages
 from noughts.store.records import GENESIS, check_chain
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def verify(store: EventStore) -> Verified:
             del ends[game], rows[game]
     for game in _doubtful(store, rows):
         _check_game(store, game)
-    for _ in pages(store.changed_documents, PAGE):
+    for _ in pages(store.changed_documents, PAGE_SIZE):
         pass  # each document is checked as it is read
     for error in store.integrity_errors():
         raise CorruptStore(f"all records are as they were, but the store around them is damaged: {error}")
@@ -59,7 +59,7 @@ def _row_after(record: Record, before: CatalogueRow | None) -> CatalogueRow:
 
 def _records(store: EventStore) -> Iterator[Record]:
     """Read the feed; where a page can't be read, find the record that is to blame."""
-    cursor, limit, place = "", PAGE, "at the start of the feed"
+    cursor, limit, place = "", PAGE_SIZE, "at the start of the feed"
     while True:
         try:
             found, cursor = store.feed(cursor, limit)
@@ -76,7 +76,7 @@ def _records(store: EventStore) -> Iterator[Record]:
 
 def _doubtful(store: EventStore, expected: dict[str, CatalogueRow]) -> Iterator[str]:
     """Return the games of which the catalogue doesn't say what the records do."""
-    for row in all_rows(store, ALL_GAMES, PAGE):
+    for row in all_rows(store, ALL_GAMES, PAGE_SIZE):
         if expected.pop(row.game, None) != row:
             yield row.game
     yield from expected
@@ -91,7 +91,7 @@ def _check_game(store: EventStore, name: str) -> None:
     try:
         before = None
         while True:
-            rows = all_rows(store, GameFilter(id_prefix=name), PAGE)
+            rows = all_rows(store, GameFilter(id_prefix=name), PAGE_SIZE)
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
             expected: CatalogueRow | None = None

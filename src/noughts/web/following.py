@@ -12,7 +12,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from noughts.core.errors import CorruptStore, NoughtsError
-from noughts.store.base import PAGE
+from noughts.store.base import PAGE_SIZE
 from noughts.store.watch import ANYTHING
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ class Follower:
         is_last = False
         while not is_last:
             documents, self._cursor = await self._lounge.in_thread(
-                lambda: self._store.changed_documents(self._cursor, PAGE)
+                lambda: self._store.changed_documents(self._cursor, PAGE_SIZE)
             )
             self._take_up(documents)
-            is_last = len(documents) < PAGE
+            is_last = len(documents) < PAGE_SIZE
         if games:
             await self._lounge.read_on(games)
 
