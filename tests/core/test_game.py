@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -365,6 +365,28 @@ def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Eve
         evolve(game, event)
 
     assert str(raised.value) == message
+
+
+def test_a_game_that_a_letter_starts_is_refused() -> None:
+    """Also when its event is recorded: a letter is not a mark."""
+    with pytest.raises(errors.InvalidArgument, match="not 'X'"):
+        evolve(None, events.GameCreated(cast("Mark", "X")))
+
+
+def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
+    """Also in an event: numeric libraries have kinds of their own."""
+
+    class Whole:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __index__(self) -> int:
+            return self.number
+
+    row, column = cast("int", Whole(2)), cast("int", Whole(1))
+    game = evolve(fold(decide(None, CreateGame())), events.PlayerPlacedToken(row, column, Mark.X))
+
+    assert game.moves == (7,)
 
 
 def test_what_is_no_command_and_no_event_is_refused() -> None:

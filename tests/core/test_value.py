@@ -98,6 +98,22 @@ def test_all_missing_fields_are_named() -> None:
         Pair()  # type: ignore[call-arg]  # that is the point
 
 
+def test_a_value_that_checks_its_fields_checks_replaced_ones_too() -> None:
+    """Its own constructor makes the new value."""
+
+    class Even(Value):
+        number: int
+
+        def __init__(self, number: int) -> None:
+            if number % 2:
+                raise ValueError(f"{number} is odd")
+            super().__init__(number)
+
+    assert Even(2).replace(number=4) == Even(4)
+    with pytest.raises(ValueError, match="3 is odd"):
+        Even(2).replace(number=3)
+
+
 def test_replacing_what_is_not_there_is_refused() -> None:
     """By its name."""
     with pytest.raises(TypeError, match=r"^Point has no z$"):
