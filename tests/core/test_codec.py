@@ -375,7 +375,7 @@ def test_a_record_is_written_as_json_lines() -> None:
         (
             '{"schema":1,"event":"playerNotifyIllegalMove","mark":"X","reason":"cellTaken"}',
             errors.ImpossibleHistory,
-            "line 2: playerNotifyIllegalMove is no part of a game's record",
+            "line 2: playerNotifyIllegalMove is not part of a game's record",
         ),
         (
             '{"schema":1,"event":"gameDraw"}',

@@ -483,7 +483,7 @@ def test_an_event_that_would_not_read_back_is_refused(store: EventStore, malform
 def test_a_notice_to_one_player_is_not_recorded(store: EventStore) -> None:
     """A refused move is not part of a game."""
     notice = events.PlayerNotifyIllegalMove(Mark.X, Reason.CELL_TAKEN)
-    with pytest.raises(ImpossibleHistory, match="is no part of a game's record"):
+    with pytest.raises(ImpossibleHistory, match="is not part of a game's record"):
         store.append("game", (*CREATED, notice), expected=0, key="key", at=NOW)
 
     assert feed_of(store) == []

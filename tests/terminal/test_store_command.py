@@ -768,7 +768,7 @@ HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
     "an impossible history": (sealed(CREATED, [PlayerActive(MARK)]), "game hhhhhhhh: event 4"),
     "a notice to one player": (
         sealed(CREATED, [PlayerNotifyIllegalMove(MARK, Reason.CELL_TAKEN)]),
-        "playerNotifyIllegalMove is no part of a game's record",
+        "playerNotifyIllegalMove is not part of a game's record",
     ),
     "a game in two places": (
         LINES[0] + sealed(CREATED) + LINES[1],

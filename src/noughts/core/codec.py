@@ -108,7 +108,7 @@ def parse_record(text: str) -> tuple[Event, ...]:
         except RecordError as error:
             raise type(error)(f"line {number}: {error}") from error
         if isinstance(event, PlayerNotifyIllegalMove):
-            raise ImpossibleHistory(f"line {number}: {event.kind()} is no part of a game's record")
+            raise ImpossibleHistory(f"line {number}: {event.kind()} is not part of a game's record")
         history.append(event)
     replay(history)
     return tuple(history)

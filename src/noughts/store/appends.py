@@ -255,7 +255,7 @@ def _serialize(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
     texts: list[str] = []
     for event in command:
         if isinstance(event, PlayerNotifyIllegalMove):
-            raise ImpossibleHistory(f"{event.kind()} is no part of a game's record")
+            raise ImpossibleHistory(f"{event.kind()} is not part of a game's record")
         texts.append(dumps(event))
         if loads(texts[-1]) != event:
             raise MalformedRecord(f"{quoted(event)} would not read back the same")
