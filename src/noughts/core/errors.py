@@ -47,6 +47,7 @@ NoughtsError
     ├── UnknownStore        a URL that names no store
     ├── StoreMissing        there is nothing where it should be
     ├── StoreUnavailable    not now: a full disk, a lock, a server that is down
+    ├── StoreLost           the file of an open store was moved, replaced or cut short
     ├── NotAStore           something else, or made by a newer noughts; left untouched
     │   └── OldStore        made by a version whose format is no longer read
     └── CorruptStore        what was recorded has changed since
@@ -269,6 +270,10 @@ class StoreMissing(StoreError):
 
 class StoreUnavailable(StoreError):
     """The store cannot be opened, read or written now."""
+
+
+class StoreLost(StoreError):
+    """The file of an open store was moved, replaced or cut short: the store has to be opened again."""
 
 
 class NotAStore(StoreError):
