@@ -1,4 +1,4 @@
-"""An event loop whose clock only moves when a test moves it."""
+"""Clocks that only move when a test moves them: that of an event loop, and the time of day."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any, TypeVar
+
+    import pytest
 
     Found = TypeVar("Found")
 
@@ -33,3 +35,19 @@ def run(work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
     """Run something in such a loop."""
     with asyncio.Runner(loop_factory=FakeClockLoop) as runner:
         return runner.run(work())
+
+
+class FakeWallClock:
+    """What `noughts.service.wall_clock` reads instead of the time, in place of the module `time`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._ms = 1_800_000_000_000
+        monkeypatch.setattr("noughts.service.time", self)
+
+    def time_ns(self) -> int:
+        """Return the time in nanoseconds since 1970."""
+        return self._ms * 1_000_000
+
+    def skip(self, *, days: int = 0, ms: int = 0) -> None:
+        """Move the clock."""
+        self._ms += days * 24 * 3600 * 1000 + ms

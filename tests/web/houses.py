@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_house(
-    store: str = "memory:", *, cached_games: int = 4096, is_shared: bool = False
+    store: str = "memory:", *, cached_games: int = 4096, expire_days: int = 30, is_shared: bool = False
 ) -> AsyncIterator[House]:
     """Open the components of a server, and close them in the end."""
     threshold = gc.get_threshold()
-    house = House(Settings(store=store, cached_games=cached_games), is_shared=is_shared)
+    settings = Settings(store=store, cached_games=cached_games, expire_days=expire_days)
+    house = House(settings, is_shared=is_shared)
     await house.open()
     try:
         yield house

@@ -20,6 +20,7 @@ from noughts import (
     fold,
     open_store,
 )
+from noughts.service import wall_clock
 from noughts.store.verify import verify
 from noughts.web.rooms import Chair, Room, write_room
 from noughts.web.secrets import sealed
@@ -241,7 +242,7 @@ def test_players_of_an_older_game_keep_their_names_in_a_rematch(store: str) -> N
     )
     with open_store(store) as older:
         older.write_document("older", write_room(room), expected=0, label=room.label)
-        older.append("older", history, expected=0, key="key", at=0)
+        older.append("older", history, expected=0, key="key", at=wall_clock())
 
     with Server(store) as server, server.client("of-x") as ann, server.client("of-o") as other:
         assert Seat(ann, "older").rematch().status == 202

@@ -53,6 +53,7 @@ SETTINGS = {
     "NOUGHTS_MOST_STREAMS": ("x",),
     "NOUGHTS_MOST_CONNECTIONS": ("x",),
     "NOUGHTS_CACHED_GAMES": ("x",),
+    "NOUGHTS_EXPIRE_DAYS": ("never", "-1"),
     "NOUGHTS_LOG": ("loud", "INFO "),
     "NOUGHTS_ORIGIN": ("noughts.example", "https://", "https://a/b", "ftp://a", "https://a@b"),
     "NOUGHTS_BOTS": ("club=q.json",),

@@ -276,6 +276,7 @@ class Api:
         """Return a game as it is, or as it was at a version."""
         query = asking.query("version")
         live = await self._house.lounge.find(asking.path["id"])
+        self._house.expiry.note_reader(live)
         you = await self._house.held(live, asking)
         version = live.version
         if "version" in query:

@@ -18,6 +18,7 @@ from noughts.core.errors import NoughtsError
 from noughts.store.urls import open_store
 from noughts.web.asking import Asking, bare
 from noughts.web.bots import Bots
+from noughts.web.expiry import Expiry
 from noughts.web.following import Follower
 from noughts.web.limits import Limit
 from noughts.web.lounge import Lounge
@@ -81,10 +82,12 @@ class House:
             self._threads,
             lambda: Follower(self.store, self.lounge, self.presence, loop, is_shared=self.is_shared),
         )
-        self._ticking = asyncio.ensure_future(self._tick())
+        self.expiry = Expiry(self.store, self.lounge, days=self.settings.expire_days)
+        self._tasks = [asyncio.ensure_future(self._tick()), asyncio.ensure_future(self.expiry.run())]
         self.metrics.gauges = {
             "commits": lambda: self._writer.commits,
             "commands_recorded": lambda: self._writer.recorded,
+            "games_expired": lambda: self.expiry.expired,
             "streams": lambda: len(self.readers),
             "live_games": lambda: self.lounge.live_games,
         }
@@ -97,13 +100,15 @@ class House:
 
     async def close(self) -> None:
         """Record what waits, and give everything back."""
-        self._ticking.cancel()
+        for task in self._tasks:
+            task.cancel()
         loop = asyncio.get_running_loop()
         for close in (
             self.readers.close,
             self.bots.close,
             self.presence.close,
-            lambda: asyncio.gather(*self._closing, return_exceptions=True),
+            lambda: asyncio.gather(*self._tasks, *self._closing, return_exceptions=True),
+            self.expiry.close,
             lambda: loop.run_in_executor(None, self._follower.close),
             lambda: loop.run_in_executor(None, self._writer.close),
             lambda: loop.run_in_executor(None, self.store.close),

@@ -64,6 +64,7 @@ class Live:
         "is_busy",
         "is_stale",
         "keys",
+        "last_played",
         "revision",
         "room",
         "streams",
@@ -72,12 +73,16 @@ class Live:
         "written_room",
     )
 
-    def __init__(self, game: str, room: Room, revision: int, history: Iterable[Kept]) -> None:
+    def __init__(
+        self, game: str, room: Room, revision: int, history: Iterable[Kept], last_played: int = 0
+    ) -> None:
         self.id = game
         self.room = room
         self.revision = revision
         """Of the room's document."""
         self.history = list(history)
+        self.last_played = last_played
+        """When its last record was made, in milliseconds since 1970."""
         self.keys = {told.key for told in self.history}
         found = fold(kept.event for kept in self.history)
         if found is None:

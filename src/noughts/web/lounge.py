@@ -11,6 +11,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+import msgspec
+
 from noughts.core.errors import InvalidId, NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import TakeBack
@@ -110,7 +112,8 @@ class Lounge:
             return None
         live = self._alive.get(game)
         if live is None:
-            live = Live(game, read_room(document.text), document.revision, _kept(records))
+            room, last = read_room(document.text), records[-1].at
+            live = Live(game, room, document.revision, _kept(records), last)
             self._remember(live)
         else:
             self.take_up(live, records)
@@ -141,7 +144,8 @@ class Lounge:
         """Create a game: its room and its first record are written in one commit."""
         write = Write(game, write_room(room), expected=0, label=room.label)
         append = append_of(game, 0, events, key=random_id(), at=wall_clock(), document=write)
-        live = Live(game, room, write.document.revision, kept(append.key, append.text, events))
+        history = kept(append.key, append.text, events)
+        live = Live(game, room, write.document.revision, history, append.at)
         self._creating.add(game)
         try:
             await self._record(live, append, [], live.game)
@@ -164,7 +168,7 @@ class Lounge:
                 lambda: (self.store.document(live.id), self.store.read(live.id, before))
             )
         except NoSuchGame:
-            self._forget(live)
+            self.forget(live)
             raise absent() from None
         if live.changes == changes:
             live.is_stale = False
@@ -216,7 +220,7 @@ class Lounge:
                 if live.id in found:
                     self.take_up(live, found[live.id])
                 else:
-                    self._forget(live)
+                    self.forget(live)
 
     def _is_behind(self, live: Live, version: int | None) -> bool:
         """Return whether a game has to be read that is at that version, or deleted, in the store."""
@@ -256,8 +260,9 @@ class Lounge:
         """Apply the records that are not known yet."""
         new = [record for record in records if record.next_version > live.version]
         if new and new[0].version != live.version:  # the store was replaced by one with other records
-            self._forget(live)
+            self.forget(live)
         elif new:
+            live.last_played = new[-1].at
             live.extend(_kept(new))
             self.on_change(live)
 
@@ -295,10 +300,10 @@ class Lounge:
         """Go on after somebody else was faster; if nobody was, the store has lost what we know."""
         await self.refresh(live)
         if live.version == version:
-            self._forget(live)
+            self.forget(live)
             raise StoreUnavailable("the store has gone back behind what it had said before")
 
-    def _forget(self, live: Live) -> None:
+    def forget(self, live: Live) -> None:
         """Drop a game and end its streams; the next request reads it from the store."""
         if self._alive.get(live.id) is live:
             del self._alive[live.id]
@@ -339,6 +344,7 @@ class Lounge:
             if failure:
                 live.outdate()
             elif append.refusal is None and live.version == append.expected:
+                live.last_played = append.at
                 live.extend(new, game, frame)  # unless it came back to us before we knew
                 self.on_change(live)
             if live.waiting:
@@ -353,6 +359,7 @@ class Lounge:
             room = change(live.room)
             if room == live.room:
                 return
+            room = msgspec.structs.replace(room, seen=wall_clock())
             text, label, expected = write_room(room), room.label, live.revision
             try:
                 document = await self.in_thread(
@@ -361,7 +368,7 @@ class Lounge:
             except StaleVersion:
                 await self.refresh(live)
                 if live.revision == expected:
-                    self._forget(live)
+                    self.forget(live)
                     raise StoreUnavailable("the store has gone back behind what it had said") from None
                 continue
             self.take_up_room(live, document)

@@ -15,6 +15,7 @@ _HELP = {
     "readers_dropped": ("counter", "Streams cut because their reader was too slow."),
     "commits": ("counter", "Commits of events."),
     "commands_recorded": ("counter", "Commands whose events were recorded."),
+    "games_expired": ("counter", "Games deleted because nobody had come for long."),
     "streams": ("gauge", "Live streams that are open."),
     "live_games": ("gauge", "Games that are remembered."),
 }

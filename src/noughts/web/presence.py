@@ -44,6 +44,11 @@ LOBBY_GAMES_SEARCHED = 1000
 """How many open games, and how many that are played, a process that starts looks up in the store."""
 
 
+def is_presence(name: str) -> bool:
+    """Return whether a document says who is there; no hyphen is in the name of a room."""
+    return "-" in name
+
+
 class Written(Present, frozen=True):
     """What a process writes down about a game."""
 

@@ -110,6 +110,7 @@ class Readers:
         self._house.metrics.requests[ROUTE, 200] += 1
         stream.begin(after)
         self._house.presence.came(live, is_player=bool(marks))
+        self._house.expiry.note_reader(live)
         self._house.bots.consider(live)  # which may have been left when it was to move
 
     def leave(self, stream: Stream) -> None:

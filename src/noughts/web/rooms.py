@@ -65,6 +65,8 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who starts, for the same lists."""
     closed: bool = False
     """Whether the game is over."""
+    seen: int = 0
+    """When it was last written after its creation, in milliseconds since 1970."""
 
     def chair(self, mark: MarkName) -> Chair:
         """Return the seat of a mark."""
@@ -83,6 +85,11 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
     def with_offer(self, offer: Offered | None) -> Room:
         """Return the room with another offer in it."""
         return msgspec.structs.replace(self, offer=offer)
+
+    @property
+    def last_seen(self) -> int:
+        """When somebody was last there, moves aside; readers are noted once a day."""
+        return max(self.created, self.seen)
 
     @property
     def free(self) -> MarkName | None:

@@ -35,6 +35,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How many games are remembered that nobody watches."""
     lobby_grace_seconds: int = 60
     """How long the lobby lists a game that was just created, or whose last player has disconnected."""
+    expire_days: int = 30
+    """After how many days without a move, a join or a reader a web game is deleted, 0 for never."""
     log: str = "info"
     """How much is told: debug, info, warning or error."""
 

@@ -1,0 +1,152 @@
+"""Deletes web games that nobody has come back to, and notes who reads one.
+
+A game is alive by its moves, and by its room, which says when somebody was last there. Games without a
+room, such as those played in the terminal, never expire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError, StoreUnavailable
+from noughts.service import SHORT_ID, wall_clock
+from noughts.store.base import PAGE_SIZE
+from noughts.store.documents import check_row
+from noughts.web.presence import is_presence
+from noughts.web.rooms import read_room
+
+if TYPE_CHECKING:
+    from noughts.store.base import EventStore
+    from noughts.web.live import Live
+    from noughts.web.lounge import Lounge
+    from noughts.web.rooms import Room
+
+log = logging.getLogger("noughts.web")
+
+DAY_MS = 24 * 3600 * 1000
+"""A day; a reader is noted at most so often, and so a game is given one day more."""
+
+ROUND_SECONDS = 3600.0
+"""How often to look for games that have expired."""
+
+
+class Expiry:
+    """The readers of a store's web games, and the end of those that have none."""
+
+    def __init__(self, store: EventStore, lounge: Lounge, *, days: int) -> None:
+        self._store = store
+        self._lounge = lounge
+        self._days = days
+        self._noting: dict[Live, asyncio.Task[None]] = {}
+        self.expired = 0
+        """How many games were deleted here."""
+
+    def note_reader(self, live: Live) -> None:
+        """Write down in the background that somebody reads a game, unless the last day shows it."""
+        if _was_there(live.room, live.last_played) <= wall_clock() - DAY_MS and live not in self._noting:
+            task = self._noting[live] = asyncio.ensure_future(self._note(live))
+            task.add_done_callback(lambda _done: self._noting.pop(live))
+
+    async def _note(self, live: Live) -> None:
+        now = wall_clock()
+
+        def seen(room: Room) -> Room:
+            is_noted = room.last_seen > now - DAY_MS
+            return room if is_noted else msgspec.structs.replace(room, seen=now)
+
+        with suppress(NoughtsError):  # the next reader tries again
+            await self._lounge.change_room(live, seen)
+
+    async def run(self) -> None:
+        """Look at once, and then every hour."""
+        while self._days:
+            try:
+                await self.look()
+            except NoughtsError as error:
+                log.warning("expiry", extra={"data": {"problem": str(error)[:200]}})
+            except Exception:  # the next round is another one
+                log.exception("expiry")
+            await asyncio.sleep(ROUND_SECONDS)
+
+    async def look(self) -> None:
+        """Delete the games that have expired."""
+        for live in self._lounge.all_known():
+            if live.streams:
+                self.note_reader(live)
+        until = wall_clock() - (self._days + 1) * DAY_MS
+        for part in getattr(self._store, "_shards", [self._store]):  # each has an order of its own
+            cursor, is_last = "", False
+            while not is_last:
+                games, cursor, is_last = await self._lounge.in_thread(
+                    lambda: _deserted(part, cursor, until)  # noqa: B023 - awaited before the next turn
+                )
+                for game in games:
+                    await self._expire(game, until)
+
+    async def _expire(self, game: str, until: int) -> None:
+        live = self._lounge.known(game)
+        if live and (live.streams or live.is_busy):
+            return
+        try:
+            if not await self._lounge.in_thread(lambda: self._delete(game, until)):
+                return
+        except CorruptStore:
+            _warn(game)
+            return
+        self.expired += 1
+        log.info("expired", extra={"data": {"game": game[:SHORT_ID]}})
+        if live := self._lounge.known(game):
+            self._lounge.forget(live)
+
+    def _delete(self, game: str, until: int) -> bool:
+        """Delete a game unless somebody was there after all; return whether it is deleted."""
+        document, records = self._store.document(game), self._store.read(game)
+        if document is None or not records:
+            return False
+        if _was_there(read_room(document.text), records[-1].at) > until:
+            return False
+        try:
+            self._store.delete(game, at=wall_clock())
+        except (NoSuchGame, StoreUnavailable):  # another process was faster, or it can't be deleted yet
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Finish what is being written."""
+        await asyncio.gather(*self._noting.values(), return_exceptions=True)
+
+
+def _was_there(room: Room, last_played: int) -> int:
+    """Return when somebody was last at a game, in milliseconds since 1970."""
+    return max(room.last_seen, last_played)
+
+
+def _deserted(part: EventStore, after: str, until: int) -> tuple[list[str], str, bool]:
+    """Return the games of a page whose rooms say that nobody was there since then.
+
+    With them come the cursor after the page, and whether there are no more: a room that is written moves
+    to the end, so after the first with a later time all have one.
+    """
+    games: list[str] = []
+    # Not `changed_documents`, where one damaged document would hide the page and all that follows.
+    rows, cursor = part._feed("documents", after, PAGE_SIZE)  # noqa: SLF001
+    for row in rows:
+        name = str(row[0])
+        if is_presence(name):
+            continue
+        try:
+            if read_room(check_row(row).text).last_seen > until:
+                return games, cursor, True
+            games.append(name)
+        except CorruptStore:
+            _warn(name)
+    return games, cursor, len(rows) < PAGE_SIZE
+
+
+def _warn(game: str) -> None:
+    log.warning("expiry", extra={"data": {"game": game[:SHORT_ID], "problem": "damaged, and left alone"}})

@@ -1,0 +1,527 @@
+"""Web games that nobody comes back to: when they are deleted, and what keeps them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from noughts import CreateGame, JoinGame, Mark, PlaceToken, decide, fold, open_store
+from noughts.core.errors import NoSuchGame, StoreUnavailable
+from noughts.service import wall_clock
+from noughts.store.appends import append_of
+from noughts.store.documents import Write
+from noughts.web.api import Api
+from noughts.web.asking import Asking
+from noughts.web.expiry import ROUND_SECONDS, Expiry
+from noughts.web.problems import Refused
+from noughts.web.rooms import Chair, Room, read_room, write_room
+from web.fake_clock import FakeWallClock, run, skip
+from web.houses import open_house
+from web.serving import DEADLINE, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from noughts.core.events import Event
+    from noughts.store.base import EventStore
+    from noughts.web.asking import Message
+    from noughts.web.house import House
+    from noughts.web.live import Live
+    from postgres_server import Server as Postgres
+
+GAME = "game"
+DAY_MS = 24 * 3600 * 1000
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeWallClock:
+    """Have the time of day stand still."""
+    return FakeWallClock(monkeypatch)
+
+
+class FakeStream:
+    """A reader of a game, as far as its end goes."""
+
+    marks = ()
+    room = b""
+    is_ended = False
+
+    def push(self, piece: bytes) -> None:
+        """Take a piece."""
+
+    def end(self) -> None:
+        """End."""
+        self.is_ended = True
+
+
+def beginning() -> list[Event]:
+    """Return the events with which a game of two begins."""
+    events = list(decide(None, CreateGame(open_seats=True)))
+    for mark, name in ((Mark.X, "Ann"), (Mark.O, "Bob")):
+        events += decide(fold(events), JoinGame(mark, name))
+    return events
+
+
+def new_room() -> Room:
+    """Return a room that is created now."""
+    return Room(X=Chair(), O=Chair(), created=wall_clock(), names=("Ann", "Bob"))
+
+
+async def begin(house: House, game: str = GAME) -> Live:
+    """Create a game."""
+    return await house.lounge.begin(game, new_room(), beginning())
+
+
+async def is_there(house: House, game: str = GAME) -> bool:
+    """Return whether a game is found; one that isn't has left nothing behind."""
+    try:
+        await house.lounge.find(game)
+    except Refused as refused:
+        assert refused.code == "notFound"
+        assert house.store.document(game) is None
+        assert house.store.read(game) == ()
+        return False
+    return True
+
+
+async def nothing() -> Message:
+    """Receive nothing."""
+    return {"type": "http.disconnect"}
+
+
+async def get(house: House, live: Live) -> None:
+    """Read a game as GET does."""
+    scope = {
+        "method": "GET",
+        "path_params": {"id": live.id},
+        "query_string": b"",
+        "headers": [],
+        "client": ("127.0.0.1", 1),
+    }
+    reply = await Api(house).read(Asking(scope, nothing))
+    assert reply.status == 200
+    await house.expiry.close()  # waits until the reader is noted
+
+
+async def move(house: House, live: Live) -> None:
+    """Place a mark."""
+    await house.lounge.command(live, PlaceToken(Mark.X, 4), version=None, key="move")
+
+
+async def join(house: House, live: Live) -> None:
+    """Take a seat, as far as the room goes."""
+    await house.lounge.change_room(live, lambda room: room.seated("O", Chair(key="k"), "Bob"))
+
+
+def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock) -> None:
+    """It is kept for the whole of the thirty days, and of the one that a reader may not be noted for."""
+
+    async def play() -> None:
+        async with open_house() as house:
+            await begin(house)
+            clock.skip(days=31, ms=-1)
+            await house.expiry.look()
+            assert await is_there(house)
+
+            clock.skip(ms=1)
+            await house.expiry.look()
+            assert not await is_there(house)
+            assert house.expiry.expired == 1
+            assert "noughts_games_expired_total 1\n" in house.metrics.text()
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("what", [move, join, get])
+def test_somebody_who_comes_keeps_a_game_for_thirty_days_more(
+    clock: FakeWallClock, store: str, what: Callable[[House, Live], Awaitable[None]]
+) -> None:
+    """By a move, by taking a seat, or just by reading it."""
+
+    async def play() -> None:
+        async with open_house(store) as house:
+            live = await begin(house)
+            clock.skip(days=25)
+            await what(house, live)
+
+            clock.skip(days=30)
+            await house.expiry.look()
+            assert await is_there(house)
+
+            clock.skip(days=1)
+            await house.expiry.look()
+            assert not await is_there(house)
+
+    asyncio.run(play())
+
+
+def test_a_reader_is_noted_at_most_once_a_day(clock: FakeWallClock) -> None:
+    """And not at all on a day on which the game has gone on."""
+
+    async def play() -> None:
+        async with open_house() as house:
+            live = await begin(house)
+            noted = []
+            for days in (0, 1, 0, 1):
+                clock.skip(days=days, ms=1)
+                await get(house, live)
+                noted.append(live.revision)
+            clock.skip(days=1)
+            await move(house, live)
+            await get(house, live)
+            assert [*noted, live.revision] == [1, 2, 2, 3, 3]
+
+    asyncio.run(play())
+
+
+def test_a_reader_who_could_not_be_noted_is_noted_the_next_time(
+    clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader gets the game all the same."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    async def play() -> None:
+        async with open_house() as house:
+            live = await begin(house)
+            clock.skip(days=2)
+            with monkeypatch.context() as broken:
+                broken.setattr(house.store, "write_document", fail)
+                await get(house, live)
+            assert live.room.seen == 0
+            await get(house, live)
+            assert live.room.seen == wall_clock()
+
+    asyncio.run(play())
+
+
+def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store: str) -> None:
+    """Neither at the process that has the stream, nor at another one, which can't see it."""
+
+    async def play() -> None:
+        async with open_house(store) as here, open_house(store) as elsewhere:
+            live = await begin(here)
+            stream: Any = FakeStream()
+            live.streams.add(stream)
+            for _ in range(3):
+                clock.skip(days=25)
+                await here.expiry.look()
+                await here.expiry.close()
+                await elsewhere.expiry.look()
+            clock.skip(days=31)  # what is being noted now is not needed here
+            await here.expiry.look()
+            assert await is_there(here)
+            assert not stream.is_ended
+
+            await here.expiry.close()
+            live.streams.discard(stream)
+            clock.skip(days=31)
+            await elsewhere.expiry.look()
+            assert not await is_there(elsewhere)
+
+    asyncio.run(play())
+
+
+def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
+    """However long nobody comes; with another setting the same game expires."""
+
+    async def play() -> None:
+        async with open_house(store, expire_days=0) as house:
+            await begin(house)
+            clock.skip(days=10_000)
+            await house.expiry.run()  # which returns
+            assert await is_there(house)
+        async with open_house(store) as house:
+            await house.expiry.look()
+            assert not await is_there(house)
+
+    asyncio.run(play())
+
+
+def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store: str) -> None:
+    """A web game between two of them does."""
+
+    async def play() -> None:
+        async with open_house(store) as house:
+            house.store.append("first", beginning(), expected=0, key="key", at=wall_clock())
+            await begin(house)
+            house.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
+            clock.skip(days=10_000)
+            await house.expiry.look()
+            assert not await is_there(house)
+            assert {*house.store.versions(["first", "last"])} == {"first", "last"}
+
+    asyncio.run(play())
+
+
+def test_a_game_expires_once_at_two_processes(
+    clock: FakeWallClock, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that comes too late finds no game, and says nothing."""
+
+    async def play() -> None:
+        async with open_house(store) as one, open_house(store) as other:
+            await begin(one)
+            await other.lounge.find(GAME)
+            clock.skip(days=31)
+            delete = one.store.delete
+
+            def overtaken(game: str, *, at: int) -> None:
+                other.store.delete(game, at=at)
+                with pytest.raises(NoSuchGame):
+                    delete(game, at=at)
+                raise NoSuchGame(game)
+
+            monkeypatch.setattr(one.store, "delete", overtaken)
+            await one.expiry.look()
+            await asyncio.gather(one.expiry.look(), other.expiry.look())
+            assert (one.expiry.expired, other.expiry.expired) == (0, 0)
+            for house in (one, other):
+                with pytest.raises(Refused):
+                    await house.lounge.refresh(await house.lounge.find(GAME))
+
+    asyncio.run(play())
+
+
+def test_a_game_that_can_not_be_deleted_yet_expires_later(
+    clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The others are deleted, and nothing is logged."""
+
+    async def play() -> None:
+        async with open_house() as house:
+            for game in ("a", "b", "c"):
+                await begin(house, game)
+            clock.skip(days=31)
+            delete = house.store.delete
+
+            def not_yet(game: str, *, at: int) -> None:
+                if game == "b":
+                    raise StoreUnavailable("not yet")
+                delete(game, at=at)
+
+            with monkeypatch.context() as early:
+                early.setattr(house.store, "delete", not_yet)
+                await house.expiry.look()
+            assert [await is_there(house, game) for game in ("a", "b", "c")] == [False, True, False]
+
+            await house.expiry.look()
+            assert not await is_there(house, "b")
+
+    asyncio.run(play())
+    assert not [one for one in caplog.records if one.levelno > logging.INFO]
+
+
+DAMAGE = {
+    "a room that was changed": "UPDATE noughts_documents SET text = text || ' ' WHERE name = 'b'",
+    "a room that is no text": "UPDATE noughts_documents SET text = x'00' WHERE name = 'b'",
+    "a record that was changed": "UPDATE noughts_records SET at = at - 1 WHERE game = 'b'",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_game_stops_no_other(
+    clock: FakeWallClock, store: str, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is left as it is, with a warning; those before and after it expire."""
+
+    async def play() -> None:
+        async with open_house(store) as house:
+            for game in ("a", "b", "c"):
+                await begin(house, game)
+        with closing(sqlite3.connect(store.removeprefix("sqlite:"))) as connection:
+            connection.execute(DAMAGE[damage])
+            connection.commit()
+        clock.skip(days=31)
+        async with open_house(store, expire_days=0) as house:
+            expiry = Expiry(house.store, house.lounge, days=30)
+            await expiry.look()
+            assert expiry.expired == 2
+            assert [*house.store.versions("abc")] == ["b"]
+
+    asyncio.run(play())
+    (warning,) = [one for one in caplog.records if one.levelno > logging.INFO]
+    assert warning.__dict__["data"] == {"game": "b", "problem": "damaged, and left alone"}
+
+
+def test_what_is_not_a_room_is_passed_over(
+    clock: FakeWallClock, store: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as what processes write about who is there, and rooms without a game."""
+
+    async def play() -> None:
+        async with open_house(store, is_shared=True) as house:
+            house.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
+            house.store.write_document("process-abc", "0", expected=0)
+            house.store.write_document("alone", write_room(new_room()), expected=0)
+            await begin(house)
+            clock.skip(days=31)
+            await house.expiry.look()
+            assert not await is_there(house)
+            assert house.store.document("alone")
+
+    asyncio.run(play())
+    assert not [one for one in caplog.records if one.levelno > logging.INFO]
+
+
+def test_more_games_than_a_page_expire_and_the_young_are_not_read(
+    clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search ends at the first room that somebody was at."""
+    monkeypatch.setattr("noughts.web.expiry.PAGE_SIZE", 2)
+    read: list[str] = []
+
+    async def play() -> None:
+        async with open_house() as house:
+            for game in ("a", "b", "c", "d", "e"):
+                await begin(house, game)
+            clock.skip(days=31)
+            for game in ("f", "g", "h"):
+                await begin(house, game)
+            feed = house.store._feed  # noqa: SLF001 - what it reads is what is counted
+
+            def noting(*asked: Any) -> tuple[list[Any], str]:  # noqa: ANN401 - as it is called
+                rows, cursor = feed(*asked)
+                read.extend(row[0] for row in rows)
+                return rows, cursor
+
+            monkeypatch.setattr(house.store, "_feed", noting)
+            await house.expiry.look()
+            assert house.expiry.expired == 5
+            assert {*house.store.versions("abcdefgh")} == {*"fgh"}
+
+    asyncio.run(play())
+    assert read == ["a", "b", "c", "d", "e", "f"]
+
+
+@pytest.mark.parametrize("databases", [1, 3])
+def test_games_in_postgresql_expire(clock: FakeWallClock, postgres: Postgres, databases: int) -> None:
+    """In each of several databases, although the search ends in each at a younger game."""
+    url = " ".join(postgres.place() for _ in range(databases))
+
+    async def play() -> None:
+        async with open_house(url) as house:
+            old, young = [f"old{number}" for number in range(9)], [f"young{n}" for n in range(9)]
+            for game in old:
+                await begin(house, game)
+            clock.skip(days=31)
+            for game in young:
+                await begin(house, game)
+            await house.expiry.look()
+            assert {*house.store.versions([*old, *young])} == {*young}
+
+    asyncio.run(play())
+
+
+def test_a_stream_that_comes_too_late_ends(clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its game is deleted at the same moment; whoever asks again gets what is said of no game."""
+
+    async def play() -> None:
+        async with open_house() as house:
+            live = await begin(house)
+            clock.skip(days=31)
+            delete, stream = house.store.delete, FakeStream()
+
+            def late(game: str, *, at: int) -> None:
+                delete(game, at=at)
+                live.streams.add(stream)  # type: ignore[arg-type]  # as far as it is used here
+
+            monkeypatch.setattr(house.store, "delete", late)
+            await house.expiry.look()
+            assert stream.is_ended
+            assert not await is_there(house)
+
+    asyncio.run(play())
+
+
+def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after a look that failed."""
+
+    async def play() -> list[float]:
+        looks: asyncio.Queue[float] = asyncio.Queue()
+
+        async def look(_expiry: Expiry) -> None:
+            looks.put_nowait(asyncio.get_running_loop().time())
+            raise StoreUnavailable("not now")
+
+        monkeypatch.setattr(Expiry, "look", look)
+        async with open_house():
+            times = [await looks.get()]
+            for _ in range(2):
+                await asyncio.sleep(0)
+                skip(ROUND_SECONDS - 1)
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                assert looks.empty()
+                skip(1)
+                times.append(await looks.get())
+            return times
+
+    assert run(play) == [0, ROUND_SECONDS, 2 * ROUND_SECONDS]
+
+
+def put(store: EventStore, game: str, *, days: int) -> None:
+    """Put a game where a server finds it, created so many days ago, and not touched since."""
+    at = wall_clock() - days * DAY_MS
+    room = msgspec.structs.replace(new_room(), created=at)
+    write = Write(game, write_room(room), expected=0)
+    append = append_of(game, 0, beginning(), key="key", at=at, document=write)
+    store.record((append,))
+    assert append.refusal is None
+
+
+def wait(is_so: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    until = time.monotonic() + DEADLINE
+    while not is_so():
+        assert time.monotonic() < until, "it stays as it is"
+
+
+def test_a_server_deletes_what_has_expired(store: str) -> None:
+    """Whoever asks for it gets what is said of no game."""
+    with open_store(store) as kept:
+        put(kept, "old", days=32)
+        put(kept, "young", days=30)
+    with Server(store) as server, server.client() as client:
+        wait(lambda: b"\nnoughts_games_expired_total 1\n" in client.get("//metrics").body)
+
+        unknown = client.get("/games/unknown")
+        assert unknown.status == 404
+        assert client.get("/games/old").json == unknown.json
+        with client.follow("old") as stream:
+            assert stream.refusal
+            assert stream.refusal.json == unknown.json
+        assert client.read("young")["version"] == 5
+        assert server.stop() == 0
+        assert b'"event": "expired", "game": "old"' in server.errors
+
+
+@pytest.mark.parametrize("is_followed", [False, True])
+def test_a_server_notes_its_readers(store: str, is_followed: bool) -> None:  # noqa: FBT001 - a parameter
+    """Those who ask for the game once, and those who follow it."""
+    with open_store(store) as kept:
+        put(kept, GAME, days=30)
+        before = wall_clock()
+        with Server(store) as server, server.client() as client:
+            if is_followed:
+                with client.follow(GAME) as stream:
+                    stream.wait_version(5)
+                    wait(lambda: _seen(kept) >= before)
+                    assert len(stream.rooms) == 1  # nothing has changed that anybody is shown
+            else:
+                client.read(GAME)
+                wait(lambda: _seen(kept) >= before)
+
+
+def _seen(store: EventStore) -> int:
+    document = store.document(GAME)
+    assert document
+    return read_room(document.text).seen
