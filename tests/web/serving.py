@@ -133,6 +133,13 @@ class Server:
             self._end()
         return code
 
+    def wait(self) -> int:
+        """Wait until it has ended by itself, and return its exit code."""
+        try:
+            return self._process.wait(DEADLINE)
+        finally:
+            self._end()
+
     def _end(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)

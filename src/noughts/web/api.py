@@ -358,11 +358,13 @@ class Api:
         return Reply(200, await self._house.think(lambda: analysis.bots(self._house.roster)))
 
     async def health(self, _asking: Asking) -> Reply:
-        """Say that the server answers."""
+        """Say that the server answers, and has not lost its store."""
+        self._house.check()
         return Reply(200, _encode(schemas.Health()))
 
     async def ready(self, _asking: Asking) -> Reply:
         """Say whether the games can be reached."""
+        self._house.check()
         try:
             async with asyncio.timeout(READY):
                 await self._house.lounge.in_thread(self._house.store.check)

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from noughts.core.errors import NoughtsError
+from noughts.core.errors import NoughtsError, StoreLost
 from noughts.web import logs, pages
 from noughts.web.api import BASE, Api, Reply
 from noughts.web.house import House
@@ -79,6 +79,8 @@ class Application:
                 asking.check_origin(self.house.settings.origin)
             reply = await handler(self._api, asking)
         except NoughtsError as error:
+            if isinstance(error, StoreLost):
+                self.house.lose(error)
             reply = _problem(error)
         except Exception:
             log.exception("failure", extra={"data": {"route": route}})

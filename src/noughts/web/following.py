@@ -11,12 +11,12 @@ import logging
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from noughts.core.errors import CorruptStore, NoughtsError
+from noughts.core.errors import CorruptStore, NoughtsError, StoreLost
 from noughts.store.base import PAGE_SIZE
 from noughts.store.watch import ANYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable
 
     from noughts.store.base import EventStore
     from noughts.store.documents import Document
@@ -40,6 +40,7 @@ class Follower:
         lounge: Lounge,
         presence: Presence,
         loop: asyncio.AbstractEventLoop,
+        on_lost: Callable[[StoreLost], None],
         *,
         is_shared: bool,
     ) -> None:
@@ -47,6 +48,8 @@ class Follower:
         self._lounge = lounge
         self._presence = presence
         self._loop = loop
+        self._on_lost = on_lost
+        """Called in the loop if the store was lost; nothing is followed any more."""
         self._pause_seconds = PAUSE_SECONDS if is_shared else PAUSE_ALONE_SECONDS
         self._closing = Event()
         self._subscription = store.changes()
@@ -68,6 +71,9 @@ class Follower:
             try:
                 self._in_loop(self._read_all() if changed is ANYTHING else self._read(changed))
                 continue
+            except StoreLost as error:
+                self._loop.call_soon_threadsafe(self._on_lost, error)
+                return
             except CorruptStore as error:
                 log.error("following", extra={"data": {"problem": str(error)[:200]}})  # noqa: TRY400 - the message says it all
                 self._pass_over_damage()
@@ -102,6 +108,7 @@ class Follower:
     async def _read_all(self) -> None:
         """Find out what has changed, and read it."""
         games = self._lounge.all_changed()
+        await self._lounge.in_thread(self._store.check)
         is_last = False
         while not is_last:
             documents, self._cursor = await self._lounge.in_thread(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from noughts.core.board import Mark, reachable
-from noughts.core.errors import NoughtsError
+from noughts.core.errors import NoughtsError, StoreLost
 from noughts.store.urls import open_store
 from noughts.web.asking import Asking, bare
 from noughts.web.bots import Bots
@@ -46,12 +46,20 @@ log = logging.getLogger("noughts.web")
 THREADS = 16
 THINKERS = 2
 
+LOST_STORE_SECONDS = 5.0
+"""How long a server whose store was lost still answers, so that a monitor notices."""
+
 
 class House:
     """The games, those who are there, and the limits."""
 
     def __init__(self, settings: Settings, *, is_shared: bool) -> None:
         self.settings = settings
+        self.may_create_store = True
+        self.lost: StoreLost | None = None
+        """Why the store can't be used any more, once it can't."""
+        self.end: Callable[[StoreLost], None] = lambda _lost: signal.raise_signal(signal.SIGTERM)
+        """Called some seconds after the store was lost."""
         self.metrics = Metrics()
         self.roster = read_roster(settings.bots)
         self.creates = Limit("new games", settings.creates_per_minute)
@@ -70,7 +78,9 @@ class House:
         loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="noughts-store")
         self._thinkers = ThreadPoolExecutor(THINKERS, thread_name_prefix="noughts-thinker")
-        self.store = await loop.run_in_executor(self._threads, open_store, self.settings.store)
+        self.store = await loop.run_in_executor(
+            self._threads, lambda: open_store(self.settings.store, create=self.may_create_store)
+        )
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
         self.presence = Presence(
@@ -80,7 +90,9 @@ class House:
         self.lounge.on_change = self._on_change
         self._follower = await loop.run_in_executor(
             self._threads,
-            lambda: Follower(self.store, self.lounge, self.presence, loop, is_shared=self.is_shared),
+            lambda: Follower(
+                self.store, self.lounge, self.presence, loop, self.lose, is_shared=self.is_shared
+            ),
         )
         self.expiry = Expiry(self.store, self.lounge, days=self.settings.expire_days)
         self._tasks = [asyncio.ensure_future(self._tick()), asyncio.ensure_future(self.expiry.run())]
@@ -115,10 +127,24 @@ class House:
         ):
             try:
                 await close()
+            except StoreLost:  # it is logged
+                pass
             except Exception:  # whatever one of them meets, the others are closed
                 log.exception("closing")
         for threads in (self._threads, self._thinkers):
             threads.shutdown(wait=False)
+
+    def lose(self, lost: StoreLost) -> None:
+        """Remember that the store was lost, and end in a few seconds."""
+        if self.lost is None:
+            self.lost = lost
+            log.error("store lost", extra={"data": {"problem": str(lost)}})
+            asyncio.get_running_loop().call_later(LOST_STORE_SECONDS, self.end, lost)
+
+    def check(self) -> None:
+        """Refuse if the store is known to be lost; nothing is read for it."""
+        if self.lost:
+            raise StoreLost(str(self.lost))
 
     def _on_change(self, live: Live) -> None:
         """See to what a game needs when it was loaded, or has gone on."""

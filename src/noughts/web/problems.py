@@ -124,11 +124,14 @@ def refusal(error: errors.NoughtsError) -> Refused:
     if isinstance(error, Refused):
         return error
     code = next((code for kind, code in _OF_ERRORS if isinstance(error, kind)), "badRequest")
+    if isinstance(error, errors.StoreLost):
+        return Refused(code, LOST, retry_after=1)
     if code == "storeUnavailable":  # where the games are kept is nobody's business out there
         return Refused(code, "the games cannot be reached now: try again in a moment", retry_after=1)
     return Refused(code, str(error))
 
 
+LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
 ABSENT = "there is no such game, or there is no seat of yours at it"
 
 

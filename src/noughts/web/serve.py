@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from noughts.core.errors import BadSetting, StoreUnavailable, quoted
+from noughts.core.errors import BadSetting, StoreLost, StoreUnavailable, quoted
 from noughts.store.urls import open_store
 from noughts.web import logs
 from noughts.web.connection import Connection, listening
@@ -20,6 +22,7 @@ from noughts.web.settings import from_environment, variable
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping, Sequence
+    from multiprocessing.connection import Connection as Pipe
     from typing import TextIO
 
     from noughts.players.policies import Policy
@@ -71,6 +74,11 @@ class Workers(Multiprocess):
         self.is_interrupted = True
         super().handle_int()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it has ended because one of them could not start."""
+        return any(process.exitcode == STARTUP_FAILURE for process in self.processes)
+
     def handle_hup(self) -> None:
         """End: the terminal is gone."""
         self.handle_term()
@@ -89,8 +97,10 @@ class Making:
     files meanwhile, all of them play the same.
     """
 
-    def __init__(self, bots: Mapping[str, Policy]) -> None:
+    def __init__(self, bots: Mapping[str, Policy], losses: Pipe) -> None:
+        """Take the bots, and where to say why the store was lost."""
         self._bots = bots
+        self._losses = losses
 
     def __call__(self) -> Application:
         """Return the application, with the settings in the environment."""
@@ -98,7 +108,18 @@ class Making:
 
         application = make()
         application.house.roster = Roster(self._bots)
+        application.house.may_create_store = False  # one that has vanished meanwhile is not replaced
+        application.house.end = self._end
         return application
+
+    def _end(self, lost: StoreLost) -> None:
+        """End the whole server, which leaves with this error."""
+        self._losses.send(str(lost))
+        parent = multiprocessing.parent_process()
+        if parent is None:
+            signal.raise_signal(signal.SIGTERM)
+        elif parent.pid and parent.is_alive():
+            os.kill(parent.pid, signal.SIGTERM)
 
 
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
@@ -110,7 +131,9 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     if workers > 1 and store == "memory:":
         raise BadSetting("several workers share their games through a store: memory: is each one's own")
     offered = bots or settings.bots
-    making = Making(read_policies(split_offered(offered) if isinstance(offered, str) else offered))
+    policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
+    losses, reporting = multiprocessing.Pipe(duplex=False)
+    making = Making(policies, reporting)
     logs.set_up(settings)
     open_store(store).close()  # so that what is wrong with it is said here, in one sentence
     os.environ[variable("store")] = store
@@ -140,13 +163,21 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
         servers.run()
         if servers.is_interrupted:
             raise KeyboardInterrupt
+        _check_end(losses, is_started=not servers.has_failed)
         return
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     server = Server(config, address, out)
     with suppress(SystemExit):  # the signal that it was ended by, or a start that failed
         server.run(sockets=[door, *(door.dup() for _ in range(1, DOORS))])
-    if not server.started:
+    _check_end(losses, is_started=server.started)
+
+
+def _check_end(losses: Pipe, *, is_started: bool) -> None:
+    """Refuse if the server did not end because it was asked to."""
+    if losses.poll():
+        raise StoreLost(losses.recv())
+    if not is_started:
         raise StoreUnavailable("the server could not start: its log says why")
 
 
