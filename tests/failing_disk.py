@@ -50,6 +50,14 @@ class Create(NamedTuple):
     file: int
 
 
+class Replace(NamedTuple):
+    """A name now stands for a file that was synced before."""
+
+    name: str
+    file: int
+    content: bytes
+
+
 class Delete(NamedTuple):
     """A name stands for nothing any more."""
 
@@ -87,7 +95,7 @@ class Mark(NamedTuple):
     what: object
 
 
-Operation: TypeAlias = "Create | Delete | Write | Truncate | Sync | SyncFolder | Mark"
+Operation: TypeAlias = "Create | Replace | Delete | Write | Truncate | Sync | SyncFolder | Mark"
 
 
 def all_of_it(length: int) -> int:
@@ -138,14 +146,20 @@ class Disk:
 
     @contextmanager
     def watching_folder(self) -> Iterator[None]:
-        """Log it when Python itself syncs the folder; nothing is really synced meanwhile."""
+        """Log it when Python itself syncs the folder or replaces a file; nothing is really synced."""
         place = self.folder.stat()
+
+        def replace(path: Path, content: bytes) -> None:
+            path.write_bytes(content)
+            self._numbers[path.name] = next(self._next)
+            self.log.append(Replace(path.name, self._numbers[path.name], content))
+            self.log.append(SyncFolder())
 
         def watched(descriptor: int) -> None:
             if os.path.samestat(os.fstat(descriptor), place):
                 self.log.append(SyncFolder())
 
-        with patch("os.fsync", watched):
+        with patch("os.fsync", watched), patch("noughts.store.checkpoints.write_whole", replace):
             yield
 
     def copy(self, folder: Path) -> None:
@@ -355,6 +369,9 @@ class Outage:
         match operation:
             case Create(name, file):
                 self._files[file] = _File()
+                self._names.setdefault(name, [None]).append(file)
+            case Replace(name, file, content):
+                self._files[file] = _File(content)
                 self._names.setdefault(name, [None]).append(file)
             case Delete(name):
                 self._names[name].append(None)

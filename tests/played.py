@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, decide, fold
+from noughts.store.verify import examine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,13 +81,20 @@ def fill(store: EventStore) -> None:
     play(store, "Empty_1", game_of(""), at=NOW + 5000)
 
 
+def check_recorded(store: EventStore) -> None:
+    """Check that a store is sound, except that its games need not follow the rules."""
+    faults = examine(store).faults
+    assert [fault for fault in faults if "was not played by the rules" not in fault] == []
+
+
 def check_whole(records: Iterable[Record]) -> None:
     """Check that a feed has every game's records once and in order, with hashes computed from scratch."""
     ends: dict[str, tuple[int, bytes]] = {}
     for game, version, at, key, text, link in records:
         # A deletion is all that is left of its game.
-        expected, previous = ends.get(game, (0 if text else version, b""))
+        count = text.count("\n") + 1 if text.startswith("{") else 0
+        expected, previous = ends.get(game, (0 if count else version, b""))
         assert version == expected
         row = "\n".join((game, str(version), str(at), key, text))
         assert link == sha256(previous + row.encode()).digest()
-        ends[game] = version + len(text.splitlines()), link
+        ends[game] = version + count, link

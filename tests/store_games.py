@@ -88,6 +88,7 @@ def everything(store: EventStore) -> list[Record]:
     exactly once, the catalogue agrees with the records, and the engine finds no errors.
     """
     assert list(store.integrity_errors()) == []
+    assert list(store.checkpoint_errors()) == []
     records: list[Record] = []
     cursor, is_end = "", False
     while not is_end:

@@ -48,6 +48,7 @@ OUTSIDE = sys.stdlib_module_names | {"_typeshed"}
 EXTRAS = {
     "store/postgres.py": {"psycopg", "psycopg_pool"},
     "store/postgres_schema.py": {"psycopg", "psycopg_pool"},
+    "store/salvage.py": {"psycopg"},
 }
 
 # And what the server and the lab are built with, anywhere in their own rooms.

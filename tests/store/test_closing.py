@@ -88,7 +88,7 @@ def test_closing_waits_for_the_commit_in_progress(url: str) -> None:
 
 
 def test_a_reader_that_ends_while_the_store_is_closed_is_closed_too(tmp_path: Path) -> None:
-    """The last connection leaves nothing beside the file."""
+    """The last connection leaves only the checkpoint beside the file."""
     store = SQLiteStore(str(tmp_path / "games.db"))
     Service(store).handle("game", CreateGame())
 
@@ -101,4 +101,4 @@ def test_a_reader_that_ends_while_the_store_is_closed_is_closed_too(tmp_path: Pa
 
     store._readers = Readers(store._readers)  # noqa: SLF001 - nothing else happens at that moment
     assert store.versions(["game"]) == {"game": 3}
-    assert [place.name for place in tmp_path.iterdir()] == ["games.db"]
+    assert {place.name for place in tmp_path.iterdir()} == {"games.db", "games.db-checkpoint"}

@@ -808,6 +808,7 @@ def test_a_deleted_game_is_gone(store: EventStore) -> None:
     store.record(
         [record_of("game", 0, CREATED, key="a", document=Write("game", "room", expected=0, label="x"))]
     )
+    (removed,) = store.read("game")
     end, documents_end = store.feed_end(), store.documents_end()
     store.write_document("other", "text", expected=0, label="x")
 
@@ -822,7 +823,13 @@ def test_a_deleted_game_is_gone(store: EventStore) -> None:
     assert [one.name for one in store.changed_documents(documents_end)[0]] == ["other"]
     *rest, deletion = feed_of(store)
     assert rest == before
-    assert (deletion.game, deletion.version, deletion.at, deletion.text) == ("game", 3, NOW + 5, "")
+    tombstone = f"deleted 1 {removed.hash.hex()}"
+    assert (deletion.game, deletion.version, deletion.at, deletion.text) == (
+        "game",
+        3,
+        NOW + 5,
+        tombstone,
+    )
     assert deletion.is_deletion
     assert (deletion.events, deletion.next_version) == ((), 3)
     assert feed_of(store, end) == [deletion]

@@ -14,7 +14,8 @@ from at_once import DEADLINE, in_threads
 from noughts import Mark, events
 from noughts.core.errors import CorruptStore, InvalidId, MalformedRecord, StaleVersion
 from noughts.store.appends import append_of
-from noughts.store.archive import backup, export_all, import_lines
+from noughts.store.archive import export_all, import_lines
+from noughts.store.backups import backup
 from noughts.store.documents import MAX_TEXT_BYTES, Document, DocumentJudge, Write, document_row
 from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH

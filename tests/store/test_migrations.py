@@ -16,8 +16,11 @@ from psycopg.sql import SQL, Identifier
 from at_once import DEADLINE
 from noughts.core.errors import NotAStore, OldStore
 from noughts.store import postgres_schema, sqlite_schema
+from noughts.store.appends import Append
+from noughts.store.sql import OLDEST_SCHEMA
 from noughts.store.urls import open_store
-from played import feed_of, fill
+from noughts.store.verify import verify
+from played import NOW, feed_of, fill
 
 FUTURE = "CREATE TABLE noughts_future (note text)"
 
@@ -106,6 +109,29 @@ def test_a_store_is_migrated_once_and_as_a_whole(
         open_store(url)
 
 
+def test_a_store_of_the_oldest_schema_gets_its_first_checkpoint(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games that were deleted before, without a tombstone, were never counted."""
+    engine = engine_of(url)
+    with monkeypatch.context() as older:
+        older.setattr(engine, "MIGRATIONS", engine.MIGRATIONS[:1])
+        older.setattr(engine, "SCHEMA", OLDEST_SCHEMA)
+        older.setattr(sqlite_schema, "FIRST_WITH_CHECKPOINTS", 0)
+        with open_store(url) as store:
+            fill(store)
+            store.record([Append("won", 22, "", key="deletion", at=NOW)])
+            records = feed_of(store)
+    with open_store(url) as store:
+        assert feed_of(store) == records
+        assert verify(store).games == 5
+        store.checkpoint()
+        store.delete("lost", at=NOW)
+        assert verify(store).games == 4
+    with open_store(url) as store:
+        assert verify(store).games == 4
+
+
 @pytest.mark.parametrize("games", [0, 6])
 def test_several_processes_migrate_a_store_once(url: str, games: int) -> None:
     """One of them creates or migrates it, and the others wait and find it done."""
@@ -138,7 +164,7 @@ def test_several_processes_migrate_a_store_once(url: str, games: int) -> None:
             (version, OldStore, "an older noughts: export .* noughts store import")
             for version in (1, 2, 3)
         ),
-        (5, NotAStore, "a newer noughts: its schema is 5, and this one reads 4"),
+        (6, NotAStore, "a newer noughts: its schema is 6, and this one reads 5"),
     ],
 )
 def test_another_schema_is_refused_and_left_untouched(

@@ -174,7 +174,7 @@ def test_a_writer_with_an_old_view_of_a_deleted_game_is_refused(
         with pytest.raises(NoSuchGame, match="game game was deleted"):
             store.append("game", step, expected=seen, key="old", at=NOW)
     assert [record.is_deletion for record in everything(one)] == [True]
-    assert verify(one) == (0, 0)
+    assert verify(one) == (0, 0, ())
 
 
 def test_a_document_that_is_deleted_meanwhile_is_not_written(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import signal
 import unicodedata
 from pathlib import Path
@@ -574,19 +575,19 @@ def _names_differ(arguments: list[bytes]) -> bool:
 
 
 @pytest.fixture(scope="session")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return a store of a game that is over and two that were left."""
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a store of a game that is over and two that were left."""
     folder = tmp_path_factory.mktemp("saved")
     save(folder, "over", *DRAW, x="Ann", o="Zo\u00eb")
     save(folder, "left-behind", "5", "1", "undo", x="Bob")
     save(folder, "left", "1", "5", "2")
-    return file(folder).read_bytes()
+    return file(folder).parent
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_a_hostile_session_in_a_terminal_ends_well(
-    seed: int, saved: bytes, tmp_path: Path, record_property: Record
+    seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
     """Whatever is said or done, there is no traceback, a fit exit code, clean text and a good store."""
     _check(seed, saved, tmp_path, record_property, piped=False)
@@ -595,15 +596,14 @@ def test_a_hostile_session_in_a_terminal_ends_well(
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS // 4))
 def test_a_hostile_session_between_pipes_ends_well(
-    seed: int, saved: bytes, tmp_path: Path, record_property: Record
+    seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
     """The same where no terminal cuts long lines or keeps keys to itself."""
     _check(seed, saved, tmp_path, record_property, piped=True)
 
 
-def _check(seed: int, saved: bytes, folder: Path, record_property: Record, *, piped: bool) -> None:
-    file(folder).parent.mkdir()
-    file(folder).write_bytes(saved)
+def _check(seed: int, saved: Path, folder: Path, record_property: Record, *, piped: bool) -> None:
+    shutil.copytree(saved, file(folder).parent)
     before = _lines(folder)
     run = Run(seed, folder, piped=piped)
     try:

@@ -14,7 +14,8 @@ import pytest
 from command import COMMAND
 from forked import noughts
 from noughts.core.errors import OldStore, StoreUnavailable
-from noughts.store.sqlite_schema import APPLICATION, sync_folder
+from noughts.store.files import sync_folder
+from noughts.store.sqlite_schema import APPLICATION
 from noughts.store.urls import open_store
 from noughts.terminal import old_store
 from noughts.terminal.old_store import set_aside
@@ -183,7 +184,7 @@ def test_a_store_that_an_older_version_has_open_is_not_moved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite would lose track of its files."""
-    monkeypatch.setattr(old_store, "OLD_LOCK_TIMEOUT_SECONDS", 0)
+    monkeypatch.setattr("noughts.store.files.LOCK_OUT_TIMEOUT_SECONDS", 0)
     path = tmp_path / "games.sqlite"
     make_old(path)
     script = "import sqlite3, sys\ndatabase = sqlite3.connect(sys.argv[1])\n"
@@ -194,7 +195,7 @@ def test_a_store_that_an_older_version_has_open_is_not_moved(
         assert other.stdout
         other.stdout.readline()
         with pytest.raises(
-            StoreUnavailable, match=r"an older noughts has the store .* open: end it first"
+            StoreUnavailable, match=r"another process has the store .* open: end it first"
         ):
             set_aside(path)
         assert [*tmp_path.glob("games-old*")] == []

@@ -138,7 +138,8 @@ def test_a_backup_is_the_same_store(good: Path, tmp_path: Path) -> None:
         for place in (url(good), f"sqlite:{copy}")
     ]
     assert told[0] == told[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.sqlite", "good"]
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["copy.sqlite", "copy.sqlite-checkpoint", "good"]
 
 
 def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
@@ -403,7 +404,7 @@ def test_a_store_that_is_deleted_in_mid_game_is_told(tmp_path: Path) -> None:
         session.type("5\n")
 
         assert session.end() == 1
-        assert session.output.endswith(b"was moved, deleted or replaced\r\n")
+        assert b"was moved, deleted or replaced while it was open" in session.output
         assert b"Traceback" not in session.output
 
 
@@ -611,14 +612,16 @@ CHANGES = {
 
 @pytest.mark.parametrize(("statement", "sentence"), CHANGES.items())
 def test_whatever_was_changed_is_found(good: Path, statement: str, sentence: str) -> None:
-    """The first bad record is named, and nothing is repaired silently."""
+    """What is wrong is listed, with how much is good, and nothing is repaired silently."""
     change(good, statement)
     before = contents(good)
 
     ran = noughts("store", "verify", env=saving(good))
 
-    check_refused(ran, 1, sentence)
-    assert ran.stdout == ""
+    check_refused(ran, 1, "the store is damaged: ")
+    *faults, good_part = ran.stdout.splitlines()
+    assert sentence in faults[0]
+    assert good_part.endswith(": the rest, as they were recorded.")
     assert contents(good) == before
 
 
@@ -663,7 +666,7 @@ def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
 
     for target in (tmp_path / "taken", tmp_path / "folder", file(good), tmp_path / "begun"):
         ran = noughts("store", "backup", str(target), env=saving(good))
-        check_refused(ran, 1, "interrupted" if target.name == "begun" else "a backup never overwrites")
+        check_refused(ran, 1, "interrupted" if target.name == "begun" else "a copy never overwrites")
         assert contents(tmp_path) == before
 
 
@@ -681,6 +684,7 @@ def test_a_backup_leaves_its_neighbours_alone(good: Path, tmp_path: Path, name: 
     assert (ran.returncode, ran.stderr) == (0, "")
     after = contents(folder)
     assert after.pop(str(folder / name)).startswith(b"SQLite format 3\0")
+    assert after.pop(str(folder / f"{name}-checkpoint"))
     assert after == before
 
 

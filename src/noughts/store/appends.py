@@ -102,7 +102,7 @@ class Append:
         self.game = check_id(game)
         self.expected = expected
         self.text = text
-        self.count = text.count("\n") + 1 if text else 0
+        self.count = count_events(text)
         self.key = check_id(key, "command")
         self.at = at
         self.change = change
@@ -158,7 +158,7 @@ class Outcome:
         """What changes in the catalogue, one row a game."""
         rows: dict[str, CatalogueRow] = {}
         for append in self.winners:
-            if append.text and (not append.expected or append.change is not NO_CHANGE):
+            if append.count and (not append.expected or append.change is not NO_CHANGE):
                 row = rows.get(append.game) or CatalogueRow(append.game, append.at)
                 rows[append.game] = row.changed(append.change)
         return [*rows.values()]
@@ -166,7 +166,7 @@ class Outcome:
     @property
     def deleted(self) -> list[str]:
         """The games that are deleted."""
-        return [append.game for append in self.winners if not append.text]
+        return [append.game for append in self.winners if not append.count]
 
 
 def arbitrate(
@@ -185,7 +185,7 @@ def arbitrate(
     judge: DocumentJudge | None = None
     for append in batch.appends:
         append.refusal = None  # it may have been judged before, against an older head
-        game, expected, text, write = append.game, append.expected, append.text, append.document
+        game, expected, count, write = append.game, append.expected, append.count, append.document
         version, previous, is_deleted = ends.get(game) or heads.get(game, NEW_GAME)
         if expected != version or is_deleted:
             is_late = expected <= version
@@ -195,12 +195,12 @@ def arbitrate(
         elif write and not (judge := judge or DocumentJudge(documents)).accept(write):
             append.refusal = write.refusal
         else:
-            key, at = append.key, append.at
-            link = record_hash(previous if text else GENESIS, game, expected, at, key, text)
+            key, at, text = append.key, append.at, append.text
+            link = record_hash(previous if count else GENESIS, game, expected, at, key, text)
             winners.append(append)
             # Plain tuples: to make a NamedTuple takes longer than to hash it.
             records.append((game, expected, at, key, text, link))
-            ends[game] = expected + append.count, link, not text
+            ends[game] = expected + count, link, not count
         if batch.is_whole and append.refusal:
             raise append.refusal
     if judge or batch.writes or batch.documents:
@@ -216,7 +216,8 @@ def head_of(version: object, text: object, link: object) -> Head:
     """Return the head that a game's last record makes."""
     if type(version) is not int or type(text) is not str or type(link) is not bytes:
         raise CorruptStore(f"a record at version {quoted(version)} is damaged")
-    return version + count_events(text), link, not text
+    count = count_events(text)
+    return version + count, link, not count
 
 
 def _refusal(append: Append, version: int, *, is_deleted: bool) -> NoughtsError:

@@ -1,4 +1,4 @@
-"""Games as JSON lines, out of a store and into one; and a copy of a whole store.
+"""Games as JSON lines, out of a store and into one.
 
 A line is a record with everything that its hash covers, so that anybody can check it:
 
@@ -11,9 +11,7 @@ version that counts from 1 and a hash of its own.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 from noughts.core.codec import decode, read_json
@@ -24,12 +22,11 @@ from noughts.core.errors import (
     NoSuchGame,
     NoughtsError,
     RecordError,
-    StoreUnavailable,
     quoted,
 )
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows, pages
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows
 from noughts.store.records import GENESIS, HASH_SIZE, MAX_NUMBER, Record, check_id, record_hash
 
 TYPE_CHECKING = False
@@ -87,69 +84,6 @@ def import_lines(store: EventStore, source: BinaryIO) -> Imported:
     return Imported(games, recorded, total - recorded)
 
 
-class Copied(NamedTuple):
-    """What a backup holds."""
-
-    games: int
-    events: int
-
-
-def backup(store: EventStore, target: str) -> Copied:
-    """Copy a store, as it is at some moment, into a new SQLite file.
-
-    Its documents are copied last, as they are a moment later. The file gets its name when it is complete.
-    """
-    from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads only what is used
-    from noughts.store.sqlite_schema import sync_folder  # noqa: PLC0415 - the same
-
-    path = Path(target).absolute()
-    partial = path.with_name(f"{path.name}.partial")
-    if path.exists():
-        raise StoreUnavailable(f"{path} exists: a backup never overwrites a file")
-    if partial.exists():
-        raise StoreUnavailable(f"{partial} is left from an interrupted backup: remove it first")
-    try:
-        with SQLiteStore(str(partial)) as copy:
-            copied = _copy_games(store, copy)
-            for documents in pages(store.changed_documents, PAGE_SIZE):  # one that changes comes again
-                copy.restore((), documents)
-        _rename(partial, path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise StoreUnavailable(f"the backup {target} can't be written: {error.strerror}") from error
-    finally:
-        for ending in ("", "-wal", "-shm", "-journal"):
-            with suppress(OSError):
-                partial.with_name(partial.name + ending).unlink()
-    return copied
-
-
-def _copy_games(store: EventStore, copy: EventStore) -> Copied:
-    """Record everything again, in the same order."""
-    versions: dict[str, int] = {}
-    for found in pages(store.feed, PAGE_SIZE):
-        copy.restore([_append(record) for record in found if not record.is_deletion])
-        for record in found:
-            if not record.is_deletion:
-                versions[record.game] = record.next_version
-            elif versions.pop(record.game, None):  # deleted while it was copied
-                copy.delete(record.game, at=record.at)
-    for game in versions.keys() - store.versions(versions).keys():  # deleted, but not in the feed yet
-        copy.delete(game, at=0)
-        del versions[game]
-    return Copied(len(versions), sum(versions.values()))
-
-
-def _rename(partial: Path, path: Path) -> None:
-    """Give a file its name; if the disk has links, a file that came meanwhile isn't overwritten."""
-    try:
-        path.hardlink_to(partial)
-    except FileExistsError:
-        raise
-    except OSError:
-        partial.rename(path)
-
-
 def _line(record: Record) -> str:
     events = record.text.replace("\n", ",")
     return (
@@ -158,7 +92,8 @@ def _line(record: Record) -> str:
     )
 
 
-def _append(record: Record) -> Append:
+def append_again(record: Record) -> Append:
+    """Return the append that makes the same record elsewhere."""
     game, version, at, key, text, _ = record
     _, change = serialize(record.events)
     return Append(game, version, text, key=key, at=at, change=change)
@@ -272,4 +207,4 @@ def _missing(store: EventStore, records: list[Record]) -> list[Append]:
             raise BrokenChain(
                 f"game {record.game} went another way in the store, from version {record.version} on"
             )
-    return [*map(_append, records[len(stored) :])]
+    return [*map(append_again, records[len(stored) :])]

@@ -26,7 +26,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import fold
 from noughts.core.value import Value
-from noughts.store.appends import NEW_GAME, Append, Batch, append_of
+from noughts.store.appends import Append, Batch, append_of
 from noughts.store.documents import Write, check_row
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import (
@@ -37,6 +37,7 @@ from noughts.store.records import (
     clamp,
     describe_change,
     not_a_cursor,
+    tombstone_of,
 )
 from noughts.store.watch import ANYTHING, Wakeups, Watch
 
@@ -137,21 +138,24 @@ class EventStore(ABC):
         batch = Batch(appends, documents=documents, is_whole=True)
         self._group.record(appends, alone=lambda _appends: self._write(batch))
 
-    def delete(self, game: str, *, at: int) -> None:
-        """Delete a game and its document; what is left is a record that the game was deleted.
+    def delete(self, game: str, *, at: int, expected: int | None = None) -> None:
+        """Delete a game and its document; what is left is a tombstone, a record that says so.
 
+        With `expected`, only a game at that version is deleted; any other raises `StaleVersion`. The
+        store's checkpoint must cover the whole game, and is brought up to date if it doesn't.
         Repeated after an unknown outcome, it raises `NoSuchGame` if the first attempt has succeeded.
         """
         while True:
-            self._check_open()
-            version, _, is_deleted = self._heads([check_id(game)]).get(game, NEW_GAME)
-            if not version or is_deleted:
+            records = self.read(game)
+            if not records:
                 raise NoSuchGame(f"there is no game {quoted(game)}")
-            append = Append(game, version, "", key=token_hex(13), at=at)
+            self._cover(game)
+            version = records[-1].next_version if expected is None else expected
+            append = Append(game, version, tombstone_of(records), key=token_hex(13), at=at)
             self.record((append,))
             if not append.refusal:
                 return
-            if not isinstance(append.refusal, StaleVersion):
+            if expected is not None or not isinstance(append.refusal, StaleVersion):
                 raise append.refusal
 
     def read(self, game: str, after: int = 0) -> tuple[Record, ...]:
@@ -298,8 +302,20 @@ class EventStore(ABC):
         self._listen()
         return subscription
 
+    @abstractmethod
+    def checkpoint(self) -> None:
+        """Make a checkpoint (`checkpoints.py`), if the store outlives the process."""
+
+    def parts(self) -> Sequence[EventStore]:
+        """Return the stores that this one consists of."""
+        return (self,)
+
     def integrity_errors(self) -> Iterator[str]:
         """Return what an engine finds that can check its own structures."""
+        return iter(())
+
+    def checkpoint_errors(self) -> Iterator[str]:
+        """Return what the checkpoint says is missing or different."""
         return iter(())
 
     def check(self) -> None:
@@ -340,10 +356,10 @@ class EventStore(ABC):
 
     def _summary(self, row: CatalogueRow) -> GameSummary | None:
         records = self._records(row.game, 0)
-        if records and records[0].is_deletion:
-            return None
         try:
             check_chain(records)
+            if records and records[0].is_deletion:
+                return None
             game = fold(event for record in records for event in record.events)
         except CorruptStore:
             return GameSummary(row.game, row.started, fault=DAMAGED)
@@ -364,6 +380,10 @@ class EventStore(ABC):
     @abstractmethod
     def _commit(self, batch: Batch) -> None:
         """Judge a batch and make it durable in one commit; one thread at a time calls this."""
+
+    @abstractmethod
+    def _cover(self, game: str) -> None:
+        """Bring the checkpoint up to a game that is to be deleted, or refuse."""
 
     @abstractmethod
     def _records(self, game: str, after: int) -> list[Record]:

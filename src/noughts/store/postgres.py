@@ -12,7 +12,9 @@ from __future__ import annotations
 import logging
 import re
 import time
-from functools import partial
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
 
 import psycopg
 from psycopg_pool import ConnectionPool
@@ -20,9 +22,24 @@ from psycopg_pool import ConnectionPool
 from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
-from noughts.store.postgres_schema import Shard, check_url, current_generation, one, prepare, translated
+from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.postgres_schema import (
+    Shard,
+    check_url,
+    current_generation,
+    differences,
+    one,
+    prepare,
+    translated,
+)
 from noughts.store.records import MAX_ID_LENGTH, Record, not_a_cursor
-from noughts.store.sql import DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
+from noughts.store.sql import (
+    DOCUMENTS,
+    IS_RECORDED,
+    MAX_CACHED_HEADS,
+    MISSING_CHECKPOINT,
+    SQLStore,
+)
 from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
@@ -35,6 +52,7 @@ if TYPE_CHECKING:
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.postgres_schema import Session
+    from noughts.store.sql import LockedCheckpoint
 
     Answer = TypeVar("Answer")
 
@@ -49,6 +67,9 @@ POLL_SECONDS = 2.0
 
 LISTENER_CHECK_SECONDS = 1.0
 """How long it is remembered whether another process listens."""
+
+CHECKPOINTING = int.from_bytes(b"noug", "big"), 2
+"""The advisory lock of the process that makes a checkpoint."""
 
 LISTENING = int.from_bytes(b"noug", "big"), 1
 """The advisory lock that every listening process shares."""
@@ -86,10 +107,18 @@ class PostgresStore(SQLStore):
     _order: ClassVar = {"records": "generation, xid, game, version", "documents": "generation, xid, name"}
     _is_final = sql.IS_FINAL
 
-    def __init__(self, url: str, *, create: bool = True, shard: Shard = Shard()) -> None:  # noqa: B008 - immutable
+    def __init__(
+        self,
+        url: str,
+        *,
+        create: bool = True,
+        shard: Shard = Shard(),  # noqa: B008 - immutable
+        checkpoint_file: str = "",
+    ) -> None:
         super().__init__()
         check_url(url)
         self._url = url
+        self._checkpoint_file = CheckpointFile(Path(checkpoint_file)) if checkpoint_file else None
         with translated(url):
             with self._connect() as store:
                 prepare(store, shard, create=create)
@@ -277,10 +306,53 @@ class PostgresStore(SQLStore):
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
         return self._select(f"{DOCUMENTS} WHERE name = ANY(?)", list(names))
 
+    def integrity_errors(self) -> Iterator[str]:
+        """Check that tables and indexes are there, and nothing is attached to them."""
+        with translated(self._url), self._pool.connection() as session:
+            yield from differences(session)
+
+    def last_checkpoints(self) -> list[Checkpoint]:
+        """Return the checkpoint in the database, and the one in the file."""
+        found = [*map(_checkpoint, self._select(sql.CHECKPOINT))]
+        if not found:
+            raise CorruptStore(MISSING_CHECKPOINT)
+        if self._checkpoint_file:
+            kept = self._checkpoint_file.read().get(self._id)
+            if kept is None:
+                raise CorruptStore(f"{MISSING_CHECKPOINT} ({self._checkpoint_file.path})")
+            found.append(kept)
+        return found
+
+    @contextmanager
+    def _locked_checkpoint(self) -> Iterator[LockedCheckpoint]:
+        with translated(self._url), self._pool.connection() as session:
+            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINTING)
+            try:
+                row = session.execute(sql.CHECKPOINT).fetchone()
+                yield _checkpoint(row) if row else None, partial(self._replace_checkpoint, session)
+            finally:
+                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINTING)
+
+    def _replace_checkpoint(self, session: Session, new: Checkpoint) -> None:
+        cursor, records, hashes, documents_cursor, documents = new
+        total = None if documents is None else f"{documents:x}"
+        session.execute(sql.REPLACE_CHECKPOINT, (cursor, records, f"{hashes:x}", documents_cursor, total))
+        if self._checkpoint_file:
+            with self._checkpoint_file.locked():
+                kept = self._checkpoint_file.read()
+                if kept.get(self._id, new).records <= records:
+                    self._checkpoint_file.write({**kept, self._id: new})
+
+    @cached_property
+    def _id(self) -> str:
+        return str(self._select("SELECT id FROM noughts_store")[0][0])
+
     def _close(self) -> None:
-        super()._close()
-        self._forget_writer()
-        self._pool.close()
+        try:
+            super()._close()
+        finally:
+            self._forget_writer()
+            self._pool.close()
 
     def _listen_loop(self) -> None:
         delay = 0.05
@@ -339,6 +411,12 @@ def _configure(store: Session) -> None:
         SET lock_timeout TO {timeout}; SET idle_in_transaction_session_timeout TO {timeout};
         SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') = 'off'""")
+
+
+def _checkpoint(row: tuple[Any, ...]) -> Checkpoint:
+    cursor, records, hashes, documents_cursor, documents = row
+    total = None if documents is None else int(documents, 16)
+    return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
 
 
 def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:

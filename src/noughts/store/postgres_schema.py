@@ -18,6 +18,7 @@ from noughts.core.errors import (
     StoreMissing,
     StoreUnavailable,
     UnknownStore,
+    quoted,
 )
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
@@ -63,10 +64,30 @@ def _create(store: Session, shard: Shard) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create,)
+def _add_checkpoint(store: Session, _shard: Shard) -> None:
+    """Version 5: a checkpoint, and an id by which a copy of it is found in a file."""
+    store.execute("""
+        ALTER TABLE noughts_store ADD id text NOT NULL DEFAULT gen_random_uuid()::text;
+        CREATE TABLE noughts_checkpoint (cursor text NOT NULL, records bigint NOT NULL,
+            hashes text NOT NULL, documents_cursor text NOT NULL, documents text);
+        INSERT INTO noughts_checkpoint VALUES ('', 0, '0', '', NULL)""")
+
+
+MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create, _add_checkpoint)
 """The first creates a store of the oldest schema; each further one leads to the next."""
 
 SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
+
+_TABLES = """SELECT relname, relkind::text FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)"""
+_INDEXES = """SELECT relname, CASE WHEN indisunique THEN 'UNIQUE ' ELSE '' END
+    || CASE WHEN indisvalid THEN substring(pg_get_indexdef(indexrelid) FROM 'USING btree (.*)') END
+    FROM pg_index JOIN pg_class ON indexrelid = pg_class.oid
+    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)"""
+_ATTACHED = """WITH ours AS (SELECT oid, relname FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s))
+    SELECT tgname, relname FROM pg_trigger JOIN ours ON tgrelid = ours.oid WHERE NOT tgisinternal
+    UNION ALL SELECT rulename, relname FROM pg_rewrite JOIN ours ON ev_class = ours.oid"""
 
 
 def prepare(store: Session, shard: Shard, *, create: bool) -> None:
@@ -91,6 +112,36 @@ def prepare(store: Session, shard: Shard, *, create: bool) -> None:
                 f"that database is number {found.number + 1} of the {found.total} databases of its store,"
                 f" and was named as number {shard.number + 1} of {shard.total}"
             )
+
+
+TABLES = ["noughts_records", "noughts_games", "noughts_documents", "noughts_store", "noughts_checkpoint"]
+INDEXES = {
+    "noughts_records_pkey": "UNIQUE (game, version)",
+    "noughts_feed": "(generation, xid, game, version)",
+    "noughts_documents_pkey": "UNIQUE (name)",
+    "noughts_changes": "(generation, xid, name)",
+    "noughts_documents_by_label": "(label, generation, xid, name) WHERE (label <> ''::text)",
+    "noughts_games_pkey": "UNIQUE (id)",
+    "noughts_games_by_start": "(started, id)",
+    "noughts_games_by_x": "(x, started, id) WHERE (x IS NOT NULL)",
+    "noughts_games_by_o": "(o, started, id) WHERE (o IS NOT NULL)",
+    "noughts_games_unfinished": "(started, id) WHERE (result IS NULL)",
+}
+"""As PostgreSQL writes them."""
+
+
+def differences(store: Session) -> Iterator[str]:
+    """Say what is missing from the tables, and what doesn't belong there."""
+    kinds: dict[str, str] = dict(store.execute(_TABLES, (TABLES,)).fetchall())
+    for table in TABLES:
+        if kinds.get(table) != "r":
+            yield f"the table {table} is {'not a plain table' if table in kinds else 'missing'}"
+    found: dict[str, str] = dict(store.execute(_INDEXES, ([*INDEXES],)).fetchall())
+    for index, definition in INDEXES.items():
+        if found.get(index) != definition:
+            yield f"the index {index} is {'not the one it was' if index in found else 'missing'}"
+    for name, table in store.execute(_ATTACHED, (TABLES,)):
+        yield f"the trigger or rule {quoted(name)} on {table} is not part of a store"
 
 
 def current_generation(store: Session) -> int:

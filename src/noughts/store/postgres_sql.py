@@ -37,6 +37,9 @@ DELETIONS = (
     "DELETE FROM noughts_games WHERE id = ANY(%s)",
     "DELETE FROM noughts_documents WHERE name = ANY(%s)",
 )
+CHECKPOINT = "SELECT cursor, records, hashes, documents_cursor, documents FROM noughts_checkpoint"
+REPLACE_CHECKPOINT = """UPDATE noughts_checkpoint SET (cursor, records, hashes, documents_cursor,
+    documents) = (%s, %s, %s, %s, %s)"""
 LISTENERS = """SELECT EXISTS (SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND (classid, objid) = (%s, %s) AND pid <> %s
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""

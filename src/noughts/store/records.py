@@ -12,7 +12,7 @@ from noughts.core.errors import CorruptStore, InvalidArgument, InvalidId, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from noughts.core.events import Event
@@ -40,7 +40,7 @@ class Record(NamedTuple):
     key: str
     """The command's own key."""
     text: str
-    """The events as JSON, one a line; empty in the record that deletes its game."""
+    """The events as JSON, one a line; or a tombstone, in the record that deletes its game."""
     hash: bytes
     """The hash of all of this and of the hash of the game's record before it."""
 
@@ -57,18 +57,45 @@ class Record(NamedTuple):
     @property
     def is_deletion(self) -> bool:
         """True if the game was deleted, and this is all that is left of it."""
-        return not self.text
+        return is_tombstone(self.text)
 
 
 @lru_cache(maxsize=16_384)  # few different commands exist, apart from names
 def read_events(text: str) -> tuple[Event, ...]:
     """Decode the events of a record."""
-    return tuple(map(loads, text.split("\n"))) if text else ()
+    return () if is_tombstone(text) else tuple(map(loads, text.split("\n")))
 
 
 def count_events(text: str) -> int:
     """Count the events of a record without decoding them."""
-    return text.count("\n") + 1 if text else 0
+    return 0 if is_tombstone(text) else text.count("\n") + 1
+
+
+def is_tombstone(text: str) -> bool:
+    """Return whether a text deletes its game: events begin with a brace."""
+    return text.__class__ is str and not text.startswith("{")
+
+
+def tombstone_of(records: Sequence[Record]) -> str:
+    """Write what a deletion removes: how many records, and the sum of their hashes."""
+    return f"deleted {len(records)} {sum_hashes(record.hash for record in records):064x}"
+
+
+def read_tombstone(text: str) -> tuple[int, int]:
+    """Return how many records a deletion removed, and the sum of their hashes."""
+    if not text:
+        return 0, 0  # of an older version, before the store's first checkpoint
+    try:
+        _, count, hashes = text.split(" ")
+        return int(count), int(hashes, 16)
+    except ValueError:
+        raise CorruptStore(f"a record has changed to {quoted(text)}") from None
+
+
+def sum_hashes(hashes: Iterable[bytes], start: int = 0) -> int:
+    """Add up hashes, in any order."""
+    numbers = (int.from_bytes(one, "big") for one in hashes if type(one) is bytes)  # damage may change it
+    return sum(numbers, start) % (1 << 8 * HASH_SIZE)
 
 
 def record_hash(previous: bytes, game: str, version: int, at: int, key: str, text: str) -> bytes:
@@ -85,7 +112,7 @@ def check_chain(records: Iterable[Record], version: int = 0, previous: bytes = G
         # Damage may change the type of a value, too.
         if type(link) is not bytes or type(text) is not str:
             raise CorruptStore(describe_change(record))
-        if not text:
+        if not text.startswith("{"):  # is_tombstone, without the call
             version, previous = found, GENESIS
         # The same as record_hash, without the call: every game that is loaded comes through here.
         content = f"{game}\n{version}\n{at}\n{key}\n{text}"

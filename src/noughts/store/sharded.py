@@ -40,12 +40,17 @@ SEPARATOR = "/"
 class ShardedStore(EventStore):
     """A store in the databases that the URLs name; their number and order are fixed at its creation."""
 
-    def __init__(self, urls: Sequence[str], *, create: bool = True) -> None:
+    def __init__(self, urls: Sequence[str], *, create: bool = True, checkpoint_file: str = "") -> None:
         super().__init__()
         self._shards: list[PostgresStore] = []
         try:
             for number, url in enumerate(urls):
-                shard = PostgresStore(url, create=create, shard=Shard(number, len(urls)))
+                shard = PostgresStore(
+                    url,
+                    create=create,
+                    shard=Shard(number, len(urls)),
+                    checkpoint_file=checkpoint_file,
+                )
                 shard._wakeups = self._wakeups
                 self._shards.append(shard)
         except BaseException:
@@ -77,6 +82,19 @@ class ShardedStore(EventStore):
             shard.restore(appends, documents.pop(shard, ()))
         for shard, rest in documents.items():
             shard.restore((), rest)
+
+    def checkpoint(self) -> None:
+        """Make a checkpoint of each database."""
+        self._check_open()
+        for shard in self._shards:
+            shard.checkpoint()
+
+    def parts(self) -> Sequence[EventStore]:
+        """Return the stores in each database."""
+        return self._shards
+
+    def _cover(self, game: str) -> None:
+        self._shard(game)._cover(game)
 
     def _shard(self, name: str) -> PostgresStore:
         digest = sha256(name.encode()).digest()

@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
+from contextlib import suppress
 from threading import Event, Lock, Thread
 
-from noughts.core.errors import NotAStore, OldStore
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    NoughtsError,
+    OldStore,
+    StoreUnavailable,
+    quoted,
+)
 from noughts.store.appends import CatalogueRow
 from noughts.store.base import EventStore
-from noughts.store.records import Record
+from noughts.store.checkpoints import Checkpoint
+from noughts.store.records import Record, read_tombstone, sum_hashes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, ClassVar, TypeAlias
 
+    from noughts.store.appends import Batch
     from noughts.store.base import GameFilter, Start, Table
     from noughts.store.documents import Row as DocumentRow
 
+    LockedCheckpoint: TypeAlias = tuple[Checkpoint | None, Callable[[Checkpoint], None]]
+
 OLDEST_SCHEMA = 4
 """Older ones kept one row an event; they are left alone."""
+
+MISSING_CHECKPOINT = "the checkpoint is missing, so nobody can say whether records are missing, too"
+
+CHECKPOINT_SECONDS = 60.0
+"""How often a store in use makes a checkpoint."""
+
+COVER_TIMEOUT_SECONDS = 5.0
+"""How long to wait until a checkpoint covers a game."""
+
+COVER_DELAY_SECONDS = 0.02
+
+MAX_HASHES = 5_000
+"""How many hashes are read at once."""
 
 MAX_CACHED_HEADS = 10_000
 """How many games' heads are remembered from one commit to the next."""
 
 # A deleted record keeps its place, empty: a writer with an old view of the game must not get it.
-ERASE = "UPDATE noughts_records SET at = 0, key = '', events = '' WHERE events <> '' AND game = "
+ERASE = """UPDATE noughts_records SET at = 0, key = '', events = ''
+    WHERE substr(events, 1, 1) = '{' AND game = """
+IS_TOMBSTONE = "substr(events, 1, 1) <> '{'"
 EXISTS = "NOT (events = '' AND key = '' AND at = 0)"
 
 RECORDS = f"""SELECT game, version, at, key, events, hash FROM noughts_records WHERE game = ?
@@ -41,6 +70,10 @@ FEEDS: dict[Table, tuple[str, str]] = {
 """What is read of each table, and on which condition."""
 IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
 DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
+TOMBSTONES = f"""SELECT events FROM noughts_records
+    WHERE {IS_TOMBSTONE} AND {EXISTS} ORDER BY game"""  # noqa: S608 - our own text
+ERASED = f"""SELECT DISTINCT game FROM noughts_records WHERE NOT {EXISTS} AND game NOT IN
+    (SELECT game FROM noughts_records WHERE {IS_TOMBSTONE} AND {EXISTS})"""  # noqa: S608 - our own text
 CATALOGUE = "SELECT id, started, x, o, result FROM noughts_games"
 CATALOGUE_INDEXES = """
     CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
@@ -62,8 +95,12 @@ class SQLStore(EventStore):
     def __init__(self) -> None:
         super().__init__()
         self._closing = Event()
-        self._listener: Thread | None = None
+        self._threads: list[Thread] = []
         self._lock = Lock()
+        self._has_changed = False
+        """Whether this process has written anything since its last checkpoint."""
+        self._covered = ""
+        """The cursor of the last checkpoint that this process made."""
 
     @abstractmethod
     def _select(self, statement: str, *values: object) -> list[Any]:
@@ -77,16 +114,159 @@ class SQLStore(EventStore):
     def _listen_loop(self) -> None:
         """Send wake-ups when another process writes, until `_closing` is set."""
 
+    @abstractmethod
+    def last_checkpoints(self) -> list[Checkpoint]:
+        """Return the checkpoints that are kept of this store; refuse if they are missing or damaged."""
+
+    @abstractmethod
+    def _locked_checkpoint(self) -> AbstractContextManager[LockedCheckpoint]:
+        """Keep others out while a checkpoint is made; return the last one, and a function to replace it.
+
+        The last one is None if somebody removed it.
+        """
+
     def _listen(self) -> None:
+        self._start_once("noughts-listener", self._listen_loop)
+
+    def _start_once(self, name: str, loop: Callable[[], None]) -> None:
         with self._lock:
-            if self._listener is None:
-                self._listener = Thread(target=self._listen_loop, name="noughts-listener", daemon=True)
-                self._listener.start()
+            if name not in [thread.name for thread in self._threads]:
+                self._threads.append(Thread(target=loop, name=name, daemon=True))
+                self._threads[-1].start()
+
+    def _write(self, batch: Batch) -> None:
+        super()._write(batch)
+        if not self._has_changed:
+            self._has_changed = True
+            self._start_once("noughts-checkpoints", self._checkpoint_loop)
+
+    def _checkpoint_loop(self) -> None:
+        while not self._closing.wait(CHECKPOINT_SECONDS):
+            self._checkpoint_if_changed(is_closing=False)
 
     def _close(self) -> None:
         self._closing.set()
-        if self._listener:
-            self._listener.join()
+        for thread in self._threads:
+            thread.join()
+        self._checkpoint_if_changed(is_closing=True)
+
+    def _checkpoint_if_changed(self, *, is_closing: bool) -> None:
+        if self._has_changed:
+            with suppress(NoughtsError):  # the next one catches up
+                self._make_checkpoint(is_closing=is_closing)
+
+    def checkpoint(self) -> None:
+        """Make a checkpoint now."""
+        self._check_open()
+        self._make_checkpoint()
+
+    def _make_checkpoint(self, *, is_closing: bool = False) -> None:
+        with self._locked_checkpoint() as (before, replace):
+            if before is None:
+                raise CorruptStore(MISSING_CHECKPOINT)
+            self._has_changed = False
+            cursor, records, hashes = before[:3]
+            for found, end in self._hashes("records", cursor):
+                cursor, records, hashes = end, records + len(found), sum_hashes(found, hashes)
+            documents = self._documents_checkpoint(before, is_closing=is_closing)
+            new = Checkpoint(cursor, records, hashes, *documents)
+            if new != before:
+                replace(new)
+            self._covered = cursor
+
+    def _documents_checkpoint(self, before: Checkpoint, *, is_closing: bool) -> tuple[str, int | None]:
+        cursor, documents = before[3:]
+        end = self._feed_end("documents")
+        if self._has_deletions(before.cursor) or (end != cursor and self._has_document_at(cursor)):
+            cursor, documents = end, None
+        if is_closing and documents is None and cursor == end:
+            documents = self._sum_documents()
+        return cursor, documents
+
+    def _sum_documents(self) -> int:
+        return sum_hashes(one for found, _ in self._hashes("documents", "") for one in found)
+
+    def _hashes(
+        self, table: Table, after: str, until: str | None = None
+    ) -> Iterator[tuple[list[bytes], str]]:
+        """Read the hashes between two cursors, a page at a time, and the cursor after each page."""
+        order, (_, condition) = self._order[table], FEEDS[table]
+        end = [] if until is None else self._place(table, until)
+        if end:
+            condition += f" AND ({order}) <= ({', '.join('?' * len(end))})"
+        rows: list[Any] | None = None
+        while rows is None or len(rows) == MAX_HASHES:
+            place = self._place(table, after)
+            rows = self._select(
+                f"""SELECT hash, {order} FROM noughts_{table}
+                WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
+                ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
+                *(*place, *end, MAX_HASHES),
+            )
+            if rows:
+                after = _cursor(rows[-1][1:])
+                yield [row[0] for row in rows], after
+
+    def _has_row(self, table: Table, compared: str, cursor: str, where: str, *values: object) -> bool:
+        """Return whether a row is there, at a place compared with that of a cursor."""
+        order, place = self._order[table], self._place(table, cursor)
+        statement = f"""SELECT 1 FROM noughts_{table}
+            WHERE ({order}) {compared} ({", ".join("?" * len(place))}) AND {where} LIMIT 1"""  # noqa: S608 - our own text
+        return bool(self._select(statement, *place, *values))
+
+    def _has_deletions(self, after: str) -> bool:
+        return self._has_row("records", ">", after, IS_TOMBSTONE)
+
+    def _has_document_at(self, cursor: str) -> bool:
+        """Return whether the document that was changed last is still there, or a later change."""
+        return not cursor or self._has_row("documents", ">=", cursor, "true")
+
+    def checkpoint_errors(self) -> Iterator[str]:
+        """Count again what the checkpoints have counted, with what was deleted since."""
+        for (game,) in self._select(ERASED):
+            yield f"records of game {quoted(game)} are empty, but it was not deleted"
+        for checkpoint in self.last_checkpoints():
+            counted, hashes = self._recount(checkpoint.cursor)
+            missing = checkpoint.records - counted
+            if missing:
+                yield (
+                    f"{abs(missing)} of the first {checkpoint.records} records are missing"
+                    if missing > 0
+                    else f"there are {-missing} more records than the {checkpoint.records} that were made"
+                )
+            elif hashes != checkpoint.hashes:
+                yield f"not all of the first {checkpoint.records} records are those that were made"
+            if not self._has_deletions(checkpoint.cursor):  # documents were deleted with the games
+                yield from self._document_errors(checkpoint)
+
+    def _recount(self, until: str) -> tuple[int, int]:
+        while True:
+            deleted = self._select(TOMBSTONES)
+            removed = [read_tombstone(text) for (text,) in deleted]
+            counted, hashes = sum(one for one, _ in removed), sum(one for _, one in removed)
+            for found, _ in self._hashes("records", "", until):
+                counted, hashes = counted + len(found), sum_hashes(found, hashes)
+            if self._select(TOMBSTONES) == deleted:  # otherwise a game was deleted meanwhile
+                return counted, sum_hashes((), hashes)
+
+    def _document_errors(self, checkpoint: Checkpoint) -> Iterator[str]:
+        cursor, documents = checkpoint.documents_cursor, checkpoint.documents
+        if not self._has_document_at(cursor):
+            yield "the document that was written last is missing"
+        elif documents is not None and self._feed_end("documents") == cursor:
+            found = self._sum_documents()
+            if found != documents and self._feed_end("documents") == cursor:
+                yield "a document is missing, or is not the one that was written"
+
+    def _cover(self, game: str) -> None:
+        end = time.monotonic() + COVER_TIMEOUT_SECONDS
+        while self._has_row("records", ">", self._covered, "game = ?", game):
+            before = self._covered
+            self._make_checkpoint()
+            if self._covered == before:  # on a server, while an older transaction is running
+                if time.monotonic() > end:
+                    raise StoreUnavailable(f"game {game} was played a moment ago: try again later")
+                self._closing.wait(COVER_DELAY_SECONDS)
 
     def _records(self, game: str, after: int) -> list[Record]:
         return list(map(Record._make, self._select(RECORDS, game, game, after)))

@@ -7,13 +7,12 @@ file. A commit is on the disk before it is acknowledged: write-ahead log, `synch
 from __future__ import annotations
 
 import sqlite3
-import time
-from contextlib import suppress
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 
-from noughts.core.errors import NoughtsError, StoreUnavailable
+from noughts.core.errors import CorruptStore, NoughtsError, StoreLost
 from noughts.store import sql
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import NO_CHANGE, arbitrate, head_of
@@ -23,18 +22,16 @@ from noughts.store.watch import ANYTHING
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, ClassVar, TypeVar
+    from typing import Any, ClassVar, NoReturn, TypeVar
 
     from noughts.store.appends import Append, Batch, Head, Outcome, RecordRow
     from noughts.store.base import Table
+    from noughts.store.checkpoints import Checkpoint
 
     Row = TypeVar("Row")
 
 CHANGE_CHECK_SECONDS = 0.02
 """How often to check whether another process has written."""
-
-FILE_CHECK_SECONDS = 0.05
-"""How often to check that the file is still in its place: checking takes time."""
 
 MAX_ROWS = 100
 """How many rows one statement writes: some builds of SQLite take at most 999 values."""
@@ -67,11 +64,14 @@ class SQLiteStore(sql.SQLStore):
     ) -> None:
         super().__init__()
         self._path = Path(path).absolute()
+        self._name, self._log_name = str(self._path), f"{self._path}-wal"
         is_fixed = not create and schema.is_fixed(self._path)
         self._open_file = schema.connect_to_read if is_fixed else open_file
         with schema.opening:
             schema.prepare(self._path, self._open_file, create=create)
-            self._file = schema.identity(self._path)
+            found = schema.look(self._name)
+        self._file = found and found[0]
+        self._size = found[1] if found else 0
         self._writer: sqlite3.Connection | None = None
         self._known_heads: dict[str, Head] = {}
         self._data_version: object = None
@@ -80,7 +80,12 @@ class SQLiteStore(sql.SQLStore):
         """The data version and the last sequences that the poll has seen."""
         self._written = [0, 0]
         """The last sequences of records and documents that this process wrote."""
-        self._next_check = 0.0
+        self._connections = 0
+        self._log: tuple[tuple[int, int], int] | None = None
+        """The identity and the size of the write-ahead log, as long as a connection is open."""
+        self._loss = ""
+        """What has become of the file, if the store can't go on."""
+        self._checkpoint_file = schema.checkpoint_file(self._path)
         self._readers: list[sqlite3.Connection] = []
 
     def _commit(self, batch: Batch) -> None:
@@ -88,17 +93,15 @@ class SQLiteStore(sql.SQLStore):
             writer = self._ready_writer()
             if not self._insert_at_known_heads(writer, batch):
                 self._commit_under_lock(writer, batch)
+            self._check_files()
         except BaseException as failure:
             self._give_up(failure)
             raise
 
     def _ready_writer(self) -> sqlite3.Connection:
-        now = time.monotonic()
-        if now > self._next_check:
-            self._check_place()
-            self._next_check = now + FILE_CHECK_SECONDS
         if self._writer is None:
             self._writer = self._open()
+        self._check_files()  # the next commit would make a file long again that was cut
         return self._writer
 
     def _insert_at_known_heads(self, writer: sqlite3.Connection, batch: Batch) -> bool:
@@ -107,7 +110,7 @@ class SQLiteStore(sql.SQLStore):
         if batch.writes or batch.is_whole or not 0 < len(appends) <= MAX_ROWS:
             return False
         for append in appends:
-            is_move = append.text and append.change is NO_CHANGE and not append.document
+            is_move = append.count and append.change is NO_CHANGE and not append.document
             if not is_move or append.game not in heads:
                 return False
         outcome = arbitrate(batch, heads, (), _never)
@@ -174,6 +177,8 @@ class SQLiteStore(sql.SQLStore):
         self._data_version, self._polled = None, (None, [0, 0])
         self._written = [0, 0]  # what was rolled back was not written
         try:
+            if isinstance(failure, sqlite3.Error):
+                self._check_files()
             if writer and writer.in_transaction:
                 writer.execute("ROLLBACK")
             if writer and schema.is_disk_failure(failure):
@@ -196,8 +201,12 @@ class SQLiteStore(sql.SQLStore):
         except IndexError:  # another thread took the last one
             return self._select(statement, *values)
         except BaseException as failure:
-            if reader:
-                self._shut(reader)
+            try:
+                if isinstance(failure, sqlite3.Error):
+                    self._check_files()
+            finally:
+                if reader:
+                    self._shut(reader)
             if isinstance(failure, sqlite3.Error | UnicodeDecodeError):
                 raise schema.translation(self._path, failure) from failure
             raise
@@ -220,23 +229,44 @@ class SQLiteStore(sql.SQLStore):
 
     def check(self) -> None:
         """Refuse if the store can't be read, or its file is not in its place."""
-        self._next_check = 0.0  # the next writer checks, too
-        self._check_place()
+        self._check_files()
         super().check()
 
     def integrity_errors(self) -> Iterator[str]:
-        """Let SQLite check its own pages and indexes."""
-        found = self._select("PRAGMA integrity_check(10)")
-        return (complaint for (complaint,) in found if complaint != "ok")
+        """Compare the schema with a new store's, and let SQLite check its own pages and indexes."""
+        yield from schema.differences(self._select(schema.OBJECTS))
+        for (complaint,) in self._select("PRAGMA integrity_check(10)"):
+            if complaint != "ok":
+                yield f"SQLite finds: {complaint}"
+
+    def last_checkpoints(self) -> list[Checkpoint]:
+        """Return the checkpoint in the file beside the store."""
+        found = self._checkpoint_file.read().get(self._id)
+        if found is None:
+            raise CorruptStore(f"{sql.MISSING_CHECKPOINT} ({self._checkpoint_file.path})")
+        return [found]
+
+    @contextmanager
+    def _locked_checkpoint(self) -> Iterator[sql.LockedCheckpoint]:
+        file = self._checkpoint_file
+        with file.locked():
+            yield file.read().get(self._id), lambda new: file.write({self._id: new})
+
+    @cached_property
+    def _id(self) -> str:
+        found = self._select("SELECT id FROM noughts_store")
+        return str(found[0][0]) if found else ""
 
     def _close(self) -> None:
-        """Close the file; the last process to do so leaves nothing beside it."""
-        super()._close()
-        writer, self._writer = self._writer, None
-        with schema.translated(self._path):
-            self._shut_readers()
-            if writer:
-                self._shut(writer)
+        """Close the file; the last process to do so leaves only its checkpoint beside it."""
+        try:
+            super()._close()
+        finally:
+            writer, self._writer = self._writer, None
+            with schema.translated(self._path):
+                self._shut_readers()
+                if writer:
+                    self._shut(writer)
 
     def _listen_loop(self) -> None:
         while not self._closing.wait(CHANGE_CHECK_SECONDS):
@@ -266,18 +296,53 @@ class SQLiteStore(sql.SQLStore):
         with schema.opening:
             connection = self._open_file(self._path)
             schema.in_use[self._file] += 1
-        connection.execute("PRAGMA synchronous = EXTRA")
+            self._connections += 1
+        try:
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA journal_size_limit = -1")  # the log is never cut
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # opens the log
+            self._log = self._log or schema.look(self._log_name)
+        except BaseException:
+            self._shut(connection)
+            raise
         return connection
 
     def _shut(self, connection: sqlite3.Connection) -> None:
         with schema.opening:
             connection.close()
             schema.in_use[self._file] -= 1
+            self._connections -= 1
+            if not self._connections:  # SQLite removes the log with the last one
+                self._log = None
+
+    def _check_open(self) -> None:
+        super()._check_open()
+        if self._loss:
+            raise StoreLost(self._loss)
 
     def _check_place(self) -> None:
-        """Refuse to write into a file that was moved or replaced."""
-        if schema.identity(self._path) != self._file:
-            raise StoreUnavailable(f"the store {self._path} was moved, deleted or replaced")
+        """Refuse to go on if the file was moved, replaced or cut short."""
+        found = schema.look(self._name)
+        if found is None or found[0] != self._file:
+            self._lose(f"the store {self._path} was moved, deleted or replaced while it was open")
+        elif found[1] < self._size:
+            self._lose(f"the store {self._path} was cut short while it was open")
+        else:
+            self._size = found[1]
+
+    def _check_files(self) -> None:
+        """Refuse likewise for the write-ahead log."""
+        self._check_place()
+        before = self._log
+        if before:
+            log = schema.look(self._log_name)
+            if log is None or log[0] != before[0] or log[1] < before[1]:
+                self._lose(f"the log {self._log_name} was removed, replaced or cut short while in use")
+            self._log = log
+
+    def _lose(self, what: str) -> NoReturn:
+        self._loss = f"{what}: nothing more is recorded in it, and the last moves may be lost"
+        raise StoreLost(self._loss)
 
 
 def _never(_append: Append) -> bool:

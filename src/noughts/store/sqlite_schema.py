@@ -11,15 +11,24 @@ import sqlite3
 import stat
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import RLock
 
-from noughts.core.errors import CorruptStore, NotAStore, StoreError, StoreMissing, StoreUnavailable
+from noughts.core.errors import (
+    CorruptStore,
+    NotAStore,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+    quoted,
+)
+from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.files import beside, sync_folder
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import TypeAlias
 
@@ -59,13 +68,24 @@ def _create(store: sqlite3.Connection) -> None:
         store.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
+def _identify(store: sqlite3.Connection) -> None:
+    """Version 5: an id, by which the store's checkpoint is found."""
+    store.execute("CREATE TABLE noughts_store (id TEXT NOT NULL)")
+    store.execute("INSERT INTO noughts_store VALUES (lower(hex(randomblob(16))))")
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _identify)
 """The first creates a store of the oldest schema; each further one leads to the next."""
 
 SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
+FIRST_WITH_CHECKPOINTS = 5
+
+OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'"
+"""What the file consists of, except what SQLite makes by itself."""
 
 _NOT_PLAIN = """SELECT lower(tbl_name) FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
-    AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents') LIMIT 1"""
+    AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents', 'noughts_store')
+    LIMIT 1"""
 """Finds a view or a virtual table of that name, or a trigger on it: none has a page of its own."""
 
 
@@ -103,7 +123,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 def is_fixed(path: Path) -> bool:
     """Return whether a file is read-only, and has no write-ahead log to be read with it."""
     try:
-        log = _beside(path, "-wal")
+        log = beside(path, "-wal")
         if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
             return False
         return not log.exists() or log.stat().st_size == 0
@@ -111,17 +131,18 @@ def is_fixed(path: Path) -> bool:
         return False
 
 
-def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
-
-
 def identity(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a file; None if it is missing."""
+    return (seen := look(str(path))) and seen[0]
+
+
+def look(path: str) -> tuple[tuple[int, int], int] | None:
+    """Return the identity of a file and its size; None if it is missing."""
     try:
-        place = os.stat(path)  # noqa: PTH116 - called often, and pathlib is slower
+        found = os.stat(path)  # noqa: PTH116 - called often, and pathlib is slower
     except OSError:
         return None
-    return place.st_dev, place.st_ino
+    return (found.st_dev, found.st_ino), found.st_size
 
 
 def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
@@ -154,7 +175,7 @@ def check_header(path: Path) -> None:
         return
     except OSError as error:
         raise StoreUnavailable(f"the store {path} cannot be read: {error.strerror}") from error
-    if not header or (not header.strip(b"\0") and _beside(path, "-journal").exists()):
+    if not header or (not header.strip(b"\0") and beside(path, "-journal").exists()):
         return  # nothing was written yet, or not all of it: SQLite will roll it back
     if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
         raise NotAStore(f"{path} is not a store of games: it is not a SQLite database")
@@ -182,14 +203,58 @@ def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
                 migrate(store)
             store.execute(f"PRAGMA application_id = {APPLICATION}")
             store.execute(f"PRAGMA user_version = {SCHEMA}")
+            if version < FIRST_WITH_CHECKPOINTS:  # before the commit: no store is ever without one
+                _begin_checkpoints(path, store)
             store.execute("COMMIT")
         except BaseException:
             if store.in_transaction:
                 store.execute("ROLLBACK")
             raise
-        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the header has the new version
+        # So that the header has the new version; the log is never cut while others may have it open.
+        store.execute("PRAGMA wal_checkpoint(FULL)")
     _write_ahead(store)
     sync_folder(path.parent)
+
+
+def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
+    """Say what is missing from a schema, and what it has besides."""
+    with closing(connect(":memory:")) as new:
+        for migrate in MIGRATIONS:
+            migrate(new)
+        expected = {row[1]: row for row in new.execute(OBJECTS)}
+    for row in found:
+        kind, name, table, _ = row
+        if name not in expected:
+            yield f"the {kind} {quoted(name)} on {quoted(table)} is not part of a store"
+        elif expected.pop(name) != row:
+            yield f"the {kind} {quoted(name)} is not the one that the store was made with"
+    for kind, name, *_ in expected.values():
+        yield f"the {kind} {name} is missing"
+
+
+def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
+    file = checkpoint_file(path)
+    with file.locked():
+        for lost in file.read().values():
+            if lost.records:
+                raise StoreMissing(
+                    f"the store {path} is gone: its checkpoint counts {lost.records} records. Restore a "
+                    f"backup with noughts store restore, or remove {file.path} to begin a new store"
+                )
+        file.write({store_id(store): Checkpoint()})
+
+
+def checkpoint_file(path: Path) -> CheckpointFile:
+    """Return the file beside a store that has its checkpoint."""
+    return CheckpointFile(beside(path, "-checkpoint"))
+
+
+def store_id(store: sqlite3.Connection) -> str:
+    """Return the id that a store was given when it was made."""
+    found = store.execute("SELECT id FROM noughts_store").fetchone()
+    if found is None:
+        raise CorruptStore("the store has lost its id, by which its checkpoint is found")
+    return str(found[0])
 
 
 def _version(path: Path, store: sqlite3.Connection) -> int:
@@ -228,18 +293,6 @@ def _create_folder(folder: Path) -> None:
             sync_folder(place.parent)
     except OSError as error:
         raise StoreUnavailable(f"the folder {folder} cannot be created: {error.strerror}") from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to the disk."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise StoreUnavailable(f"the folder {folder} cannot be written: {error.strerror}") from error
 
 
 _WORDS = {

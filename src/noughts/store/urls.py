@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from noughts.core.errors import UnknownStore, quoted
 
@@ -14,10 +15,11 @@ KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
 _POSTGRES = ("postgresql", "postgres")
 
 
-def open_store(url: str, *, create: bool = True) -> EventStore:
+def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> EventStore:
     """Open a store, and create it if it is missing, unless `create` is False.
 
-    Several PostgreSQL URLs, separated by spaces, make one store of several databases.
+    Several PostgreSQL URLs, separated by spaces, make one store of several databases. A copy of their
+    checkpoint is kept in `checkpoint_file`; a store in a file always has one beside it.
 
     >>> open_store("sqllite:games.db")
     Traceback (most recent call last):
@@ -34,16 +36,26 @@ def open_store(url: str, *, create: bool = True) -> EventStore:
         case "sqlite" if rest and "\0" not in rest:
             from noughts.store.sqlite import SQLiteStore  # noqa: PLC0415 - loads only what is used
 
-            return SQLiteStore(os.path.expanduser(rest), create=create)  # noqa: PTH111 - it never raises
+            return SQLiteStore(_expanded(rest), create=create)
         case "postgresql" | "postgres":
-            return _open_postgres(url, create=create)
+            return _open_postgres(url, create=create, checkpoint_file=checkpoint_file)
         case _:
             # The rest may contain a password, and isn't shown.
             shown = quoted(f"{kind}:…") if colon else quoted(url)
             raise UnknownStore(f"{shown} is not a store: a store is {KINDS}")
 
 
-def _open_postgres(url: str, *, create: bool) -> EventStore:
+def sqlite_path(url: str) -> Path | None:
+    """Return the file that a URL names, if it names one."""
+    kind, _, rest = url.partition(":")
+    return Path(_expanded(rest)).absolute() if kind == "sqlite" and rest and "\0" not in rest else None
+
+
+def _expanded(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 - it never raises
+
+
+def _open_postgres(url: str, *, create: bool, checkpoint_file: str) -> EventStore:
     try:
         from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - loads only what is used
     except ImportError as error:
@@ -54,5 +66,5 @@ def _open_postgres(url: str, *, create: bool) -> EventStore:
     if len(urls) > 1 and all(one.partition("://")[0] in _POSTGRES for one in urls):
         from noughts.store.sharded import ShardedStore  # noqa: PLC0415 - loads only what is used
 
-        return ShardedStore(urls, create=create)
-    return PostgresStore(url, create=create)
+        return ShardedStore(urls, create=create, checkpoint_file=checkpoint_file)
+    return PostgresStore(url, create=create, checkpoint_file=checkpoint_file)

@@ -191,12 +191,12 @@ def _serve(options: Namespace) -> None:
 
 
 def _store(options: Namespace) -> None:
-    from noughts.terminal.saved import export_everything, look_after  # noqa: PLC0415 - the same
+    from noughts.terminal.store_tasks import export_everything, run_task  # noqa: PLC0415 - the same
 
     if options.task == "export":
         export_everything(options, _binary_out())
     else:
-        look_after(options, _out())
+        run_task(options, _out())
 
 
 _COMMANDS: dict[str, Callable[[Namespace], None]] = {

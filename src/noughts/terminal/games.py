@@ -9,7 +9,7 @@ from itertools import islice
 from noughts.core.board import Mark
 from noughts.core.errors import NoSuchGame, printable
 from noughts.core.notation import format_moves
-from noughts.service import Service
+from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, GameFilter
 from noughts.words.describe import standing
 
@@ -37,6 +37,24 @@ def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -
     out.writelines(f"{line}\n" for line in lines or [nothing])
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} shows them.\n")
+
+
+def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
+    """Delete a game, if the answer is yes."""
+    service = Service(store)
+    game = service.find(id_prefix)
+    out.writelines(
+        f"{printable(_line(service.short(game), summary))}\n"
+        for summary in store.games(GameFilter(id_prefix=game), limit=1)
+    )
+    out.write("Delete this game for good? (y/n) ")
+    out.flush()
+    answer = sys.stdin.readline() if sys.stdin else ""
+    if answer.strip().casefold() in ("y", "yes"):
+        store.delete(game, at=wall_clock())
+        out.write("Deleted.\n")
+    else:
+        out.write("Nothing was deleted.\n")
 
 
 def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:

@@ -215,6 +215,7 @@ def _add_games(games: Parser) -> None:
     ended.add_argument(
         "--unfinished", dest="is_over", action="store_const", const=False, help="only those"
     )
+    games.add_argument("--delete", metavar="GAME", help="delete a game for good; you are asked first")
     games.add_argument("--limit", type=_count, default=20, metavar="N", help="how many at most (20)")
     _add_place(games)
 
@@ -247,14 +248,20 @@ def _add_export(export: Parser) -> None:
 def _add_store(store: Parser) -> None:
     tasks = store.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
     for task, words in (
-        ("verify", "look for anything that has changed since it was recorded"),
+        ("verify", "look for anything that has changed or is missing since it was recorded"),
         ("backup", "copy everything into a new file"),
+        ("restore", "put a backup in place; the store that is there is kept under a new name"),
+        ("repair", "copy every sound game into a new file, and list what is left behind"),
         ("export", "write all games as JSON lines"),
         ("import", "record games from JSON lines; all of them, or none"),
     ):
         one = tasks.add_parser(task, help=words, allow_abbrev=False)
-        if task in ("backup", "import"):
+        if task in ("backup", "restore", "import"):
             one.add_argument("file", metavar="FILE")
+        if task == "repair":
+            one.add_argument("file", metavar="FILE", nargs="?", help="the new file")
+        if task == "verify":
+            one.add_argument("--json", action="store_true", help="as data")
         _add_place(one)
 
 

@@ -1,23 +1,21 @@
-"""The commands for saved games, and for the store that they are in."""
+"""The commands for saved games."""
 
 from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from noughts.core.board import Mark
-from noughts.core.errors import AlreadyOver, RecordError, StoreError, StoreMissing, printable
+from noughts.core.errors import AlreadyOver, StoreError, StoreMissing
 from noughts.service import Service
 from noughts.store.base import GameFilter
-from noughts.terminal.games import NONE, last_left, list_games
+from noughts.terminal.games import NONE, delete_game, last_left, list_games
 from noughts.terminal.saving import MEMORY, Notebook, keeps_games, open_saved
 from noughts.words.describe import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
     from typing import BinaryIO, TextIO
 
     from noughts.core.game import Game
@@ -48,7 +46,7 @@ def resume(
     from noughts.terminal.seats import called_back  # noqa: PLC0415 - only what is asked for is loaded
     from noughts.terminal.table import Table  # noqa: PLC0415 - the same
 
-    with _opened(options) as store:
+    with opened(options) as store:
         service = Service(store)
         game = service.find(options.game) if options.game is not None else last_left(store)
         standing_now = service.look(game).game
@@ -64,23 +62,26 @@ def resume(
 
 def look_up(options: Namespace, beginning: str) -> Game:
     """Return the saved game whose id begins like that."""
-    with _opened(options) as store:
+    with opened(options) as store:
         service = Service(store)
         return service.look(service.find(beginning)).game
 
 
 def games(options: Namespace, out: TextIO) -> None:
-    """List saved games."""
+    """List saved games, or delete one."""
     from unicodedata import normalize  # noqa: PLC0415 - the same
 
     # Not checked: a game may have been saved with a name that would be refused now.
     player = None if options.player is None else normalize("NFC", options.player).strip()
     try:
-        store = _opened(options)
+        store = opened(options)
     except StoreMissing:
         out.write(f"{NONE}\n")
         return
     with store:
+        if options.delete is not None:
+            delete_game(store, options.delete, out)
+            return
         list_games(store, GameFilter(player=player, is_over=options.is_over), options.limit, out)
 
 
@@ -89,7 +90,7 @@ def replay(options: Namespace, screen: Screen, waiting: Waiting) -> None:
     from noughts.terminal.replaying import step_through, steps, tell  # noqa: PLC0415 - the same
     from noughts.terminal.watch import Pause  # noqa: PLC0415 - the same
 
-    with _opened(options) as store:
+    with opened(options) as store:
         service = Service(store)
         told = steps(service.look(service.find(options.game)).events, screen)
     if options.interval is None and screen.interactive:
@@ -103,7 +104,7 @@ def replay(options: Namespace, screen: Screen, waiting: Waiting) -> None:
 
 def events(options: Namespace, out: TextIO) -> None:
     """Print a saved game's events as the documents write them, one a line."""
-    with _opened(options) as store:
+    with opened(options) as store:
         service = Service(store)
         recorded = service.look(service.find(options.game)).events
     out.writelines(f"{event}\n" for event in recorded)
@@ -113,72 +114,10 @@ def export(options: Namespace, out: BinaryIO) -> None:
     """Write a saved game as JSON lines."""
     from noughts.store.archive import export_game  # noqa: PLC0415 - the same
 
-    with _opened(options) as store:
+    with opened(options) as store:
         out.writelines(line.encode() for line in export_game(store, Service(store).find(options.game)))
 
 
-def look_after(options: Namespace, out: TextIO) -> None:
-    """Do what is to be done with the store as a whole."""
-    tasks: dict[str, Callable[[Namespace, TextIO], None]] = {
-        "verify": _verify,
-        "backup": _backup,
-        "import": _import,
-    }
-    tasks[options.task](options, out)
-
-
-def _verify(options: Namespace, out: TextIO) -> None:
-    from noughts.store.verify import verify  # noqa: PLC0415 - the same
-
-    with _opened(options) as store:
-        verified = verify(store)
-    counts = f"{_count(verified.games, 'game')}, {_count(verified.events, 'event')}"
-    out.write(f"{counts}: all as they were recorded.\n")
-
-
-def _backup(options: Namespace, out: TextIO) -> None:
-    from noughts.store.archive import backup  # noqa: PLC0415 - the same
-
-    with _opened(options) as store:
-        copied = backup(store, options.file)
-    counts = f"{_count(copied.games, 'game')}, {_count(copied.events, 'event')}"
-    out.write(f"{counts}: copied to {printable(options.file)}.\n")
-
-
-def export_everything(options: Namespace, out: BinaryIO) -> None:
-    """Write all saved games as JSON lines."""
-    from noughts.store.archive import export_all  # noqa: PLC0415 - the same
-
-    with _opened(options) as store:
-        out.writelines(line.encode() for line in export_all(store))
-
-
-def _import(options: Namespace, out: TextIO) -> None:
-    from noughts.store.archive import import_lines  # noqa: PLC0415 - the same
-
-    with (
-        _source(options.file) as source,
-        open_saved(options.store, os.environ) as store,
-    ):
-        done = import_lines(store, source)
-    counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
-    out.write(f"{counts}, {done.known} known before.\n")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _opened(options: Namespace) -> EventStore:
+def opened(options: Namespace) -> EventStore:
+    """Open the store of saved games, if there is one."""
     return open_saved(options.store, os.environ, create=False)
-
-
-def _source(file: str) -> BinaryIO:
-    try:
-        if file != "-":
-            return Path(file).open("rb")
-    except OSError as error:
-        raise RecordError(f"{file} cannot be read: {error.strerror}") from error
-    if not sys.stdin:
-        raise RecordError("- cannot be read: there is no standard input")
-    return sys.stdin.buffer

@@ -40,9 +40,9 @@ def open_saved(asked: str | None, environment: Mapping[str, str], *, create: boo
 
     If it is the one in the user's data folder, and in a format that is no longer read, it is set aside.
     """
-    url = store_url(asked, environment)
+    url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")
     try:
-        return open_store(url, create=create)
+        return open_store(url, create=create, checkpoint_file=checkpoint_file)
     except OldStore:
         if asked is not None or environment.get("NOUGHTS_STORE"):
             raise

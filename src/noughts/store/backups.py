@@ -1,0 +1,248 @@
+"""Copies of a whole store: a backup, one put in place of the store, and one of all that is sound."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from itertools import groupby
+from pathlib import Path
+from shutil import copyfileobj
+from typing import NamedTuple
+
+from noughts.core.errors import (
+    CorruptStore,
+    InvalidId,
+    RecordError,
+    StoreUnavailable,
+    quoted,
+)
+from noughts.core.game import replay
+from noughts.store import sqlite_schema as schema
+from noughts.store.archive import append_again
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, pages
+from noughts.store.documents import check_row
+from noughts.store.files import beside, free_name, lock_out, sync_folder
+from noughts.store.records import Record, check_chain
+from noughts.store.salvage import salvage
+from noughts.store.sql import MISSING_CHECKPOINT
+from noughts.store.sqlite import SQLiteStore
+from noughts.store.urls import open_store, sqlite_path
+from noughts.store.verify import examine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, BinaryIO
+
+    from noughts.store.base import EventStore
+    from noughts.store.verify import Progress
+
+
+class Copied(NamedTuple):
+    """What a copy holds."""
+
+    games: int
+    events: int
+
+
+class Restored(NamedTuple):
+    """What was put in place."""
+
+    copied: Copied
+    replaced: Path | None
+    """Where the store is kept that was there before."""
+    warnings: tuple[str, ...]
+
+
+class Repaired(NamedTuple):
+    """What was copied, and what was not."""
+
+    copied: Copied
+    left_behind: tuple[str, ...]
+    """A sentence each."""
+
+
+def backup(store: EventStore, target: str) -> Copied:
+    """Copy a store, as it is at some moment, into a new SQLite file.
+
+    Its documents are copied last, as they are a moment later. The file gets its name when it is complete.
+    """
+    store.checkpoint()
+    with _new_store(Path(target).absolute()) as copy:
+        return _copy(store, copy)
+
+
+def restore(file: str, url: str, progress: Progress = lambda _share: None) -> Restored:
+    """Put a backup in the place of a store in a file, or into an empty database."""
+    with open_store(f"sqlite:{file}", create=False) as source:
+        faults = examine(source, progress).faults
+        warnings = tuple(fault for fault in faults if fault.startswith(MISSING_CHECKPOINT))
+        for fault in faults:
+            if fault not in warnings:
+                raise CorruptStore(f"{file} is damaged, and was not restored: {fault}")
+        if path := sqlite_path(url):
+            new = beside(path, ".restored")
+            _remove(new, beside(new, ".partial"))  # left from an interrupted one
+            with _new_store(new) as copy:
+                copied = _copy(source, copy)
+            return Restored(copied, _put_in_place(new, path), warnings)
+        with open_store(url) as target:
+            return Restored(_import(source, target), None, warnings)
+
+
+def repair(url: str, target: str, progress: Progress = lambda _share: None) -> Repaired:
+    """Copy every sound game and document into a new SQLite file, and list what is left behind."""
+    left_behind: list[str] = []
+    rows = sorted(salvage(url, "records", left_behind), key=_place)
+    games, events, read = 0, 0, 0
+    with _new_store(Path(target).absolute()) as copy:
+        for game, found in groupby(rows, key=lambda row: row[0]):
+            records = [*map(Record._make, found)]
+            read += len(records)
+            progress(read / len(rows))
+            try:
+                check_chain(records)
+                if records[0].is_deletion:
+                    continue
+                replay(event for record in records for event in record.events)
+                copy.restore([*map(append_again, records)])
+            except (CorruptStore, RecordError, InvalidId) as error:
+                left_behind.append(f"game {quoted(game)}: {error}")
+            else:
+                games, events = games + 1, events + records[-1].next_version
+        for row in salvage(url, "documents", left_behind):
+            try:
+                copy.restore((), [check_row(row)])
+            except CorruptStore as error:
+                left_behind.append(str(error))
+    return Repaired(Copied(games, events), tuple(left_behind))
+
+
+def _place(row: Sequence[Any]) -> tuple[str, int]:
+    """Return where a row belongs; what damage has made of it may be anything."""
+    return str(row[0]), row[1] if isinstance(row[1], int) else -1
+
+
+@contextmanager
+def _new_store(path: Path) -> Iterator[SQLiteStore]:
+    """Make a store in a new file, which gets its name when it is complete."""
+    partial = beside(path, ".partial")
+    if path.exists():
+        raise StoreUnavailable(f"{path} exists: a copy never overwrites a file")
+    if partial.exists():
+        raise StoreUnavailable(f"{partial} is left from an interrupted copy: remove it first")
+    _remove(partial)  # what may be left beside it
+    try:
+        with SQLiteStore(str(partial)) as copy:
+            yield copy
+        _join_checkpoints(partial, path)
+        _rename(partial, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"the copy {path} can't be written: {error.strerror}") from error
+    finally:
+        _remove(partial)
+        if not path.exists():
+            _remove(path)
+
+
+def _remove(*files: Path) -> None:
+    for file in files:
+        for ending in ("", "-wal", "-shm", "-journal", "-checkpoint"):
+            with suppress(OSError):
+                beside(file, ending).unlink()
+
+
+def _rename(partial: Path, path: Path) -> None:
+    """Give a file its name; if the disk has links, a file that came meanwhile isn't overwritten."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        raise
+    except OSError:
+        partial.rename(path)
+
+
+def _copy(store: EventStore, copy: EventStore) -> Copied:
+    """Record everything again, in the same order."""
+    versions: dict[str, int] = {}
+    for found in pages(store.feed, PAGE_SIZE):
+        copy.restore([append_again(record) for record in found if not record.is_deletion])
+        for record in found:
+            if not record.is_deletion:
+                versions[record.game] = record.next_version
+            elif versions.pop(record.game, None):  # deleted while it was copied
+                copy.delete(record.game, at=record.at)
+    for game in versions.keys() - store.versions(versions).keys():  # deleted, but not in the feed yet
+        copy.delete(game, at=0)
+        del versions[game]
+    for documents in pages(store.changed_documents, PAGE_SIZE):  # one that changes comes again
+        copy.restore((), documents)
+    return Copied(len(versions), sum(versions.values()))
+
+
+def _import(source: EventStore, target: EventStore) -> Copied:
+    """Record everything in an empty store, in one commit."""
+    if target.feed_end() or target.documents_end() or target.catalogue(ALL_GAMES, 1):
+        raise StoreUnavailable("the store is not empty: a backup is restored into an empty database")
+    records = [record for found in pages(source.feed, PAGE_SIZE) for record in found]
+    kept = [record for record in records if not record.is_deletion]
+    documents = [document for found in pages(source.changed_documents, PAGE_SIZE) for document in found]
+    target.restore([*map(append_again, kept)], documents)
+    return Copied(len({record.game for record in kept}), sum(len(record.events) for record in kept))
+
+
+def _put_in_place(new: Path, path: Path) -> Path | None:
+    """Let a new store take the place of another one, and keep that under a new name.
+
+    The other one is copied: two names for one file would be a danger to it. Then one step replaces it.
+    The checkpoints of both stores are in the file beside them, so each has its own before and after it.
+    """
+    try:
+        if not path.exists():
+            _join_checkpoints(new, path)
+            new.rename(path)
+            sync_folder(path.parent)
+            return None
+        if schema.in_use[schema.identity(path)]:
+            raise StoreUnavailable(f"this process has the store {path} open: close it first")
+        with suppress(sqlite3.Error), closing(schema.connect(path)) as store:
+            store.execute("SELECT count(*) FROM sqlite_schema")  # closing it empties a log that was left
+        with path.open("r+b") as file:
+            if not lock_out(file, path):
+                raise StoreUnavailable(f"the store {path} was moved meanwhile")
+            kept = free_name(path, "replaced")
+            _keep(file, kept)
+            for ending in ("-wal", "-checkpoint"):
+                with suppress(FileNotFoundError), beside(path, ending).open("rb") as other:
+                    _keep(other, beside(kept, ending))
+            _join_checkpoints(new, path)
+            for ending in ("-wal", "-shm"):
+                beside(path, ending).unlink(missing_ok=True)
+            new.replace(path)
+            sync_folder(path.parent)
+            schema.checkpoint_file(new).path.unlink()
+            return kept
+    except OSError as error:
+        raise StoreUnavailable(f"the store {path} can't be replaced: {error.strerror}") from error
+
+
+def _join_checkpoints(new: Path, path: Path) -> None:
+    file = schema.checkpoint_file(path)
+    with file.locked():
+        try:
+            kept = file.read()
+        except CorruptStore:
+            kept = {}
+        file.write({**kept, **schema.checkpoint_file(new).read()})
+
+
+def _keep(file: BinaryIO, target: Path) -> None:
+    """Copy an open file, which stays open."""
+    partial = beside(target, ".partial")
+    with partial.open("wb") as copy:
+        copyfileobj(file, copy, 1 << 20)
+        copy.flush()
+        os.fsync(copy.fileno())
+    partial.replace(target)

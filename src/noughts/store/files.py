@@ -1,0 +1,87 @@
+"""Files of a store: their names, keeping others out, and replacing one durably and as a whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, lockf
+from itertools import chain, count
+
+from noughts.core.errors import StoreUnavailable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+LOCK_OUT_TIMEOUT_SECONDS = 2.0
+LOCK_RETRY_DELAY_SECONDS = 0.02
+
+_SHARED_FIRST, _SHARED_SIZE = 0x4000_0002, 510
+"""The bytes that SQLite locks while it has a file open (https://sqlite.org/fileformat.html)."""
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the file that belongs to another one, such as its write-ahead log."""
+    return path.with_name(path.name + ending)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file: after a crash it is the old one or the new one."""
+    new = beside(path, ".new")
+    try:
+        with new.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder's entries to the disk."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StoreUnavailable(f"the folder {folder} cannot be written: {error.strerror}") from error
+
+
+def lock_out(file: BinaryIO, path: Path) -> bool:
+    """Keep SQLite out of an open file until that is closed; return whether it is still at its path.
+
+    Nothing else may open the file meanwhile in this process: closing it would release the lock.
+    """
+    end = time.monotonic() + LOCK_OUT_TIMEOUT_SECONDS
+    while True:
+        try:
+            lockf(file, LOCK_EX | LOCK_NB, _SHARED_SIZE, _SHARED_FIRST)
+            return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise StoreUnavailable(
+                    f"another process has the store {path} open: end it first"
+                ) from None
+            time.sleep(LOCK_RETRY_DELAY_SECONDS)
+
+
+def free_name(path: Path, word: str) -> Path:
+    """Return the first name that overwrites nothing, such as games-old.sqlite for games.sqlite.
+
+    The write-ahead log may have that name already, if it could be moved and then the move was cut off.
+    """
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    names = (path.with_name(f"{path.stem}-{word}{ending}{path.suffix}") for ending in endings)
+    return next(
+        name
+        for name in names
+        if not name.exists() and not (beside(name, "-wal").exists() and beside(path, "-wal").exists())
+    )

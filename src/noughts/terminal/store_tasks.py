@@ -1,0 +1,136 @@
+"""The tasks of `noughts store`: verify, back up, restore, repair, import and export."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+from noughts.core.errors import CorruptStore, RecordError, printable
+from noughts.terminal.bar import Bar
+from noughts.terminal.saved import opened
+from noughts.terminal.saving import open_saved, store_url
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO, TextIO
+
+    from noughts.store.verify import Progress
+
+
+def run_task(options: Namespace, out: TextIO) -> None:
+    """Run a task that prints what it did."""
+    tasks: dict[str, Callable[[Namespace, TextIO], None]] = {
+        "verify": _verify,
+        "backup": _backup,
+        "restore": _restore,
+        "repair": _repair,
+        "import": _import,
+    }
+    tasks[options.task](options, out)
+
+
+def export_everything(options: Namespace, out: BinaryIO) -> None:
+    """Write all saved games as JSON lines."""
+    from noughts.store.archive import export_all  # noqa: PLC0415 - loads only what is used
+
+    with opened(options) as store:
+        out.writelines(line.encode() for line in export_all(store))
+
+
+def _verify(options: Namespace, out: TextIO) -> None:
+    from noughts.store.verify import examine  # noqa: PLC0415 - the same
+
+    with opened(options) as store, _progress() as progress:
+        games, events, faults = examine(store, progress)
+    if options.json:
+        import json  # noqa: PLC0415 - the same
+
+        out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
+    else:
+        out.writelines(f"{printable(fault)}\n" for fault in faults)
+        state = "the rest, as they were recorded" if faults else "all as they were recorded"
+        out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {state}.\n")
+    if faults:
+        raise CorruptStore(
+            f"the store is damaged: {_count(len(faults), 'fault')} "
+            "(noughts store repair copies what is sound into a new store)"
+        )
+
+
+def _backup(options: Namespace, out: TextIO) -> None:
+    from noughts.store.backups import backup  # noqa: PLC0415 - the same
+
+    with opened(options) as store:
+        games, events = backup(store, options.file)
+    _report(games, events, f"copied to {options.file}", out)
+
+
+def _restore(options: Namespace, out: TextIO) -> None:
+    from noughts.store.backups import restore  # noqa: PLC0415 - the same
+
+    with _progress() as progress:
+        (games, events), replaced, warnings = restore(options.file, _url(options), progress)
+    if sys.stderr:
+        sys.stderr.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
+    _report(games, events, f"restored from {options.file}", out)
+    if replaced:
+        out.write(f"The store that was there is now {printable(str(replaced))}.\n")
+
+
+def _repair(options: Namespace, out: TextIO) -> None:
+    from noughts.store.backups import repair  # noqa: PLC0415 - the same
+    from noughts.store.files import free_name  # noqa: PLC0415 - the same
+    from noughts.store.urls import sqlite_path  # noqa: PLC0415 - the same
+
+    url = _url(options)
+    file = options.file or str(free_name(sqlite_path(url) or Path("games.sqlite"), "repaired"))
+    with _progress() as progress:
+        (games, events), left_behind = repair(url, file, progress)
+    _report(games, events, f"copied to {file}", out)
+    out.writelines(f"Not copied: {printable(line)}\n" for line in left_behind)
+    out.write(f"To use it: noughts store restore {printable(file)}\n")
+
+
+def _import(options: Namespace, out: TextIO) -> None:
+    from noughts.store.archive import import_lines  # noqa: PLC0415 - the same
+
+    with _source(options.file) as source, open_saved(options.store, os.environ) as store:
+        done = import_lines(store, source)
+    counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
+    out.write(f"{counts}, {done.known} known before.\n")
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    bar = Bar(100, sys.stderr)
+    try:
+        yield lambda share: bar.show(int(100 * share))
+    finally:
+        bar.clear()
+
+
+def _report(games: int, events: int, what: str, out: TextIO) -> None:
+    out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {printable(what)}.\n")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _url(options: Namespace) -> str:
+    return store_url(options.store, os.environ)
+
+
+def _source(file: str) -> BinaryIO:
+    try:
+        if file != "-":
+            return Path(file).open("rb")
+    except OSError as error:
+        raise RecordError(f"{file} cannot be read: {error.strerror}") from error
+    if not sys.stdin:
+        raise RecordError("- cannot be read: there is no standard input")
+    return sys.stdin.buffer

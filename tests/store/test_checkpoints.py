@@ -1,0 +1,261 @@
+"""Checkpoints: made on close, on backup and every minute, never backwards, and needed to delete."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from at_once import DEADLINE, in_threads
+from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreMissing, StoreUnavailable
+from noughts.store import sql
+from noughts.store.backups import backup
+from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.postgres import PostgresStore
+from noughts.store.records import sum_hashes
+from noughts.store.sqlite import SQLiteStore
+from noughts.store.urls import open_store
+from noughts.store.verify import examine, verify
+from played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noughts.store.base import EventStore
+    from postgres_server import Server
+
+
+def last_of(url: str) -> Checkpoint:
+    """Return the last checkpoint of a store."""
+    with open_store(url) as store:
+        assert isinstance(store, sql.SQLStore)
+        return store.last_checkpoints()[0]
+
+
+def test_a_new_store_has_an_empty_checkpoint(url: str) -> None:
+    """So a missing one is always noticed."""
+    assert last_of(url) == Checkpoint()
+
+
+def test_closing_a_store_counts_everything(url: str) -> None:
+    """Records, their hashes and the documents; a store that is only read leaves it as it is."""
+    with open_store(url) as store:
+        fill(store)
+        store.write_document("one", "text", expected=0)
+        store.write_document("two", "text", expected=0)
+        records = feed_of(store)
+        end, documents_end = store.feed_end(), store.documents_end()
+
+    checkpoint = last_of(url)
+    assert checkpoint[:2] == (end, len(records))
+    assert checkpoint.hashes == sum_hashes(record.hash for record in records)
+    assert checkpoint.documents_cursor == documents_end
+    assert checkpoint.documents is not None
+    assert last_of(url) == checkpoint
+
+
+def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a thread of its own, without the sum of documents that may still change."""
+    monkeypatch.setattr(sql, "CHECKPOINT_SECONDS", 0.001)
+    made = Event()
+    engine = SQLiteStore if url.startswith("sqlite:") else PostgresStore
+    make = engine._make_checkpoint  # noqa: SLF001 - to know when it was made
+
+    def make_and_say_so(store: sql.SQLStore, *, is_closing: bool = False) -> None:
+        make(store, is_closing=is_closing)
+        if store.last_checkpoints()[0].records >= 2:
+            made.set()
+
+    monkeypatch.setattr(engine, "_make_checkpoint", make_and_say_so)
+    with open_store(url) as store:
+        play(store, "game", game_of("5"))
+        store.write_document("one", "text", expected=0)
+        assert made.wait(DEADLINE)
+        assert isinstance(store, sql.SQLStore)
+        assert store.last_checkpoints()[0].documents is None
+
+
+def test_a_checkpoint_never_moves_backwards(sqlite_url: str, tmp_path: Path) -> None:
+    """An older copy of a store doesn't get a checkpoint of its own: what is missing stays noticed."""
+    path = tmp_path / "games.db"
+    with open_store(sqlite_url) as store:
+        play(store, "first", game_of(X_WINS))
+    older = path.read_bytes()
+    with open_store(sqlite_url) as store:
+        play(store, "second", game_of(DRAW))
+    newest = last_of(sqlite_url)
+
+    path.write_bytes(older)
+    with open_store(sqlite_url) as store:
+        play(store, "third", game_of("5"))
+    assert last_of(sqlite_url)[:3] == newest[:3]
+    with open_store(sqlite_url) as store:
+        assert any(" of the first " in fault for fault in examine(store).faults)
+
+
+def test_many_threads_and_stores_count_every_record_once(open_again: Callable[[], EventStore]) -> None:
+    """Checkpoints are made one after the other, while others write and delete."""
+    one, other = open_again(), open_again()
+
+    def play_and_count(store: EventStore, name: str) -> None:
+        for number in range(4):
+            play(store, f"{name}-{number}", game_of(DRAW))
+            store.checkpoint()
+            if number % 2:
+                store.delete(f"{name}-{number}", at=NOW)
+
+    outcomes = in_threads(
+        *(
+            partial(play_and_count, store, f"{name}{each}")
+            for each in range(3)
+            for name, store in (("a", one), ("b", other))
+        )
+    )
+    assert outcomes == [None] * 6
+    one.checkpoint()
+    assert isinstance(one, sql.SQLStore)
+    total = 24 * len(game_of(DRAW)) + 12  # a deletion is a record, too
+    assert one.last_checkpoints()[0].records == total
+    assert verify(one).games == verify(other).games == 12
+
+
+def test_a_backup_counts_the_store_and_is_counted(url: str, tmp_path: Path) -> None:
+    """Both have a checkpoint when it is done."""
+    with open_store(url) as store:
+        fill(store)
+        backup(store, str(tmp_path / "copy.db"))
+        assert isinstance(store, sql.SQLStore)
+        assert store.last_checkpoints()[0].records == 37
+    assert last_of(f"sqlite:{tmp_path / 'copy.db'}").records == 37
+
+
+# Deleting
+
+
+def test_a_game_is_deleted_only_at_the_version_that_was_seen(store: EventStore) -> None:
+    """If somebody has moved since, it stays."""
+    version = play(store, "game", game_of("5"))
+    with pytest.raises(StaleVersion):
+        store.delete("game", at=NOW, expected=version - 3)
+    assert store.read("game")
+    store.delete("game", at=NOW, expected=version)
+    with pytest.raises(NoSuchGame):
+        store.delete("game", at=NOW, expected=version)
+
+
+def test_nothing_is_deleted_beyond_the_checkpoint(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an older transaction runs on the server, a new game can't be counted, and so not deleted."""
+    monkeypatch.setattr(sql, "COVER_TIMEOUT_SECONDS", 0)
+    with open_store(postgres_url) as store, psycopg.connect(postgres_url) as held:
+        held.execute("SELECT pg_current_xact_id()")
+        play(store, "game", game_of("5"))
+        with pytest.raises(StoreUnavailable, match="was played a moment ago: try again later"):
+            store.delete("game", at=NOW)
+        assert store.read("game")
+
+
+# Missing and damaged checkpoints
+
+
+def checkpoint_path(url: str) -> Path:
+    """Return the file beside a store."""
+    return Path(f"{url.removeprefix('sqlite:')}-checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (None, "the checkpoint is missing"),
+        (b"", "the checkpoint is missing"),
+        (b"harm\n", "has changed since it was written"),
+        (b"\xff\n", "has changed since it was written"),
+    ],
+    ids=repr,
+)
+def test_a_missing_or_damaged_checkpoint_is_reported(
+    sqlite_url: str, content: bytes | None, fault: str
+) -> None:
+    """And it isn't replaced, however long the store is used; nothing is deleted without one."""
+    with open_store(sqlite_url) as store:
+        fill(store)
+    path = checkpoint_path(sqlite_url)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    with open_store(sqlite_url) as store:
+        play(store, "new", game_of("5"))
+        with pytest.raises(CorruptStore, match=fault):
+            store.delete("won", at=NOW)
+    with open_store(sqlite_url) as store:
+        found = examine(store)
+    assert len(found.faults) == 1
+    assert fault in found.faults[0]
+    assert found.games == 7
+
+
+def test_a_checkpoint_of_another_store_does_not_count(sqlite_url: str, tmp_path: Path) -> None:
+    """It is found by the store's own id."""
+    for name in ("games.db", "other.db"):
+        with open_store(f"sqlite:{tmp_path / name}") as store:
+            fill(store)
+    checkpoint_path(sqlite_url).write_bytes((tmp_path / "other.db-checkpoint").read_bytes())
+    with open_store(sqlite_url) as store, pytest.raises(CorruptStore, match="the checkpoint is missing"):
+        verify(store)
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_no_new_store_takes_the_place_of_one_that_is_gone(
+    sqlite_url: str, tmp_path: Path, *, is_empty: bool
+) -> None:
+    """Its checkpoint says how much is missing, and what to do."""
+    with open_store(sqlite_url) as store:
+        fill(store)
+    (tmp_path / "games.db").unlink()
+    if is_empty:
+        (tmp_path / "games.db").touch()
+    for _ in range(2):
+        with pytest.raises(StoreMissing, match="its checkpoint counts 37 records"):
+            open_store(sqlite_url)
+    checkpoint_path(sqlite_url).unlink()
+    with open_store(sqlite_url) as store:
+        assert feed_of(store) == []
+
+
+# A copy of the checkpoint of a database
+
+
+def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(
+    postgres: Server, postgres_url: str, tmp_path: Path
+) -> None:
+    """So a database that was set back, with its own checkpoint, is noticed."""
+    file = tmp_path / "checkpoint"
+    with open_store(postgres_url, checkpoint_file=str(file)) as store:
+        play(store, "first", game_of(X_WINS))
+        store.checkpoint()
+        (before,) = CheckpointFile(file).read().values()
+        play(store, "second", game_of(DRAW))
+    (after,) = CheckpointFile(file).read().values()
+    assert before.records < after.records
+
+    postgres.execute("DELETE FROM noughts_records WHERE game = 'second'", url=postgres_url)
+    postgres.execute("DELETE FROM noughts_games WHERE id = 'second'", url=postgres_url)
+    set_back = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (%s, %s, %s)"
+    postgres.execute(set_back, before.cursor, before.records, f"{before.hashes:x}", url=postgres_url)
+    with open_store(postgres_url) as store:
+        verify(store)
+    with open_store(postgres_url, checkpoint_file=str(file)) as store:
+        with pytest.raises(CorruptStore, match=r"\d+ of the first \d+ records are missing"):
+            verify(store)
+        with suppress(NoSuchGame):
+            store.delete("first", at=NOW)
+        store.checkpoint()
+    (last,) = CheckpointFile(file).read().values()
+    assert last == after

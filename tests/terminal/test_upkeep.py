@@ -1,0 +1,254 @@
+"""Games deleted, stores restored and repaired, by the real command."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forked import noughts
+from noughts import open_store
+from noughts.core.errors import StoreUnavailable
+from noughts.store.backups import repair, restore
+from noughts.store.base import ALL_GAMES
+from noughts.store.verify import verify
+from pseudo_terminal import in_terminal
+from saved_games import DRAW, X_WINS, asked, digits, file, ids, save, saving, url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """Return a data folder with three games in it."""
+    folder = tmp_path / "good"
+    save(folder, "aaaaaaaa", *DRAW, x="Ann", o="Bob")
+    save(folder, "bbbbbbbb", *X_WINS)
+    save(folder, "cccccccc", "5", "1", x="Ann")
+    return folder
+
+
+def change(folder: Path, statement: str) -> None:
+    """Change a store behind its back."""
+    with closing(sqlite3.connect(file(folder))) as store:
+        store.execute(statement)
+        store.commit()
+
+
+# Deleting a game
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_deleted"), [("y\n", True), ("YES\n", True), ("n\n", False), ("", False)]
+)
+def test_a_game_is_deleted_after_a_question(good: Path, answer: str, *, is_deleted: bool) -> None:
+    """Only yes is a yes, and the game is shown before it is asked."""
+    ran = noughts("games", "--delete", "aaa", typed=answer, env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Ann against Bob: the game is drawn" in ran.stdout
+    assert "Delete this game for good? (y/n) " in ran.stdout
+    assert ran.stdout.endswith("Deleted.\n" if is_deleted else "Nothing was deleted.\n")
+    assert ("aaaaaaaa" not in ids(good)) == is_deleted
+    assert noughts("store", "verify", env=saving(good)).returncode == 0
+
+
+def test_a_game_that_is_not_there_can_not_be_deleted(good: Path) -> None:
+    """Nothing is asked."""
+    ran = noughts("games", "--delete", "zzz", typed="y\n", env=saving(good))
+
+    assert ran.returncode == 2
+    assert "zzz" in ran.stderr
+    assert "Delete" not in ran.stdout
+
+
+# Verifying
+
+
+def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
+    """How much is good, and every fault."""
+    ran = noughts("store", "verify", "--json", env=saving(good))
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout) == {"games": 3, "events": 63, "faults": []}
+
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    change(good, "DELETE FROM noughts_games WHERE id = 'bbbbbbbb'")
+    ran = noughts("store", "verify", "--json", env=saving(good))
+    assert ran.returncode == 1
+    found = json.loads(ran.stdout)
+    assert found["games"] == 2
+    assert [fault for fault in found["faults"] if "of the first" in fault] == found["faults"]
+
+
+def test_a_person_sees_how_far_the_verification_is(good: Path) -> None:
+    """At a terminal, in place."""
+    with in_terminal("store", "verify", env=saving(good)) as session:
+        assert session.end() == 0
+    assert b"%" in session.output
+    assert session.output.endswith(b"3 games, 63 events: all as they were recorded.\r\n")
+
+
+# Restoring
+
+
+def back_up(folder: Path, target: Path) -> None:
+    """Make a backup."""
+    assert noughts("store", "backup", str(target), env=saving(folder)).returncode == 0
+
+
+def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> None:
+    """What was there is kept under a new name, and both are whole."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    save(good, "dddddddd", "1")
+
+    for number in ("", "-2"):
+        ran = noughts("store", "restore", str(copy), env=saving(good))
+
+        kept = file(good).with_name(f"games-replaced{number}.sqlite")
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.stdout == (
+            f"3 games, 63 events: restored from {copy}.\nThe store that was there is now {kept}.\n"
+        )
+        assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+        with open_store(f"sqlite:{kept}") as store:
+            assert verify(store).games == (3 if number else 4)
+    names = {path.name.partition(".")[0] for path in file(good).parent.iterdir()}
+    assert names == {"games", "games-replaced", "games-replaced-2"}
+
+
+def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path) -> None:
+    """Even if its checkpoint is still there."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    file(good).unlink()
+    refused = noughts("play", typed="5\n", env=saving(good))
+    assert refused.returncode == 1
+    assert "Restore a backup with noughts store restore" in refused.stderr
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(digits(good)) == 3
+
+
+def test_a_damaged_backup_is_not_restored(good: Path, tmp_path: Path) -> None:
+    """The store stays as it was."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with closing(sqlite3.connect(copy)) as store:
+        store.execute("DELETE FROM noughts_records WHERE game = 'cccccccc'")
+        store.commit()
+    save(good, "dddddddd", "1")
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert ran.returncode == 1
+    assert "is damaged, and was not restored" in ran.stderr
+    assert len(digits(good)) == 4
+    assert {path.name for path in file(good).parent.iterdir()} == {
+        "games.sqlite",
+        "games.sqlite-checkpoint",
+    }
+
+
+def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, tmp_path: Path) -> None:
+    """Everything that is there is good, but nobody knows what is missing."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    (tmp_path / "copy.sqlite-checkpoint").unlink()
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert ran.returncode == 0
+    assert ran.stderr.startswith("noughts: the checkpoint is missing")
+    assert len(digits(good)) == 3
+
+
+def test_nothing_is_restored_while_somebody_plays(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their moves would go into a file that is not the store any more."""
+    monkeypatch.setattr("noughts.store.files.LOCK_OUT_TIMEOUT_SECONDS", 0)
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with in_terminal("play", "--color=never", env=saving(good)) as session:
+        session.expect(asked(""))
+        session.type("5\n")
+        session.expect(asked("5"))
+
+        ran = noughts("store", "restore", str(copy), env=saving(good))
+
+        assert ran.returncode == 1
+        assert "another process has the store" in ran.stderr
+        session.type("1\n")
+        session.expect(asked("51"))
+    assert "51" in digits(good)
+
+
+def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path: Path) -> None:
+    """Its own locks would not keep it out."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with open_store(url(good)) as store:
+        store.games()
+        with pytest.raises(StoreUnavailable, match=r"this process has the store .* open: close it first"):
+            restore(str(copy), url(good))
+        assert verify(store).games == 3
+
+
+# Repairing
+
+
+def test_a_repair_copies_every_sound_game(good: Path) -> None:
+    """It lists what it leaves behind, and the damaged store stays as it is."""
+    change(
+        good, "UPDATE noughts_records SET events = replace(events, 'Ann', 'Eve') WHERE game = 'aaaaaaaa'"
+    )
+    before = file(good).read_bytes()
+    repaired = file(good).with_name("games-repaired.sqlite")
+
+    ran = noughts("store", "repair", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    first, left_behind, last = ran.stdout.splitlines()
+    assert first.startswith("2 games, ")
+    assert first.endswith(f"copied to {repaired}.")
+    assert left_behind.startswith("Not copied: game 'aaaaaaaa': the record at version 3")
+    assert last == f"To use it: noughts store restore {repaired}"
+    assert file(good).read_bytes() == before
+
+    assert noughts("store", "restore", str(repaired), env=saving(good)).returncode == 0
+    assert sorted(ids(good)) == ["bbbbbbbb", "cccccccc"]
+
+
+def test_a_repair_needs_no_index_and_no_catalogue(good: Path, tmp_path: Path) -> None:
+    """It reads the records alone, past triggers and whatever else is in the way."""
+    for statement in (
+        "DROP INDEX noughts_games_by_start",
+        "DELETE FROM noughts_games",
+        "CREATE TRIGGER trap BEFORE INSERT ON noughts_records BEGIN SELECT raise(ABORT, 'trap'); END",
+    ):
+        change(good, statement)
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.left_behind == ()
+    with open_store(f"sqlite:{tmp_path / 'new.sqlite'}") as store:
+        assert verify(store).games == len(store.catalogue(ALL_GAMES, 9)) == 3
+
+
+@pytest.mark.parametrize("what", ["missing", "folder", "text"])
+def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> None:
+    """A sentence says so."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("harm\n" * 1000)
+
+    ran = noughts("store", "repair", "--store", f"sqlite:{tmp_path / what}", env=saving(tmp_path))
+
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode == (0 if what == "text" else 1)
+    assert ("can't be read" in ran.stdout) == (what == "text")
