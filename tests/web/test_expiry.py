@@ -274,10 +274,10 @@ def test_a_game_expires_once_at_two_processes(
             clock.skip(days=31)
             delete = one.store.delete
 
-            def overtaken(game: str, *, at: int) -> None:
+            def overtaken(game: str, *, at: int, expected: int | None = None) -> None:
                 other.store.delete(game, at=at)
                 with pytest.raises(NoSuchGame):
-                    delete(game, at=at)
+                    delete(game, at=at, expected=expected)
                 raise NoSuchGame(game)
 
             monkeypatch.setattr(one.store, "delete", overtaken)
@@ -303,10 +303,10 @@ def test_a_game_that_can_not_be_deleted_yet_expires_later(
             clock.skip(days=31)
             delete = house.store.delete
 
-            def not_yet(game: str, *, at: int) -> None:
+            def not_yet(game: str, *, at: int, expected: int | None = None) -> None:
                 if game == "b":
                     raise StoreUnavailable("not yet")
-                delete(game, at=at)
+                delete(game, at=at, expected=expected)
 
             with monkeypatch.context() as early:
                 early.setattr(house.store, "delete", not_yet)
@@ -430,8 +430,8 @@ def test_a_stream_that_comes_too_late_ends(clock: FakeWallClock, monkeypatch: py
             clock.skip(days=31)
             delete, stream = house.store.delete, FakeStream()
 
-            def late(game: str, *, at: int) -> None:
-                delete(game, at=at)
+            def late(game: str, *, at: int, expected: int | None = None) -> None:
+                delete(game, at=at, expected=expected)
                 live.streams.add(stream)  # type: ignore[arg-type]  # as far as it is used here
 
             monkeypatch.setattr(house.store, "delete", late)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError, StoreUnavailable
+from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
 from noughts.service import SHORT_ID, wall_clock
 from noughts.store.base import PAGE_SIZE
 from noughts.store.documents import check_row
@@ -79,7 +79,7 @@ class Expiry:
             if live.streams:
                 self.note_reader(live)
         until = wall_clock() - (self._days + 1) * DAY_MS
-        for part in getattr(self._store, "_shards", [self._store]):  # each has an order of its own
+        for part in self._store.parts():  # each has an order of its own
             cursor, is_last = "", False
             while not is_last:
                 games, cursor, is_last = await self._lounge.in_thread(
@@ -111,9 +111,9 @@ class Expiry:
         if _was_there(read_room(document.text), records[-1].at) > until:
             return False
         try:
-            self._store.delete(game, at=wall_clock())
-        except (NoSuchGame, StoreUnavailable):  # another process was faster, or it can't be deleted yet
-            return False
+            self._store.delete(game, at=wall_clock(), expected=records[-1].next_version)
+        except (NoSuchGame, StaleVersion, StoreUnavailable):
+            return False  # others were faster, or it can't be deleted yet
         return True
 
     async def close(self) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
+    from noughts.store.base import EventStore
     from noughts.web.asking import Receive
     from noughts.web.connection import Connection
     from noughts.web.live import Live
@@ -78,9 +79,7 @@ class House:
         loop = asyncio.get_running_loop()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="noughts-store")
         self._thinkers = ThreadPoolExecutor(THINKERS, thread_name_prefix="noughts-thinker")
-        self.store = await loop.run_in_executor(
-            self._threads, lambda: open_store(self.settings.store, create=self.may_create_store)
-        )
+        self.store = await loop.run_in_executor(self._threads, self._open_store)
         self._writer = Writer(self.store, loop)
         self.lounge = Lounge(self.store, self._writer, self._threads, self.settings.cached_games)
         self.presence = Presence(
@@ -109,6 +108,13 @@ class House:
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 50, 100)
+
+    def _open_store(self) -> EventStore:
+        return open_store(
+            self.settings.store,
+            create=self.may_create_store,
+            checkpoint_file=self.settings.checkpoint_file,
+        )
 
     async def close(self) -> None:
         """Record what waits, and give everything back."""

@@ -135,7 +135,8 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     losses, reporting = multiprocessing.Pipe(duplex=False)
     making = Making(policies, reporting)
     logs.set_up(settings)
-    open_store(store).close()  # so that what is wrong with it is said here, in one sentence
+    # So that what is wrong with it is said here, in one sentence.
+    open_store(store, checkpoint_file=settings.checkpoint_file).close()
     os.environ[variable("store")] = store
     os.environ[variable("bots")] = ""  # nobody reads the files again
     if workers > 1:

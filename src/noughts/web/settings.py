@@ -17,6 +17,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every setting, by the name that it has in the environment after `NOUGHTS_`."""
 
     store: str = "memory:"
+    checkpoint_file: str = ""
+    """Where a copy of the checkpoint of a store on PostgreSQL is kept; empty: nowhere."""
     bots: str = ""
     """Policies in files that can be played against, as NAME=FILE with commas between; empty: none."""
     origin: str = ""
