@@ -10,8 +10,6 @@ from web.serving import Server
 from web.tables import friends
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from postgres_server import Server as Postgres
     from web.serving import Client
 
@@ -90,33 +88,6 @@ def test_a_server_that_answers_is_well(client: Client) -> None:
     """Health says that it runs, and readiness that it can reach the games."""
     assert client.get("/health").json == {"status": "ok"}
     assert client.get("/ready").json == {"status": "ok"}
-
-
-def test_without_its_file_a_server_is_not_ready(tmp_path: Path) -> None:
-    """A file that was moved away is not the store any more; when it is back, so are the games."""
-    file = tmp_path / "games.db"
-    with Server(f"sqlite:{file}") as server, server.client() as client:
-        seat = client.create("self")
-        client.secret = seat["secrets"]["X"]
-        for path in tmp_path.iterdir():
-            path.rename(path.with_name(f"away-{path.name}"))
-
-        refused, created = client.get("/ready"), client.post("/games", {"opponent": "self"})
-        moved = client.move(seat["id"], 4, 5, "k")
-
-        for answer in (refused, created, moved):
-            assert (answer.status, answer.code) == (503, "storeUnavailable")
-            assert str(tmp_path) not in answer.body.decode()
-            assert answer.headers["retry-after"]
-        assert client.get("/health").status == 200
-
-        for path in tmp_path.iterdir():
-            path.rename(path.with_name(path.name.removeprefix("away-")))
-
-        assert client.get("/ready").status == 200
-        assert client.move(seat["id"], 4, 5, "k").status == 200
-        assert client.read(seat["id"])["version"] == 8
-        assert server.stop() == 0
 
 
 def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:

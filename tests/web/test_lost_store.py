@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from noughts.core.errors import StoreLost
 from noughts.web.app import Application
 from noughts.web.house import LOST_STORE_SECONDS
+from noughts.web.problems import LOST
 from noughts.web.settings import Settings
 from web.fake_clock import run, skip
 from web.houses import open_house
@@ -28,6 +30,58 @@ def move_away(file: Path) -> None:
     """Rename a store's file and those beside it."""
     for path in file.parent.glob(f"{file.name}*"):
         path.rename(path.with_name(f"away-{path.name}"))
+
+
+def last_words(server: Server) -> list[str]:
+    """Return what a server said that is not its log."""
+    return [line for line in server.errors.decode().splitlines() if not line.startswith("{")]
+
+
+def errors_logged(server: Server) -> list[str]:
+    """Return the errors in a server's log."""
+    lines = [json.loads(line) for line in server.errors.splitlines() if line.startswith(b"{")]
+    return [line["event"] for line in lines if line["level"] == "error"]
+
+
+def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
+    """It answers everything with 503, health checks too, and ends with exit code 1 and one sentence."""
+    file = tmp_path / "games.db"
+    with Server(f"sqlite:{file}") as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        assert client.get("/health").status == 200
+        move_away(file)
+
+        answers = [
+            client.move(seat["id"], 4, 5),
+            client.get("/health"),
+            client.get("/ready"),
+            client.post("/games", {"opponent": "self"}),
+        ]
+
+        for answer in answers:
+            assert (answer.status, answer.code) == (503, "storeUnavailable")
+            assert answer.json["detail"] == f"{LOST[0].upper()}{LOST[1:]}."
+            assert answer.headers["retry-after"]
+        assert server.wait() == 1
+        (words,) = last_words(server)
+        assert words.startswith("noughts: ")
+        assert str(file) in words
+        assert errors_logged(server) == ["store lost"]
+        assert not file.exists()
+
+
+def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
+    """They notice although nobody asks them anything, and nothing is created where the store was."""
+    file = tmp_path / "games.db"
+    with Server(f"sqlite:{file}", "--workers", "2") as server:
+        move_away(file)
+
+        assert server.wait() == 1
+        (words,) = last_words(server)
+        assert words.startswith("noughts: ")
+        assert str(file) in words
+        assert not file.exists()
 
 
 def test_a_worker_that_is_replaced_creates_no_store(tmp_path: Path) -> None:
