@@ -1,0 +1,404 @@
+"""A store is damaged in every way: that is noticed, and repaired as far as it can be.
+
+At rest, the store is opened and verified after the damage. In play, it is open meanwhile, and goes on.
+What can't be noticed is here, too.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+import damages
+from damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
+from noughts.core.errors import StoreError, StoreLost, StoreMissing
+from noughts.store.backups import repair
+from noughts.store.documents import MAX_TEXT_BYTES
+from noughts.store.urls import open_store
+from noughts.store.verify import examine, verify
+from played import game_of, play
+from tally import tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from noughts.store.base import EventStore
+    from noughts.store.records import Record
+    from postgres_server import Server
+
+    Property: TypeAlias = Callable[[str, object], None]
+
+IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
+TIMES = 100 if IS_LONG else 2
+TIMES_ON_A_SERVER = 10 if IS_LONG else 1
+
+FIGURE = (
+    "{noticed:,} of {times:,} times noticed: KIND; by opening {opening}, hashes {hashes}, rules {rules}, "
+    "catalogue {catalogue}, tombstones {tombstones}, checkpoint {checkpoint}, schema {schema}, "
+    "SQLite {SQLite}"
+)
+UNNOTICED_ON_A_SERVER = ("a table added", "an index replaced")
+FRAMES, FRAME_BYTES = 1000, 4096 + 24
+"""When SQLite copies its log into the file, and how long a page is in the log."""
+
+LOST = "{lost:,} of {times:,} times StoreLost, {acknowledged} acknowledged: KIND in play"
+
+WORDS = {
+    "checkpoint": "checkpoint",
+    "has changed since it was": "hashes",
+    "by the rules": "rules",
+    "the catalogue is wrong": "catalogue",
+    "are empty, but it was not deleted": "tombstones",
+    "records are missing": "checkpoint",
+    "that were made": "checkpoint",
+    "a document is missing": "checkpoint",
+    "written last is missing": "checkpoint",
+    "is not part of a store": "schema",
+    "the store was made with": "schema",
+    "the index": "schema",
+    "the table": "schema",
+    "SQLite finds": "SQLite",
+    "is damaged": "SQLite",
+}
+
+
+class Template(NamedTuple):
+    """A store that was closed cleanly, to be copied and damaged."""
+
+    path: Path
+    sound: Sound
+    deleted: dict[str, tuple[Record, ...]]
+    """Games that were deleted, as they were before."""
+    older: list[Path]
+    other: Path
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """Make a store with games, documents and deletions; keep copies on the way; and make another one."""
+    folder = tmp_path_factory.mktemp("template")
+    path, other = folder / "sound" / "games.db", folder / "other.db"
+    older = []
+    earlier: dict[str, tuple[Record, ...]] = {}
+    with open_store(f"sqlite:{path}") as store:
+        for step in damages.play(store, Random(1)):
+            earlier |= sound(store).games
+            if step in (2, 5, 8):
+                older.append(folder / f"older{step}.db")
+                with closing(sqlite3.connect(path)) as now, closing(sqlite3.connect(older[-1])) as copy:
+                    now.backup(copy)
+        kept = sound(store)
+    deleted = {game: records for game, records in earlier.items() if game not in kept.games}
+    with open_store(f"sqlite:{other}") as store:
+        for _ in damages.play(store, Random(2)):
+            pass
+    return Template(path, kept, deleted, older, other)
+
+
+def faults_of(url: str) -> list[str]:
+    """Return how a store is refused when it is opened, or what is found when it is verified."""
+    try:
+        store = open_store(url, create=False)
+    except StoreError as refusal:
+        assert str(refusal)
+        return [f"opening: {refusal}"]
+    with store:
+        return [*examine(store).faults]
+
+
+def noticed_by(fault: str) -> str:
+    """Return what has noticed a fault."""
+    if fault.startswith("opening: "):
+        return "opening"
+    found = [by for words, by in WORDS.items() if words in fault]
+    assert found, fault
+    return found[0]
+
+
+def check_repaired(place: Place, template: Template, touched: set[str], kind: str) -> None:
+    """Repair a store into a new file, which is sound and has every game that was not touched, unchanged.
+
+    A game that has lost its last records, or was forged by the rules, is sound as it is.
+    """
+    before, deleted = template.sound, template.deleted
+    target = place.path.with_name("repaired.db")
+    repair(place.url, str(target))
+    with open_store(f"sqlite:{target}", create=False) as store:
+        verify(store)
+        after = sound(store)
+    for game, records in before.games.items():
+        found = after.games.pop(game, ())
+        assert found == records or game in touched
+        assert found == records[: len(found)] or "forged" in kind
+    if kind == "an older copy put back":
+        after = after._replace(games={k: v for k, v in after.games.items() if v != deleted[k][: len(v)]})
+    assert not after.games
+    for name, document in before.documents.items():
+        found_one = after.documents.get(name)
+        assert found_one == document or not touched.isdisjoint({name, f"document {name}"})
+
+
+def damage_and_look(
+    kind: str, place: Place, chance: Random, numbers: dict[str, int]
+) -> tuple[set[str], list[str]]:
+    """Damage a store, and return what was touched, and what was found."""
+    numbers["times"] += 1
+    touched = {**DAMAGES, **FILE_DAMAGES}[kind](place, chance)
+    faults = faults_of(place.url)
+    numbers["noticed"] += bool(faults)
+    for by in {noticed_by(fault) for fault in faults}:
+        numbers[by] += 1
+    return touched, faults
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", [*DAMAGES, *FILE_DAMAGES])
+def test_damage_at_rest_is_noticed_and_repaired(
+    kind: str, template: Template, tmp_path: Path, record_property: Property
+) -> None:
+    """Whatever was done to a file is found when it is opened or verified; what is sound is kept."""
+    missed = []
+    with tally(record_property, FIGURE.replace("KIND", f"{kind} (SQLite)")) as numbers:
+        for number in range(TIMES):
+            folder = tmp_path / str(number)
+            shutil.copytree(template.path.parent, folder)
+            place = Place(f"sqlite:{folder / template.path.name}", template.older, template.other)
+            assert faults_of(place.url) == []
+            touched, faults = damage_and_look(kind, place, Random(number), numbers)
+            if not faults:
+                missed.append(number)
+            if kind != "another store put in place":
+                check_repaired(place, template, touched, kind)
+            shutil.rmtree(folder)
+    assert missed == []
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Let a process play, make a checkpoint, and be killed; its log has all that it played."""
+    path = tmp_path_factory.mktemp("killed") / "games.db"
+    ended = subprocess.run([sys.executable, damages.__file__, f"sqlite:{path}", "3"], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    path.with_name("games.db-shm").unlink()
+    return path
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", ["the log removed", "the log cut"])
+def test_a_damaged_log_that_a_killed_process_left_is_noticed(
+    kind: str, killed: Path, tmp_path: Path, record_property: Property
+) -> None:
+    """Records that a checkpoint covers may still be in the log alone."""
+    missed = []
+    with tally(record_property, FIGURE.replace("KIND", f"{kind} after a kill (SQLite)")) as numbers:
+        for number in range(TIMES):
+            folder = tmp_path / str(number)
+            shutil.copytree(killed.parent, folder)
+            log = folder / "games.db-wal"
+            if kind == "the log removed":
+                log.unlink()
+            else:
+                os.truncate(log, Random(number).randrange(log.stat().st_size))
+            faults = faults_of(f"sqlite:{folder / 'games.db'}")
+            numbers.update(times=1, noticed=bool(faults), **dict.fromkeys(map(noticed_by, faults), 1))
+            if not faults:
+                missed.append(number)
+            shutil.rmtree(folder)
+    assert missed == []
+    shutil.copytree(killed.parent, tmp_path / "sound")
+    assert faults_of(f"sqlite:{tmp_path / 'sound' / 'games.db'}") == [], "with its log, it is sound"
+
+
+# In play
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _halve(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _replace(path: Path) -> None:
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    copy.replace(path)
+
+
+IN_PLAY: dict[str, Callable[[Path], object]] = {
+    "the file removed": lambda path: path.unlink(),
+    "the file renamed": lambda path: path.rename(path.with_name("renamed")),
+    "the file replaced by a copy": _replace,
+    "the file cut to nothing": lambda path: os.truncate(path, 0),
+    "the file cut to a half": _halve,
+    "the file cut by a page": lambda path: os.truncate(path, path.stat().st_size - 4096),
+    "the log removed": lambda path: _log(path).unlink(),
+    "the log replaced by a copy": lambda path: _replace(_log(path)),
+    "the log cut to nothing": lambda path: os.truncate(_log(path), 0),
+    "the log cut to a half": lambda path: _halve(_log(path)),
+    "the folder renamed": lambda path: path.parent.rename(path.parent.with_name("renamed")),
+}
+
+
+def is_acknowledged(store: EventStore, game: str) -> bool:
+    """Try to play, and return whether anything was acknowledged; what is refused is StoreLost."""
+    with suppress(StoreLost):
+        play(store, game, game_of("1"))
+        return True
+    return False
+
+
+def is_lost(store: EventStore) -> bool:
+    """Return whether a store refuses all else, too."""
+    calls: list[Callable[[], object]] = [
+        *(store.check, store.games, store.feed, store.checkpoint),
+        *(lambda: store.read("before"), lambda: store.document("before")),
+        lambda: store.write_document("after", "text", expected=0),
+    ]
+    refused = 0
+    for call in calls:
+        with suppress(StoreLost):
+            call()
+            continue
+        refused += 1
+    return refused == len(calls)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", IN_PLAY)
+def test_damage_in_play_stops_the_store(kind: str, tmp_path: Path, record_property: Property) -> None:
+    """Nothing more is acknowledged, nor read, by any store object of the process.
+
+    One that was never used doesn't have the log open, and takes the one that it finds.
+    """
+    wrong = []
+    with tally(record_property, LOST.replace("KIND", kind)) as numbers:
+        for number in range(TIMES):
+            chance = Random(number)
+            path = tmp_path / str(number) / "games.db"
+            with open_store(f"sqlite:{path}") as store, open_store(f"sqlite:{path}") as second:
+                for name in range(chance.randrange(1, 4)):
+                    play(store, f"before{name}", game_of("15263"[: chance.randrange(6)]))
+                match chance.randrange(2 if "log" in kind else 3):
+                    case 0:
+                        play(second, "before", game_of("1"))
+                    case 1:
+                        second.games()
+                stores = [store, second]
+                chance.shuffle(stores)
+                IN_PLAY[kind](path)
+                acknowledged = sum(
+                    is_acknowledged(one, f"after{turn}") for turn in "12" for one in stores
+                )
+                lost = all(map(is_lost, stores))
+            numbers.update(times=1, acknowledged=acknowledged, lost=lost)
+            if acknowledged or not lost:
+                wrong.append(number)
+            shutil.rmtree(tmp_path / "renamed", ignore_errors=True)
+    assert wrong == []
+
+
+def test_a_file_that_grows_again_was_cut_all_the_same(tmp_path: Path) -> None:
+    """A commit may copy the log into the file, and so make it long again: it is checked before that."""
+    path = tmp_path / "games.db"
+    with open_store(f"sqlite:{path}") as store:
+        play(store, "before", game_of("1"))
+        revision, step, text = 0, 0, "x" * MAX_TEXT_BYTES
+        while (size := _log(path).stat().st_size) + step < FRAMES * FRAME_BYTES:
+            revision = store.write_document("long", text, expected=revision).revision
+            step = _log(path).stat().st_size - size
+        os.truncate(path, path.stat().st_size - 4096)
+        with pytest.raises(StoreLost):
+            store.write_document("long", text, expected=revision)
+
+
+@pytest.mark.parametrize("kind", ["the file removed", "the file cut to nothing"])
+def test_a_store_that_is_gone_is_not_made_again(kind: str, template: Template, tmp_path: Path) -> None:
+    """Its checkpoint says that there was one, and is left as it was."""
+    shutil.copytree(template.path.parent, tmp_path / "lost")
+    place = Place(f"sqlite:{tmp_path / 'lost' / template.path.name}")
+    IN_PLAY[kind](place.path)
+    counted = place.beside("-checkpoint").read_bytes()
+    for create in (True, False):
+        with pytest.raises(StoreMissing):
+            open_store(place.url, create=create)
+    assert place.beside("-checkpoint").read_bytes() == counted
+
+
+# On a server
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("kind", [kind for kind in DAMAGES if kind not in UNNOTICED_ON_A_SERVER])
+def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_property: Property) -> None:
+    """Whatever was done to the tables is found when the store is opened or verified."""
+    missed = []
+    with tally(record_property, FIGURE.replace("KIND", f"{kind} (PostgreSQL)")) as numbers:
+        for number in range(TIMES_ON_A_SERVER):
+            place = Place(postgres.place())
+            with open_store(place.url) as store:
+                for _ in damages.play(store, Random(number)):
+                    pass
+            assert faults_of(place.url) == []
+            _, faults = damage_and_look(kind, place, Random(number), numbers)
+            if not faults:
+                missed.append(number)
+    assert missed == []
+
+
+# What can't be noticed
+
+
+def test_an_old_copy_with_its_own_checkpoint_is_not_noticed(tmp_path: Path) -> None:
+    """All of it is as it was then: only somebody who knows more than the files can tell."""
+    path, old = tmp_path / "now" / "games.db", tmp_path / "old"
+    with open_store(f"sqlite:{path}") as store:
+        play(store, "first", game_of("15263"))
+    shutil.copytree(path.parent, old)
+    with open_store(f"sqlite:{path}") as store:
+        play(store, "second", game_of("15263"))
+    shutil.rmtree(path.parent)
+    old.rename(path.parent)
+
+    assert faults_of(f"sqlite:{path}") == []
+
+
+def test_the_loss_of_records_since_the_last_checkpoint_is_not_noticed(tmp_path: Path) -> None:
+    """As long as nobody has counted them, nobody misses them; the games before are covered."""
+    path = tmp_path / "games.db"
+    place = Place(f"sqlite:{path}")
+    with open_store(place.url) as store:
+        play(store, "first", game_of("15263"))
+        store.checkpoint()
+        counted = place.beside("-checkpoint").read_bytes()
+        play(store, "second", game_of("15263"))
+    place.beside("-checkpoint").write_bytes(counted)  # as a kill would have left it
+    place.remove_games(["second"])
+    assert faults_of(place.url) == []
+
+    place.remove_games(["first"])
+    assert faults_of(place.url) != []
+
+
+def test_the_order_of_different_games_in_the_feed_is_not_checked(tmp_path: Path) -> None:
+    """The sum of the hashes doesn't depend on it, and each game's own order is as it was."""
+    place = Place(f"sqlite:{tmp_path / 'games.db'}")
+    with open_store(place.url) as store:
+        play(store, "one", game_of(""))
+        play(store, "other", game_of(""))
+    damages.swap_two_places(place, *place.feed())
+
+    assert [record.game for record in place.feed()] == ["other", "one"]
+    assert faults_of(place.url) == []
