@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool
 from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
-from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.checkpoints import CheckpointFile
 from noughts.store.postgres_schema import (
     Shard,
     check_url,
@@ -32,7 +32,7 @@ from noughts.store.postgres_schema import (
     prepare,
     translated,
 )
-from noughts.store.records import MAX_ID_LENGTH, Record, not_a_cursor
+from noughts.store.records import Record, not_a_cursor
 from noughts.store.sql import (
     DOCUMENTS,
     IS_RECORDED,
@@ -44,11 +44,12 @@ from noughts.store.watch import ANYTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, TypeVar
 
     from noughts.store.appends import Append, Head, Outcome
     from noughts.store.base import Table
+    from noughts.store.checkpoints import Checkpoint
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.postgres_schema import Session
@@ -76,9 +77,6 @@ LISTENING = int.from_bytes(b"noug", "big"), 1
 
 MAX_ROWS = 5_000
 """How many rows one statement writes."""
-
-MAX_PAYLOAD_BYTES = 7_900
-"""PostgreSQL takes notifications below 8,000 bytes."""
 
 MAX_CONFLICTS = 100
 """How often a batch is judged again because others were faster."""
@@ -233,7 +231,7 @@ class PostgresStore(SQLStore):
             games = {row[0] for row in some} if catalogue else ()
             rows = [row for row in catalogue if row.game in games]
             statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
-            values = (self._generation, *_columns(some), *_columns(rows))
+            values = (self._generation, *sql.columns(some), *sql.columns(rows))
             written.update(writer.execute(statement, values, prepare=True))
         self._known_heads.update(outcome.heads)
         if len(written) == len(records):
@@ -252,7 +250,7 @@ class PostgresStore(SQLStore):
         if not rows:
             return set()
         names = [row[0] for row in rows]
-        values = names, self._generation, *_columns(rows), is_whole, is_whole
+        values = names, self._generation, *sql.columns(rows), is_whole, is_whole
         return set(names) - {name for (name,) in writer.execute(sql.WRITE_DOCUMENTS, values)}
 
     def _notify(self, batch: Batch) -> None:
@@ -261,7 +259,7 @@ class PostgresStore(SQLStore):
         try:
             if self._writer and self._are_others_listening(self._writer):
                 notify = "SELECT pg_notify('noughts', payload) FROM unnest(%s::text[]) AS payload"
-                self._writer.execute(notify, ([*_payloads(names)],))
+                self._writer.execute(notify, ([*sql.payloads(names)],))
         except _BROKEN:  # what was written is durable, and the others poll
             self._forget_writer()
 
@@ -313,7 +311,7 @@ class PostgresStore(SQLStore):
 
     def last_checkpoints(self) -> list[Checkpoint]:
         """Return the checkpoint in the database, and the one in the file."""
-        found = [*map(_checkpoint, self._select(sql.CHECKPOINT))]
+        found = [*map(sql.checkpoint_of, self._select(sql.CHECKPOINT))]
         if not found:
             raise CorruptStore(MISSING_CHECKPOINT)
         if self._checkpoint_file:
@@ -329,7 +327,7 @@ class PostgresStore(SQLStore):
             session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINTING)
             try:
                 row = session.execute(sql.CHECKPOINT).fetchone()
-                yield _checkpoint(row) if row else None, partial(self._replace_checkpoint, session)
+                yield sql.checkpoint_of(row) if row else None, partial(self._replace_checkpoint, session)
             finally:
                 session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINTING)
 
@@ -413,12 +411,6 @@ def _configure(store: Session) -> None:
         WHERE current_setting('synchronous_commit') = 'off'""")
 
 
-def _checkpoint(row: tuple[Any, ...]) -> Checkpoint:
-    cursor, records, hashes, documents_cursor, documents = row
-    total = None if documents is None else int(documents, 16)
-    return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
-
-
 def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
     """Split a batch: what follows within the same game or document waits for the outcome."""
     now: tuple[list[Append], list[Write]] = [], []
@@ -439,32 +431,6 @@ def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
 
 def _document_name(append: Append) -> str:
     return append.document.document.name if append.document else ""
-
-
-def _columns(rows: Iterable[tuple[object, ...]]) -> list[str]:
-    """Write the columns of rows as arrays, as PostgreSQL reads them: psycopg takes 20 times as long."""
-    return [f"{{{','.join(map(_element, column))}}}" for column in zip(*rows, strict=True)]
-
-
-def _element(value: object) -> str:
-    match value:
-        case None:
-            return "NULL"
-        case bytes():
-            return f'"\\\\x{value.hex()}"'
-        case str():
-            text = value.replace("\\", "\\\\").replace('"', '\\"')
-            return f'"{text}"'
-        case _:
-            return str(value)
-
-
-def _payloads(names: Iterable[str]) -> Iterator[str]:
-    """Join names to payloads that PostgreSQL takes."""
-    per_payload = MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)
-    ordered = sorted(names)
-    for start in range(0, len(ordered), per_payload):
-        yield " ".join(ordered[start : start + per_payload])
 
 
 _match_cursor = re.compile(r"\d{1,9}\.\d{1,19}\.[A-Za-z0-9_-]+(\.\d{1,9})?", re.ASCII).fullmatch
