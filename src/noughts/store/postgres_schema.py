@@ -78,8 +78,8 @@ MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create, _add_checkp
 
 SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
 
-_TABLES = """SELECT relname, relkind::text FROM pg_class
-    WHERE relnamespace = current_schema()::regnamespace AND relname = ANY(%s)"""
+_TABLES = """SELECT relname, relkind::text FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND relnamespace = current_schema()::regnamespace AND starts_with(relname::text, 'noughts_')"""
 _INDEXES = """SELECT relname, CASE WHEN indisunique THEN 'UNIQUE ' ELSE '' END
     || CASE WHEN indisvalid THEN substring(pg_get_indexdef(indexrelid) FROM 'USING btree (.*)') END
     FROM pg_index JOIN pg_class ON indexrelid = pg_class.oid
@@ -114,7 +114,10 @@ def prepare(store: Session, shard: Shard, *, create: bool) -> None:
             )
 
 
-TABLES = ["noughts_records", "noughts_games", "noughts_documents", "noughts_store", "noughts_checkpoint"]
+TABLES = [
+    *("noughts_records", "noughts_games", "noughts_documents"),
+    *("noughts_schema", "noughts_store", "noughts_checkpoint"),
+]
 INDEXES = {
     "noughts_records_pkey": "UNIQUE (game, version)",
     "noughts_feed": "(generation, xid, game, version)",
@@ -132,10 +135,12 @@ INDEXES = {
 
 def differences(store: Session) -> Iterator[str]:
     """Say what is missing from the tables, and what doesn't belong there."""
-    kinds: dict[str, str] = dict(store.execute(_TABLES, (TABLES,)).fetchall())
+    kinds: dict[str, str] = dict(store.execute(_TABLES).fetchall())
     for table in TABLES:
-        if kinds.get(table) != "r":
-            yield f"the table {table} is {'not a plain table' if table in kinds else 'missing'}"
+        if kinds.pop(table, None) != "r":
+            yield f"the table {table} is missing, or not a plain table"
+    for table in kinds:
+        yield f"the table {quoted(table)} is not part of a store"
     found: dict[str, str] = dict(store.execute(_INDEXES, ([*INDEXES],)).fetchall())
     for index, definition in INDEXES.items():
         if found.get(index) != definition:
