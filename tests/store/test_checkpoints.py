@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -34,7 +35,7 @@ def last_of(url: str) -> Checkpoint:
     """Return the last checkpoint of a store."""
     with open_store(url) as store:
         assert isinstance(store, sql.SQLStore)
-        return store.last_checkpoints()[0]
+        return next(store.last_checkpoints())
 
 
 def test_a_new_store_has_an_empty_checkpoint(url: str) -> None:
@@ -68,7 +69,7 @@ def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.Mo
 
     def make_and_say_so(store: sql.SQLStore, *, is_closing: bool = False) -> None:
         make(store, is_closing=is_closing)
-        if store.last_checkpoints()[0].records >= 2:
+        if next(store.last_checkpoints()).records >= 2:
             made.set()
 
     monkeypatch.setattr(engine, "_make_checkpoint", make_and_say_so)
@@ -77,7 +78,7 @@ def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.Mo
         store.write_document("one", "text", expected=0)
         assert made.wait(DEADLINE)
         assert isinstance(store, sql.SQLStore)
-        assert store.last_checkpoints()[0].documents is None
+        assert next(store.last_checkpoints()).documents is None
 
 
 def test_a_checkpoint_never_moves_backwards(sqlite_url: str, tmp_path: Path) -> None:
@@ -120,7 +121,7 @@ def test_many_threads_and_stores_count_every_record_once(open_again: Callable[[]
     one.checkpoint()
     assert isinstance(one, sql.SQLStore)
     total = 24 * len(game_of(DRAW)) + 12  # a deletion is a record, too
-    assert one.last_checkpoints()[0].records == total
+    assert next(one.last_checkpoints()).records == total
     assert verify(one).games == verify(other).games == 12
 
 
@@ -130,7 +131,7 @@ def test_a_backup_counts_the_store_and_is_counted(url: str, tmp_path: Path) -> N
         fill(store)
         backup(store, str(tmp_path / "copy.db"))
         assert isinstance(store, sql.SQLStore)
-        assert store.last_checkpoints()[0].records == 37
+        assert next(store.last_checkpoints()).records == 37
     assert last_of(f"sqlite:{tmp_path / 'copy.db'}").records == 37
 
 
@@ -254,8 +255,133 @@ def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(
     with open_store(postgres_url, checkpoint_file=str(file)) as store:
         with pytest.raises(CorruptStore, match=r"\d+ of the first \d+ records are missing"):
             verify(store)
-        with suppress(NoSuchGame):
-            store.delete("first", at=NOW)
         store.checkpoint()
     (last,) = CheckpointFile(file).read().values()
     assert last == after
+
+
+def test_a_copy_that_fell_behind_is_carried_on(postgres_url: str, tmp_path: Path) -> None:
+    """Others play and delete without the file; it goes on from its own last count."""
+    file = str(tmp_path / "checkpoint")
+    with open_store(postgres_url, checkpoint_file=file) as store:
+        play(store, "first", game_of(X_WINS))
+    with open_store(postgres_url) as other:
+        play(other, "second", game_of(DRAW))
+        other.checkpoint()
+        other.delete("second", at=NOW)
+        other.delete("first", at=NOW)
+    with open_store(postgres_url, checkpoint_file=file) as store:
+        verify(store)
+        store.checkpoint()
+        verify(store)
+        table, copy = (one[:3] for one in as_sql(store).last_checkpoints())
+        assert table == copy
+
+
+def as_sql(store: EventStore) -> sql.SQLStore:
+    """Return a store that keeps checkpoints."""
+    assert isinstance(store, sql.SQLStore)
+    return store
+
+
+def test_a_database_that_was_set_back_is_noticed_for_good(
+    postgres: Server, postgres_url: str, tmp_path: Path
+) -> None:
+    """Even after more was recorded than was lost."""
+    file = str(tmp_path / "checkpoint")
+    with open_store(postgres_url, checkpoint_file=file) as store:
+        play(store, "first", game_of(X_WINS))
+        store.checkpoint()
+        before = next(as_sql(store).last_checkpoints())
+        play(store, "second", game_of("5"))
+    postgres.execute("DELETE FROM noughts_records WHERE game = 'second'", url=postgres_url)
+    postgres.execute("DELETE FROM noughts_games WHERE id = 'second'", url=postgres_url)
+    set_back = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (%s, %s, %s)"
+    postgres.execute(set_back, before.cursor, before.records, f"{before.hashes:x}", url=postgres_url)
+    for _ in range(2):
+        with open_store(postgres_url, checkpoint_file=file) as store:
+            play(store, f"later{len(store.games())}", game_of(DRAW))
+        with open_store(postgres_url, checkpoint_file=file) as store:
+            assert any(" of the first " in fault for fault in examine(store).faults)
+
+
+# What happens while it is made
+
+
+def test_documents_are_summed_even_if_a_checkpoint_came_before_the_close(url: str) -> None:
+    """So a document that is removed after a clean close is always noticed."""
+    with open_store(url) as store:
+        store.write_document("one", "text", expected=0)
+        store.checkpoint()
+    assert last_of(url).documents is not None
+
+
+def test_a_checkpoint_that_failed_is_made_at_close(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else has to be written first."""
+    with open_store(url) as store:
+        play(store, "game", game_of("5"))
+        with monkeypatch.context() as full:
+            full.setattr(store, "_hashes", lambda *_: broken())
+            with pytest.raises(StoreUnavailable, match="the disk is full"):
+                store.checkpoint()
+    assert last_of(url).records == len(game_of("5"))
+
+
+def broken() -> list[tuple[list[bytes], str]]:
+    """Fail like a full disk."""
+    raise StoreUnavailable("the disk is full")
+
+
+@pytest.mark.parametrize("moment", ["_hashes", "_sum_documents", "_select"])
+def test_a_game_that_is_deleted_while_it_is_counted_is_no_loss(
+    url: str, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Whenever that happens, verify finds nothing wrong."""
+    with open_store(url) as store:
+        for number in range(9):
+            play(store, f"game{number}", game_of("5"))
+            store.write_document(f"game{number}", "text", expected=0)
+    with open_store(url) as other, open_store(url) as store:
+        games = iter(range(9))
+        real = getattr(store, moment)
+
+        def delete_first(*arguments: object) -> object:
+            if (number := next(games, None)) is not None:
+                other.delete(f"game{number}", at=NOW)
+            return real(*arguments)
+
+        monkeypatch.setattr(store, moment, delete_first)
+        assert list(store.checkpoint_errors()) == []
+
+
+def test_a_store_behind_a_link_is_the_store_itself(tmp_path: Path) -> None:
+    """Its checkpoint and its log lie beside the file, not beside the link."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.db").symlink_to(tmp_path / "there" / "games.db")
+    url = f"sqlite:{tmp_path / 'link.db'}"
+    with open_store(url) as store:
+        fill(store)
+    with open_store(url) as store:
+        verify(store)
+        store.delete("won", at=NOW)
+    assert {path.name for path in tmp_path.iterdir()} == {"there", "link.db"}
+
+
+@pytest.mark.parametrize("table", ["records", "games", "documents", "store"])
+def test_a_missing_table_is_listed(url: str, table: str) -> None:
+    """With whatever else is wrong."""
+    with open_store(url) as store:
+        fill(store)
+        as_sql(store)._select(f"SELECT 1 FROM noughts_{table}")  # noqa: S608, SLF001 - it is there
+    if url.startswith("sqlite:"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
+            database.execute(f"DROP TABLE noughts_{table}")
+    else:
+        with psycopg.connect(url) as server:
+            server.execute(f"DROP TABLE noughts_{table}".encode())
+    try:
+        with open_store(url) as store:
+            faults = examine(store).faults
+    except CorruptStore as damage:
+        faults = (str(damage),)
+    assert any(f"noughts_{table}" in fault for fault in faults)

@@ -20,7 +20,7 @@ import pytest
 
 import damages
 from damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
-from noughts.core.errors import StoreError, StoreLost, StoreMissing
+from noughts.core.errors import CorruptStore, StoreError, StoreLost, StoreMissing
 from noughts.store.backups import repair
 from noughts.store.documents import MAX_TEXT_BYTES
 from noughts.store.urls import open_store
@@ -59,6 +59,8 @@ WORDS = {
     "by the rules": "rules",
     "the catalogue is wrong": "catalogue",
     "are empty, but it was not deleted": "tombstones",
+    "the tombstone of": "tombstones",
+    "records too many": "checkpoint",
     "records are missing": "checkpoint",
     "that were made": "checkpoint",
     "a document is missing": "checkpoint",
@@ -132,7 +134,12 @@ def check_repaired(place: Place, template: Template, touched: set[str], kind: st
     """
     before, deleted = template.sound, template.deleted
     target = place.path.with_name("repaired.db")
-    repair(place.url, str(target))
+    try:
+        repair(place.url, str(target))
+    except CorruptStore as error:
+        assert str(error).startswith("nothing can be repaired")
+        assert touched >= {*before.games}
+        return
     with open_store(f"sqlite:{target}", create=False) as store:
         verify(store)
         after = sound(store)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -15,7 +18,7 @@ from noughts.core.errors import StoreUnavailable
 from noughts.store.backups import repair, restore
 from noughts.store.base import ALL_GAMES
 from noughts.store.verify import verify
-from pseudo_terminal import in_terminal
+from pseudo_terminal import DEADLINE, in_terminal
 from saved_games import DRAW, X_WINS, asked, digits, file, ids, save, saving, url
 
 if TYPE_CHECKING:
@@ -250,5 +253,53 @@ def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> N
     ran = noughts("store", "repair", "--store", f"sqlite:{tmp_path / what}", env=saving(tmp_path))
 
     assert "Traceback" not in ran.stderr
-    assert ran.returncode == (0 if what == "text" else 1)
-    assert ("can't be read" in ran.stdout) == (what == "text")
+    assert ran.returncode == 1
+    assert ("nothing can be repaired" in ran.stderr) == (what == "text")
+
+
+def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, tmp_path: Path) -> None:
+    """Its log would be played into the backup; it is kept under the new name."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    left = subprocess.run(
+        [sys.executable, "-c", KILLED, url(good)], capture_output=True, check=False, timeout=DEADLINE
+    )
+    assert left.returncode == -signal.SIGKILL
+    file(good).unlink()
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    assert file(good).with_name("games-replaced.sqlite-wal").stat().st_size > 0
+
+
+KILLED = """
+import os, signal, sys
+from noughts import CreateGame, Service, open_store
+service = Service(open_store(sys.argv[1]))
+for number in range(9):
+    service.handle(f"game{number}", CreateGame())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_repair_leaves_behind_what_has_lost_its_end(good: Path, tmp_path: Path) -> None:
+    """The catalogue still says how the game ended."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb' AND version >= 15")
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games == 2
+    assert found.left_behind == ("game 'bbbbbbbb': its last records are missing",)
+
+
+def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -> None:
+    """It reads until no more rows come."""
+    for number in range(220):
+        save(tmp_path, f"game{number}", *X_WINS)
+    change(tmp_path, "DELETE FROM sqlite_sequence")
+
+    found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
+
+    assert (found.copied.games, found.left_behind) == (220, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfileobj
@@ -19,16 +19,17 @@ from noughts.core.errors import (
 )
 from noughts.core.game import replay
 from noughts.store import sqlite_schema as schema
+from noughts.store.appends import CatalogueRow
 from noughts.store.archive import append_again
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, pages
+from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
 from noughts.store.files import beside, free_name, lock_out, sync_folder
 from noughts.store.records import Record, check_chain
 from noughts.store.salvage import salvage
-from noughts.store.sql import MISSING_CHECKPOINT
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store, sqlite_path
-from noughts.store.verify import examine
+from noughts.store.verify import catalogued, examine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,12 +69,15 @@ def backup(store: EventStore, target: str) -> Copied:
 
     Its documents are copied last, as they are a moment later. The file gets its name when it is complete.
     """
-    store.checkpoint()
+    with suppress(CorruptStore, StoreUnavailable):  # a store without a checkpoint needs a backup, too
+        store.checkpoint()
     with _new_store(Path(target).absolute()) as copy:
         return _copy(store, copy)
 
 
-def restore(file: str, url: str, progress: Progress = lambda _share: None) -> Restored:
+def restore(
+    file: str, url: str, progress: Progress = lambda _share: None, *, checkpoint_file: str = ""
+) -> Restored:
     """Put a backup in the place of a store in a file, or into an empty database."""
     with open_store(f"sqlite:{file}", create=False) as source:
         faults = examine(source, progress).faults
@@ -84,10 +88,13 @@ def restore(file: str, url: str, progress: Progress = lambda _share: None) -> Re
         if path := sqlite_path(url):
             new = beside(path, ".restored")
             _remove(new, beside(new, ".partial"))  # left from an interrupted one
-            with _new_store(new) as copy:
-                copied = _copy(source, copy)
-            return Restored(copied, _put_in_place(new, path), warnings)
-        with open_store(url) as target:
+            try:
+                with _new_store(new) as copy:
+                    copied = _copy(source, copy)
+                return Restored(copied, _put_in_place(new, path), warnings)
+            finally:
+                _remove(new)
+        with open_store(url, checkpoint_file=checkpoint_file) as target:
             return Restored(_import(source, target), None, warnings)
 
 
@@ -95,7 +102,8 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
     """Copy every sound game and document into a new SQLite file, and list what is left behind."""
     left_behind: list[str] = []
     rows = sorted(salvage(url, "records", left_behind), key=_place)
-    games, events, read = 0, 0, 0
+    listed = {row[0]: CatalogueRow._make(row) for row in salvage(url, "games", left_behind)}
+    games, events, read, damaged = 0, 0, 0, set[str]()
     with _new_store(Path(target).absolute()) as copy:
         for game, found in groupby(rows, key=lambda row: row[0]):
             records = [*map(Record._make, found)]
@@ -106,17 +114,29 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
                 if records[0].is_deletion:
                     continue
                 replay(event for record in records for event in record.events)
+                _check_end(records, listed.get(game))
                 copy.restore([*map(append_again, records)])
             except (CorruptStore, RecordError, InvalidId) as error:
+                damaged.add(game)
                 left_behind.append(f"game {quoted(game)}: {error}")
             else:
                 games, events = games + 1, events + records[-1].next_version
         for row in salvage(url, "documents", left_behind):
             try:
-                copy.restore((), [check_row(row)])
+                if row[0] not in damaged:
+                    copy.restore((), [check_row(row)])
             except CorruptStore as error:
                 left_behind.append(str(error))
+        if not games and left_behind:
+            raise CorruptStore(f"nothing can be repaired: {left_behind[0]}")
     return Repaired(Copied(games, events), tuple(left_behind))
+
+
+def _check_end(records: Sequence[Record], row: CatalogueRow | None) -> None:
+    """Refuse a game of which the catalogue knows more than its records say."""
+    found = catalogued(records)
+    if row and found and any(known and not own for known, own in zip(row[2:], found[2:], strict=True)):
+        raise CorruptStore("its last records are missing")
 
 
 def _place(row: Sequence[Any]) -> tuple[str, int]:
@@ -130,8 +150,9 @@ def _new_store(path: Path) -> Iterator[SQLiteStore]:
     partial = beside(path, ".partial")
     if path.exists():
         raise StoreUnavailable(f"{path} exists: a copy never overwrites a file")
-    if partial.exists():
-        raise StoreUnavailable(f"{partial} is left from an interrupted copy: remove it first")
+    for left, of in ((partial, "an interrupted copy"), (beside(path, "-wal"), "another store")):
+        if left.exists():
+            raise StoreUnavailable(f"{left} is left from {of}: remove it first")
     _remove(partial)  # what may be left beside it
     try:
         with SQLiteStore(str(partial)) as copy:
@@ -143,8 +164,6 @@ def _new_store(path: Path) -> Iterator[SQLiteStore]:
         raise StoreUnavailable(f"the copy {path} can't be written: {error.strerror}") from error
     finally:
         _remove(partial)
-        if not path.exists():
-            _remove(path)
 
 
 def _remove(*files: Path) -> None:
@@ -200,32 +219,35 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
     The checkpoints of both stores are in the file beside them, so each has its own before and after it.
     """
     try:
-        if not path.exists():
-            _join_checkpoints(new, path)
-            new.rename(path)
-            sync_folder(path.parent)
-            return None
         if schema.in_use[schema.identity(path)]:
             raise StoreUnavailable(f"this process has the store {path} open: close it first")
-        with suppress(sqlite3.Error), closing(schema.connect(path)) as store:
-            store.execute("SELECT count(*) FROM sqlite_schema")  # closing it empties a log that was left
-        with path.open("r+b") as file:
-            if not lock_out(file, path):
-                raise StoreUnavailable(f"the store {path} was moved meanwhile")
-            kept = free_name(path, "replaced")
-            _keep(file, kept)
+        is_gone = not path.exists() or not path.stat().st_size
+        kept = free_name(path, "replaced")
+        with ExitStack() as stack:
+            if not is_gone:
+                _keep(stack.enter_context(_locked(path)), kept)
             for ending in ("-wal", "-checkpoint"):
-                with suppress(FileNotFoundError), beside(path, ending).open("rb") as other:
-                    _keep(other, beside(kept, ending))
+                with suppress(FileNotFoundError), beside(path, ending).open("rb") as file:
+                    _keep(file, beside(kept, ending))
             _join_checkpoints(new, path)
-            for ending in ("-wal", "-shm"):
+            for ending in ("-wal", "-shm"):  # the log of the old one must not reach the new one
                 beside(path, ending).unlink(missing_ok=True)
             new.replace(path)
             sync_folder(path.parent)
-            schema.checkpoint_file(new).path.unlink()
-            return kept
     except OSError as error:
         raise StoreUnavailable(f"the store {path} can't be replaced: {error.strerror}") from error
+    return None if is_gone else kept
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """Open the file of a store, and keep everybody else out."""
+    with suppress(sqlite3.Error), closing(schema.connect(path)) as store:
+        store.execute("SELECT count(*) FROM sqlite_schema")  # closing it empties a log that was left
+    with path.open("r+b") as file:
+        if not lock_out(file, path):
+            raise StoreUnavailable(f"the store {path} was moved meanwhile")
+        yield file
 
 
 def _join_checkpoints(new: Path, path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
@@ -20,7 +21,10 @@ from noughts.store.files import write_whole
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+MISSING_CHECKPOINT = "the checkpoint is missing, so missing records can't be detected"
 
 LOCK_TIMEOUT_SECONDS = 5.0
 LOCK_RETRY_DELAY_SECONDS = 0.01
@@ -38,6 +42,22 @@ class Checkpoint(NamedTuple):
     """The place of the document that was changed last."""
     documents: int | None = None
     """The sum of the hashes of all documents, if the store was closed after the last change."""
+
+
+class CheckpointSlot(ABC):
+    """A place where the checkpoint of a store is kept."""
+
+    @abstractmethod
+    def locked(self) -> AbstractContextManager[None]:
+        """Keep other processes and threads from replacing it."""
+
+    @abstractmethod
+    def read(self) -> Checkpoint:
+        """Return the checkpoint; refuse if it is missing or damaged."""
+
+    @abstractmethod
+    def replace(self, new: Checkpoint) -> None:
+        """Put a new one in its place; the caller has it locked."""
 
 
 class CheckpointFile:
@@ -84,6 +104,29 @@ class CheckpointFile:
     def write(self, checkpoints: Mapping[str, Checkpoint]) -> None:
         """Replace the file; the caller has it locked."""
         write_whole(self.path, b"".join(_line(*item) for item in checkpoints.items()))
+
+
+class FileSlot(CheckpointSlot):
+    """The line of a store in a file."""
+
+    def __init__(self, file: CheckpointFile, store: str) -> None:
+        self._file = file
+        self._store = store
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the file."""
+        return self._file.locked()
+
+    def read(self) -> Checkpoint:
+        """Return the line of the store."""
+        found = self._file.read().get(self._store)
+        if found is None:
+            raise CorruptStore(f"{MISSING_CHECKPOINT} ({self._file.path})")
+        return found
+
+    def replace(self, new: Checkpoint) -> None:
+        """Replace the line, and keep those of other stores."""
+        self._file.write({**self._file.read(), self._store: new})
 
 
 def _lock(descriptor: int, path: Path) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool
 from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
-from noughts.store.checkpoints import CheckpointFile
+from noughts.store.checkpoints import MISSING_CHECKPOINT, CheckpointFile, CheckpointSlot, FileSlot
 from noughts.store.postgres_schema import (
     Shard,
     check_url,
@@ -37,7 +37,6 @@ from noughts.store.sql import (
     DOCUMENTS,
     IS_RECORDED,
     MAX_CACHED_HEADS,
-    MISSING_CHECKPOINT,
     SQLStore,
 )
 from noughts.store.watch import ANYTHING
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from noughts.store.documents import Row as DocumentRow
     from noughts.store.documents import Write
     from noughts.store.postgres_schema import Session
-    from noughts.store.sql import LockedCheckpoint
 
     Answer = TypeVar("Answer")
 
@@ -139,6 +137,16 @@ class PostgresStore(SQLStore):
         self._has_listeners = False
         self._next_listener_check = 0.0
         self._listener_pid = 0
+        if self._checkpoint_file:
+            self._begin_file(self._checkpoint_file)
+
+    def _begin_file(self, file: CheckpointFile) -> None:
+        """Let a file that has no line of this store yet go on from the checkpoint in the database."""
+        table, *_ = self._slots()
+        with suppress(CorruptStore), file.locked():  # a damaged file is reported by verify
+            kept = file.read()
+            if self._id not in kept:
+                file.write({**kept, self._id: table.read()})
 
     def _commit(self, batch: Batch) -> None:
         try:
@@ -309,37 +317,9 @@ class PostgresStore(SQLStore):
         with translated(self._url), self._pool.connection() as session:
             yield from differences(session)
 
-    def last_checkpoints(self) -> list[Checkpoint]:
-        """Return the checkpoint in the database, and the one in the file."""
-        found = [*map(sql.checkpoint_of, self._select(sql.CHECKPOINT))]
-        if not found:
-            raise CorruptStore(MISSING_CHECKPOINT)
-        if self._checkpoint_file:
-            kept = self._checkpoint_file.read().get(self._id)
-            if kept is None:
-                raise CorruptStore(f"{MISSING_CHECKPOINT} ({self._checkpoint_file.path})")
-            found.append(kept)
-        return found
-
-    @contextmanager
-    def _locked_checkpoint(self) -> Iterator[LockedCheckpoint]:
-        with translated(self._url), self._pool.connection() as session:
-            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINTING)
-            try:
-                row = session.execute(sql.CHECKPOINT).fetchone()
-                yield sql.checkpoint_of(row) if row else None, partial(self._replace_checkpoint, session)
-            finally:
-                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINTING)
-
-    def _replace_checkpoint(self, session: Session, new: Checkpoint) -> None:
-        cursor, records, hashes, documents_cursor, documents = new
-        total = None if documents is None else f"{documents:x}"
-        session.execute(sql.REPLACE_CHECKPOINT, (cursor, records, f"{hashes:x}", documents_cursor, total))
-        if self._checkpoint_file:
-            with self._checkpoint_file.locked():
-                kept = self._checkpoint_file.read()
-                if kept.get(self._id, new).records <= records:
-                    self._checkpoint_file.write({**kept, self._id: new})
+    def _slots(self) -> Sequence[CheckpointSlot]:
+        table = _TableSlot(self._pool, self._url)
+        return [table, FileSlot(self._checkpoint_file, self._id)] if self._checkpoint_file else [table]
 
     @cached_property
     def _id(self) -> str:
@@ -397,6 +377,37 @@ class PostgresStore(SQLStore):
         store = psycopg.connect(self._url, **_CONNECTING)
         _configure(store)
         return store
+
+
+class _TableSlot(CheckpointSlot):
+    """The checkpoint in the database itself."""
+
+    def __init__(self, pool: ConnectionPool[Session], url: str) -> None:
+        self._pool = pool
+        self._url = url
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Take an advisory lock."""
+        with translated(self._url), self._pool.connection() as session:
+            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINTING)
+            try:
+                yield
+            finally:
+                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINTING)
+
+    def read(self) -> Checkpoint:
+        """Return the one row there is."""
+        with translated(self._url), self._pool.connection() as session:
+            row = session.execute(sql.CHECKPOINT).fetchone()
+        if row is None:
+            raise CorruptStore(MISSING_CHECKPOINT)
+        return sql.checkpoint_of(row)
+
+    def replace(self, new: Checkpoint) -> None:
+        """Replace that row."""
+        with translated(self._url), self._pool.connection() as session:
+            session.execute(sql.REPLACE_CHECKPOINT, sql.checkpoint_row(new))
 
 
 def _configure(store: Session) -> None:

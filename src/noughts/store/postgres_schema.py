@@ -204,11 +204,20 @@ def translated(url: str) -> Iterator[None]:
 
 def _translation(error: Error, url: str) -> StoreError:
     words = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    if isinstance(error, errors.DataCorrupted | errors.IndexCorrupted):
+    if isinstance(error, _DAMAGE):
         return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
     if isinstance(error, PoolTimeout | PoolClosed) or any(secret in words for secret in _secrets(url)):
         words = f"the server cannot be reached ({type(error).__name__})"
     return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
+
+
+_DAMAGE = (
+    errors.DataCorrupted,
+    errors.IndexCorrupted,
+    errors.UndefinedTable,
+    errors.UndefinedColumn,
+    errors.WrongObjectType,
+)
 
 
 def _secrets(url: str) -> list[str]:

@@ -88,3 +88,15 @@ def checkpoint_of(row: tuple[Any, ...]) -> Checkpoint:
     cursor, records, hashes, documents_cursor, documents = row
     total = None if documents is None else int(documents, 16)
     return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
+
+
+def checkpoint_row(checkpoint: Checkpoint) -> tuple[Any, ...]:
+    """Return what is written of a checkpoint."""
+    cursor, records, hashes, documents_cursor, documents = checkpoint
+    return (
+        cursor,
+        records,
+        f"{hashes:x}",
+        documents_cursor,
+        None if documents is None else f"{documents:x}",
+    )

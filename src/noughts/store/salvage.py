@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from noughts.core.errors import StoreMissing, UnknownStore
+from noughts.core.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store import sqlite_schema as schema
-from noughts.store.sql import FEEDS
-from noughts.store.urls import sqlite_path
+from noughts.store.sql import EXISTS
+from noughts.store.urls import NEEDS_DRIVER, sqlite_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,69 +16,80 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from noughts.store.base import Table
-
 ROWS_AT_ONCE = 1000
-COLUMNS: dict[Table, str] = {
-    "records": "game, version, at, key, events, hash",
-    "documents": FEEDS["documents"][0],
+MAX_SKIPPED = 100_000
+"""How many numbers are tried in a row where nothing can be read."""
+
+_SELECT = {
+    "records": f"SELECT game, version, at, key, events, hash FROM noughts_records WHERE {EXISTS}",  # noqa: S608 - our own text
+    "documents": "SELECT name, revision, label, text, key, hash FROM noughts_documents WHERE true",
+    "games": "SELECT id, started, x, o, result FROM noughts_games WHERE true",
 }
-"""The columns of a `Record`, and those of a document's row."""
-
-
+_AFTER = " NOT INDEXED WHERE sequence > ? AND "
 _IS_TABLE = "SELECT count(*) FROM sqlite_schema WHERE name = ? AND type = 'table' AND rootpage > 0"
 
 
-def salvage(url: str, table: Table, unread: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a table that aren't erased; add to `unread` why others can't be read."""
-    where = FEEDS[table][1]
+def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of records, documents or games; add to `unread` why some can't be read."""
     if path := sqlite_path(url):
         return _from_file(path, table, unread)
     if url.partition(":")[0] not in ("postgres", "postgresql"):
         raise UnknownStore("only a store in a file or on a server can be repaired")
-    return _from_server(url, f"SELECT {COLUMNS[table]} FROM noughts_{table} WHERE {where}", unread)  # noqa: S608 - our own text
+    return _from_server(url, table, unread)
 
 
-def _from_file(path: Path, table: Table, unread: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Read rows by their numbers; a number that can't be read is skipped."""
-    select = f"""SELECT {COLUMNS[table]}, sequence FROM noughts_{table} NOT INDEXED
-        WHERE sequence > ? AND {FEEDS[table][1]} ORDER BY sequence LIMIT ?"""  # noqa: S608 - our own text
+def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     if not path.is_file():
         raise StoreMissing(f"the file {path} is missing")
     with closing(schema.connect(f"{path.as_uri()}?mode=ro")) as store:
         store.text_factory = lambda text: text.decode(errors="replace")
         try:
-            (last,) = store.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
             (is_table,) = store.execute(_IS_TABLE, (f"noughts_{table}",)).fetchone()
+            if not is_table:  # to read from a view may never end
+                unread.append(f"the {table} can't be read: noughts_{table} is not a table")
+            elif table == "games":
+                yield from store.execute(_SELECT[table]).fetchall()
+            else:
+                yield from _by_number(store, table, unread)
         except sqlite3.Error as error:
-            unread.append(f"the {table} can't be read: {error}")
-            return
-        if not is_table:  # to read from a view may never end
-            unread.append(f"the {table} can't be read: noughts_{table} is not a table")
-            return
-        after, limit, skipped = 0, ROWS_AT_ONCE, 0
-        while after <= last:
-            try:
-                rows = store.execute(select, (after, limit)).fetchall()
-            except sqlite3.Error:
-                if limit == 1:
-                    after, skipped = after + 1, skipped + 1
-                limit = max(1, limit // 2)
-                continue
-            yield from (row[:-1] for row in rows)
-            if not rows:
+            if table != "games":  # they are made again from the records
+                unread.append(f"the {table} can't be read: {error}")
+
+
+def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Read rows by their numbers; one that can't be read is skipped."""
+    select = _SELECT[table].replace(" FROM ", ", sequence FROM ").replace(" WHERE ", _AFTER)
+    after, limit, skipped, in_a_row = 0, ROWS_AT_ONCE, 0, 0
+    rows: list[Any] | None = None
+    while rows is None or rows:
+        try:
+            rows = store.execute(f"{select} ORDER BY sequence LIMIT ?", (after, limit)).fetchall()
+        except sqlite3.Error:
+            if limit == 1:
+                after, skipped, in_a_row = after + 1, skipped + 1, in_a_row + 1
+            if in_a_row > MAX_SKIPPED:
                 break
-            after, limit = rows[-1][-1], min(2 * limit, ROWS_AT_ONCE)
-        if skipped:
-            unread.append(f"{skipped} rows of the {table} can't be read")
+            limit = max(1, limit // 2)
+            continue
+        yield from (row[:-1] for row in rows)
+        in_a_row = 0
+        after, limit = rows[-1][-1] if rows else after, min(2 * limit, ROWS_AT_ONCE)
+    if skipped:
+        unread.append(f"rows of the {table} can't be read at {skipped} places")
 
 
-def _from_server(url: str, select: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
-    import psycopg  # noqa: PLC0415 - loads only what is used
-
+def _from_server(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
+    try:
+        import psycopg  # noqa: PLC0415 - loads only what is used
+    except ImportError as error:
+        raise UnknownStore(NEEDS_DRIVER) from error
     for one in url.split():
         try:
-            with psycopg.connect(one) as store, store.cursor("noughts_salvage") as rows:
-                yield from rows.execute(select.encode())
-        except psycopg.DatabaseError as error:
-            unread.append(f"not everything on the server can be read: {str(error).splitlines()[0]}")
+            session = psycopg.connect(one)
+        except psycopg.Error as error:
+            raise StoreUnavailable("the store on PostgreSQL can't be reached") from error
+        try:
+            with session, session.cursor("noughts_salvage") as rows:
+                yield from rows.execute(_SELECT[table].encode())
+        except psycopg.Error as error:
+            unread.append(f"not all of the {table} can be read: {str(error).splitlines()[0]}")

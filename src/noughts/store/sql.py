@@ -8,7 +8,6 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 
 from noughts.core.errors import (
-    CorruptStore,
     NotAStore,
     NoughtsError,
     OldStore,
@@ -23,19 +22,15 @@ from noughts.store.records import Record, read_tombstone, sum_hashes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any, ClassVar, TypeAlias
+    from typing import Any, ClassVar
 
     from noughts.store.appends import Batch
     from noughts.store.base import GameFilter, Start, Table
+    from noughts.store.checkpoints import CheckpointSlot
     from noughts.store.documents import Row as DocumentRow
-
-    LockedCheckpoint: TypeAlias = tuple[Checkpoint | None, Callable[[Checkpoint], None]]
 
 OLDEST_SCHEMA = 4
 """Older ones kept one row an event; they are left alone."""
-
-MISSING_CHECKPOINT = "the checkpoint is missing, so nobody can say whether records are missing, too"
 
 CHECKPOINT_SECONDS = 60.0
 """How often a store in use makes a checkpoint."""
@@ -70,10 +65,8 @@ FEEDS: dict[Table, tuple[str, str]] = {
 """What is read of each table, and on which condition."""
 IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
 DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
-TOMBSTONES = f"""SELECT events FROM noughts_records
-    WHERE {IS_TOMBSTONE} AND {EXISTS} ORDER BY game"""  # noqa: S608 - our own text
-ERASED = f"""SELECT DISTINCT game FROM noughts_records WHERE NOT {EXISTS} AND game NOT IN
-    (SELECT game FROM noughts_records WHERE {IS_TOMBSTONE} AND {EXISTS})"""  # noqa: S608 - our own text
+TOMBSTONES = f"SELECT game, events FROM noughts_records WHERE {IS_TOMBSTONE} AND {EXISTS}"  # noqa: S608 - our own text
+ERASED = "SELECT game, hash FROM noughts_records WHERE events = '' AND key = '' AND at = 0"
 CATALOGUE = "SELECT id, started, x, o, result FROM noughts_games"
 CATALOGUE_INDEXES = """
     CREATE INDEX noughts_games_by_start ON noughts_games (started, id);
@@ -97,8 +90,9 @@ class SQLStore(EventStore):
         self._closing = Event()
         self._threads: list[Thread] = []
         self._lock = Lock()
-        self._has_changed = False
-        """Whether this process has written anything since its last checkpoint."""
+        self._has_written = self._has_changed = False
+        """Whether this process has written anything; and whether it has since its last checkpoint."""
+        self._checkpointing = Lock()
         self._covered = ""
         """The cursor of the last checkpoint that this process made."""
 
@@ -115,15 +109,8 @@ class SQLStore(EventStore):
         """Send wake-ups when another process writes, until `_closing` is set."""
 
     @abstractmethod
-    def last_checkpoints(self) -> list[Checkpoint]:
-        """Return the checkpoints that are kept of this store; refuse if they are missing or damaged."""
-
-    @abstractmethod
-    def _locked_checkpoint(self) -> AbstractContextManager[LockedCheckpoint]:
-        """Keep others out while a checkpoint is made; return the last one, and a function to replace it.
-
-        The last one is None if somebody removed it.
-        """
+    def _slots(self) -> Sequence[CheckpointSlot]:
+        """Return where checkpoints of this store are kept; deletions depend on the first."""
 
     def _listen(self) -> None:
         self._start_once("noughts-listener", self._listen_loop)
@@ -137,23 +124,22 @@ class SQLStore(EventStore):
     def _write(self, batch: Batch) -> None:
         super()._write(batch)
         if not self._has_changed:
-            self._has_changed = True
+            self._has_written = self._has_changed = True
             self._start_once("noughts-checkpoints", self._checkpoint_loop)
 
     def _checkpoint_loop(self) -> None:
         while not self._closing.wait(CHECKPOINT_SECONDS):
-            self._checkpoint_if_changed(is_closing=False)
+            if self._has_changed:
+                with suppress(NoughtsError):  # the next one catches up
+                    self._make_checkpoint()
 
     def _close(self) -> None:
         self._closing.set()
         for thread in self._threads:
             thread.join()
-        self._checkpoint_if_changed(is_closing=True)
-
-    def _checkpoint_if_changed(self, *, is_closing: bool) -> None:
-        if self._has_changed:
-            with suppress(NoughtsError):  # the next one catches up
-                self._make_checkpoint(is_closing=is_closing)
+        if self._has_written:
+            with suppress(NoughtsError):  # the next process catches up
+                self._make_checkpoint(is_closing=True)
 
     def checkpoint(self) -> None:
         """Make a checkpoint now."""
@@ -161,18 +147,26 @@ class SQLStore(EventStore):
         self._make_checkpoint()
 
     def _make_checkpoint(self, *, is_closing: bool = False) -> None:
-        with self._locked_checkpoint() as (before, replace):
-            if before is None:
-                raise CorruptStore(MISSING_CHECKPOINT)
+        with self._checkpointing:
             self._has_changed = False
+            try:
+                made = [self._carry_on(slot, is_closing=is_closing) for slot in self._slots()]
+            except BaseException:
+                self._has_changed = True
+                raise
+            self._covered = made[0].cursor
+
+    def _carry_on(self, slot: CheckpointSlot, *, is_closing: bool) -> Checkpoint:
+        with slot.locked():
+            before = slot.read()
             cursor, records, hashes = before[:3]
             for found, end in self._hashes("records", cursor):
                 cursor, records, hashes = end, records + len(found), sum_hashes(found, hashes)
             documents = self._documents_checkpoint(before, is_closing=is_closing)
             new = Checkpoint(cursor, records, hashes, *documents)
             if new != before:
-                replace(new)
-            self._covered = cursor
+                slot.replace(new)
+            return new
 
     def _documents_checkpoint(self, before: Checkpoint, *, is_closing: bool) -> tuple[str, int | None]:
         cursor, documents = before[3:]
@@ -189,11 +183,14 @@ class SQLStore(EventStore):
     def _hashes(
         self, table: Table, after: str, until: str | None = None
     ) -> Iterator[tuple[list[bytes], str]]:
-        """Read the hashes between two cursors, a page at a time, and the cursor after each page."""
-        order, (_, condition) = self._order[table], FEEDS[table]
+        """Read the hashes between two cursors, a page at a time, and the cursor after each page.
+
+        Those of deleted records are read, too: a deletion changes neither their number nor their sum.
+        """
+        order, condition = self._order[table], "true"
         end = [] if until is None else self._place(table, until)
         if end:
-            condition += f" AND ({order}) <= ({', '.join('?' * len(end))})"
+            condition = f"({order}) <= ({', '.join('?' * len(end))})"
         rows: list[Any] | None = None
         while rows is None or len(rows) == MAX_HASHES:
             place = self._place(table, after)
@@ -221,33 +218,40 @@ class SQLStore(EventStore):
         """Return whether the document that was changed last is still there, or a later change."""
         return not cursor or self._has_row("documents", ">=", cursor, "true")
 
+    def last_checkpoints(self) -> Iterator[Checkpoint]:
+        """Return the checkpoints that are kept of this store; refuse if one is missing or damaged."""
+        return (slot.read() for slot in self._slots())
+
     def checkpoint_errors(self) -> Iterator[str]:
-        """Count again what the checkpoints have counted, with what was deleted since."""
-        for (game,) in self._select(ERASED):
-            yield f"records of game {quoted(game)} are empty, but it was not deleted"
+        """Count again what the checkpoints have counted, and what tombstones say was removed."""
+        yield from self._tombstone_errors()
         for checkpoint in self.last_checkpoints():
-            counted, hashes = self._recount(checkpoint.cursor)
+            counted = hashes = 0
+            for found, _ in self._hashes("records", "", checkpoint.cursor):
+                counted, hashes = counted + len(found), sum_hashes(found, hashes)
             missing = checkpoint.records - counted
-            if missing:
-                yield (
-                    f"{abs(missing)} of the first {checkpoint.records} records are missing"
-                    if missing > 0
-                    else f"there are {-missing} more records than the {checkpoint.records} that were made"
-                )
+            if missing > 0:
+                yield f"{missing} of the first {checkpoint.records} records are missing"
+            elif missing < 0:
+                yield f"{-missing} records too many: the checkpoint counts {checkpoint.records}"
             elif hashes != checkpoint.hashes:
                 yield f"not all of the first {checkpoint.records} records are those that were made"
-            if not self._has_deletions(checkpoint.cursor):  # documents were deleted with the games
-                yield from self._document_errors(checkpoint)
+            errors = [*self._document_errors(checkpoint)]
+            if not self._has_deletions(checkpoint.cursor):  # which delete documents, too
+                yield from errors
 
-    def _recount(self, until: str) -> tuple[int, int]:
-        while True:
-            deleted = self._select(TOMBSTONES)
-            removed = [read_tombstone(text) for (text,) in deleted]
-            counted, hashes = sum(one for one, _ in removed), sum(one for _, one in removed)
-            for found, _ in self._hashes("records", "", until):
-                counted, hashes = counted + len(found), sum_hashes(found, hashes)
-            if self._select(TOMBSTONES) == deleted:  # otherwise a game was deleted meanwhile
-                return counted, sum_hashes((), hashes)
+    def _tombstone_errors(self) -> Iterator[str]:
+        removed: dict[str, list[bytes]] = {}
+        for game, link in self._select(ERASED):
+            removed.setdefault(game, []).append(link)
+        tombstones = dict(self._select(TOMBSTONES))
+        for game, hashes in removed.items():
+            if game not in tombstones:
+                yield f"records of game {quoted(game)} are empty, but it was not deleted"
+                continue
+            text = tombstones[game]
+            if text and read_tombstone(text) != (len(hashes), sum_hashes(hashes)):
+                yield f"the tombstone of game {quoted(game)} doesn't agree with what it has removed"
 
     def _document_errors(self, checkpoint: Checkpoint) -> Iterator[str]:
         cursor, documents = checkpoint.documents_cursor, checkpoint.documents

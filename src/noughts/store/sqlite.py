@@ -6,16 +6,18 @@ file. A commit is on the disk before it is acknowledged: write-ahead log, `synch
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 
-from noughts.core.errors import CorruptStore, NoughtsError, StoreLost
+from noughts.core.errors import NoughtsError, StoreLost
 from noughts.store import sql
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import NO_CHANGE, arbitrate, head_of
+from noughts.store.checkpoints import FileSlot
 from noughts.store.records import read_sequence
 from noughts.store.watch import ANYTHING
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from noughts.store.appends import Append, Batch, Head, Outcome, RecordRow
     from noughts.store.base import Table
-    from noughts.store.checkpoints import Checkpoint
+    from noughts.store.checkpoints import CheckpointSlot
 
     Row = TypeVar("Row")
 
@@ -63,7 +65,7 @@ class SQLiteStore(sql.SQLStore):
         self, path: str, *, create: bool = True, open_file: schema.Opener = schema.connect
     ) -> None:
         super().__init__()
-        self._path = Path(path).absolute()
+        self._path = Path(os.path.realpath(path))  # as SQLite names the files beside it
         self._name, self._log_name = str(self._path), f"{self._path}-wal"
         is_fixed = not create and schema.is_fixed(self._path)
         self._open_file = schema.connect_to_read if is_fixed else open_file
@@ -239,18 +241,9 @@ class SQLiteStore(sql.SQLStore):
             if complaint != "ok":
                 yield f"SQLite finds: {complaint}"
 
-    def last_checkpoints(self) -> list[Checkpoint]:
-        """Return the checkpoint in the file beside the store."""
-        found = self._checkpoint_file.read().get(self._id)
-        if found is None:
-            raise CorruptStore(f"{sql.MISSING_CHECKPOINT} ({self._checkpoint_file.path})")
-        return [found]
-
-    @contextmanager
-    def _locked_checkpoint(self) -> Iterator[sql.LockedCheckpoint]:
-        file = self._checkpoint_file
-        with file.locked():
-            yield file.read().get(self._id), lambda new: file.write({self._id: new})
+    def _slots(self) -> Sequence[CheckpointSlot]:
+        self._check_place()
+        return [FileSlot(self._checkpoint_file, self._id)]
 
     @cached_property
     def _id(self) -> str:
@@ -297,14 +290,14 @@ class SQLiteStore(sql.SQLStore):
             connection = self._open_file(self._path)
             schema.in_use[self._file] += 1
             self._connections += 1
-        try:
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("PRAGMA journal_size_limit = -1")  # the log is never cut
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # opens the log
-            self._log = self._log or schema.look(self._log_name)
-        except BaseException:
-            self._shut(connection)
-            raise
+            try:
+                connection.execute("PRAGMA synchronous = EXTRA")
+                connection.execute("PRAGMA journal_size_limit = -1")  # the log is never cut
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # opens the log
+                self._log = self._log or schema.look(self._log_name)
+            except BaseException:
+                self._shut(connection)
+                raise
         return connection
 
     def _shut(self, connection: sqlite3.Connection) -> None:

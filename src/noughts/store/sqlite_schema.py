@@ -217,7 +217,7 @@ def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
 
 
 def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """Say what is missing from a schema, and what it has besides."""
+    """Say what is missing from a schema, and what doesn't belong there."""
     with closing(connect(":memory:")) as new:
         for migrate in MIGRATIONS:
             migrate(new)
@@ -317,7 +317,8 @@ def translation(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreE
     """Return our error for one of SQLite's; its message may contain damaged text."""
     name, message = getattr(error, "sqlite_errorname", None) or "", ascii(str(error))[1:-1]
     kind = "_".join(name.split("_")[:2])
-    if kind in ("SQLITE_CORRUPT", "SQLITE_NOTADB") or "decode" in message:
+    is_missing = kind == "SQLITE_ERROR" and message.startswith("no such ")  # a table, a column
+    if kind in ("SQLITE_CORRUPT", "SQLITE_NOTADB") or is_missing or "decode" in message:
         return CorruptStore(f"the store {path} is damaged: {message}")
     words = _WORDS.get(kind, message)
     return StoreUnavailable(f"the store {path} is unavailable: {words} ({name or message})")

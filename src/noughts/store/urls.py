@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
 
 KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
+NEEDS_DRIVER = "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"
 _POSTGRES = ("postgresql", "postgres")
 
 
@@ -48,7 +49,9 @@ def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> E
 def sqlite_path(url: str) -> Path | None:
     """Return the file that a URL names, if it names one."""
     kind, _, rest = url.partition(":")
-    return Path(_expanded(rest)).absolute() if kind == "sqlite" and rest and "\0" not in rest else None
+    if kind != "sqlite" or not rest or "\0" in rest:
+        return None
+    return Path(os.path.realpath(_expanded(rest)))
 
 
 def _expanded(path: str) -> str:
@@ -59,9 +62,7 @@ def _open_postgres(url: str, *, create: bool, checkpoint_file: str) -> EventStor
     try:
         from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - loads only what is used
     except ImportError as error:
-        raise UnknownStore(
-            "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"
-        ) from error
+        raise UnknownStore(NEEDS_DRIVER) from error
     urls = url.split()
     if len(urls) > 1 and all(one.partition("://")[0] in _POSTGRES for one in urls):
         from noughts.store.sharded import ShardedStore  # noqa: PLC0415 - loads only what is used

@@ -156,7 +156,7 @@ class _Check:
         check_chain(records)
         if records and records[0].is_deletion:  # perhaps just now
             return
-        if _catalogued(records) != self._rows.get(name):
+        if catalogued(records) != self._rows.get(name):
             _check_catalogue(self._store, name)
         if records and name not in self._bad:
             replay(event for record in records for event in record.events)
@@ -173,7 +173,7 @@ class _Check:
                     check_row(row)
 
 
-def _catalogued(records: Iterable[Record]) -> CatalogueRow | None:
+def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
     """Return what the catalogue has to say of a game."""
     row: CatalogueRow | None = None
     for record in records:
@@ -198,7 +198,7 @@ def _check_catalogue(store: EventStore, name: str) -> None:
             rows = all_rows(store, GameFilter(id_prefix=name), PAGE_SIZE)
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
-            if row == _catalogued(records):
+            if row == catalogued(records):
                 return
             if records == before:
                 break

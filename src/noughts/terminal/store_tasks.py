@@ -73,7 +73,12 @@ def _restore(options: Namespace, out: TextIO) -> None:
     from noughts.store.backups import restore  # noqa: PLC0415 - the same
 
     with _progress() as progress:
-        (games, events), replaced, warnings = restore(options.file, _url(options), progress)
+        (games, events), replaced, warnings = restore(
+            options.file,
+            _url(options),
+            progress,
+            checkpoint_file=os.environ.get("NOUGHTS_CHECKPOINT_FILE", ""),
+        )
     if sys.stderr:
         sys.stderr.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
     _report(games, events, f"restored from {options.file}", out)
