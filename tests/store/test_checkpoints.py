@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from at_once import DEADLINE, in_threads
-from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreMissing, StoreUnavailable
+from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store import sql
 from noughts.store.backups import backup
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
@@ -223,7 +223,7 @@ def test_no_new_store_takes_the_place_of_one_that_is_gone(
     if is_empty:
         (tmp_path / "games.db").touch()
     for _ in range(2):
-        with pytest.raises(StoreMissing, match="its checkpoint counts 37 records"):
+        with pytest.raises(CorruptStore, match="its checkpoint counts 37 records"):
             open_store(sqlite_url)
     checkpoint_path(sqlite_url).unlink()
     with open_store(sqlite_url) as store:

@@ -132,6 +132,9 @@ def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path
     refused = noughts("play", typed="5\n", env=saving(good))
     assert refused.returncode == 1
     assert "Restore a backup with noughts store restore" in refused.stderr
+    listed = noughts("games", env=saving(good))
+    assert listed.returncode == 1
+    assert "is gone: its checkpoint counts" in listed.stderr
 
     ran = noughts("store", "restore", str(copy), env=saving(good))
 

@@ -26,7 +26,7 @@ from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
 from noughts.store.files import beside, free_name, lock_out, sync_folder
 from noughts.store.records import Record, check_chain
-from noughts.store.salvage import salvage
+from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store, sqlite_path
 from noughts.store.verify import catalogued, examine
@@ -79,6 +79,7 @@ def restore(
     file: str, url: str, progress: Progress = lambda _share: None, *, checkpoint_file: str = ""
 ) -> Restored:
     """Put a backup in the place of a store in a file, or into an empty database."""
+    check_repairable(url)
     with open_store(f"sqlite:{file}", create=False) as source:
         faults = examine(source, progress).faults
         warnings = tuple(fault for fault in faults if fault.startswith(MISSING_CHECKPOINT))
@@ -227,8 +228,9 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
             if not is_gone:
                 _keep(stack.enter_context(_locked(path)), kept)
             for ending in ("-wal", "-checkpoint"):
-                with suppress(FileNotFoundError), beside(path, ending).open("rb") as file:
-                    _keep(file, beside(kept, ending))
+                if (other := beside(path, ending)).exists() and other.stat().st_size:
+                    with other.open("rb") as file:
+                        _keep(file, beside(kept, ending))
             _join_checkpoints(new, path)
             for ending in ("-wal", "-shm"):  # the log of the old one must not reach the new one
                 beside(path, ending).unlink(missing_ok=True)

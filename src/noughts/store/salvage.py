@@ -31,11 +31,16 @@ _IS_TABLE = "SELECT count(*) FROM sqlite_schema WHERE name = ? AND type = 'table
 
 def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     """Return the rows of records, documents or games; add to `unread` why some can't be read."""
+    check_repairable(url)
     if path := sqlite_path(url):
         return _from_file(path, table, unread)
-    if url.partition(":")[0] not in ("postgres", "postgresql"):
-        raise UnknownStore("only a store in a file or on a server can be repaired")
     return _from_server(url, table, unread)
+
+
+def check_repairable(url: str) -> None:
+    """Refuse a store that ends with the process."""
+    if not sqlite_path(url) and url.partition(":")[0] not in ("postgres", "postgresql"):
+        raise UnknownStore("only a store in a file or on a server can be restored or repaired")
 
 
 def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:

@@ -149,6 +149,7 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
     """Create the store or bring it up to date; refuse any other file."""
     if not in_use[identity(path)]:
         check_header(path)
+    _check_not_gone(path)
     if create:
         _create_folder(path.parent)
     elif not path.exists() or path.stat().st_size == 0:
@@ -162,6 +163,23 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
                 raise StoreUnavailable(f"the store {path} has an older schema, and cannot be written")
         finally:
             store.close()
+
+
+def _check_not_gone(path: Path) -> None:
+    """Refuse to begin a new store where a checkpoint shows that another one was."""
+    if _is_there(path):
+        return
+    file = checkpoint_file(path)
+    records = sum(lost.records for lost in file.read().values())
+    if records and not _is_there(path):  # otherwise another process has just made it
+        raise CorruptStore(
+            f"the store {path} is gone: its checkpoint counts {records} records. Restore a backup with "
+            f"noughts store restore, or remove {file.path} to begin a new store"
+        )
+
+
+def _is_there(path: Path) -> bool:
+    return bool((seen := look(str(path))) and seen[1])
 
 
 def check_header(path: Path) -> None:
@@ -235,12 +253,6 @@ def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
 def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
     file = checkpoint_file(path)
     with file.locked():
-        for lost in file.read().values():
-            if lost.records:
-                raise StoreMissing(
-                    f"the store {path} is gone: its checkpoint counts {lost.records} records. Restore a "
-                    f"backup with noughts store restore, or remove {file.path} to begin a new store"
-                )
         file.write({store_id(store): Checkpoint()})
 
 
