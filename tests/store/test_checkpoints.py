@@ -14,8 +14,9 @@ import pytest
 
 from at_once import DEADLINE, in_threads
 from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store import sql
-from noughts.store.backups import backup
+from noughts.store import sql, sqlite_schema
+from noughts.store import verify as verifying
+from noughts.store.backups import backup, restore
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
 from noughts.store.postgres import PostgresStore
 from noughts.store.records import sum_hashes
@@ -27,7 +28,7 @@ from played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from noughts.store.base import EventStore
+    from noughts.store.base import EventStore, Table
     from postgres_server import Server
 
 
@@ -385,3 +386,71 @@ def test_a_missing_table_is_listed(url: str, table: str) -> None:
     except CorruptStore as damage:
         faults = (str(damage),)
     assert any(f"noughts_{table}" in fault for fault in faults)
+
+
+# Threads that look while others write
+
+
+def test_a_file_that_grows_while_it_is_looked_at_is_not_lost(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread may note the new size before this one compares."""
+    with SQLiteStore(sqlite_url.removeprefix("sqlite:")) as store:
+        fill(store)
+        look = sqlite_schema.look
+
+        def grow_afterwards(path: str) -> object:
+            found = look(path)
+            monkeypatch.setattr(sqlite_schema, "look", look)
+            store._size += 4096  # noqa: SLF001 - as the other thread does
+            return found
+
+        monkeypatch.setattr(sqlite_schema, "look", grow_afterwards)
+        store._check_place()  # noqa: SLF001 - at this very moment
+        store._size -= 4096  # noqa: SLF001 - it has not really grown
+        assert store.games()
+
+
+def test_a_restored_store_never_gets_what_was_kept_of_another(sqlite_url: str, tmp_path: Path) -> None:
+    """Where only a log was left, its name is taken, too."""
+    with open_store(sqlite_url) as store:
+        fill(store)
+        backup(store, str(tmp_path / "copy.db"))
+    (tmp_path / "games-replaced.db-wal").write_bytes(b"left from a store that was gone")
+
+    restored = restore(str(tmp_path / "copy.db"), sqlite_url)
+
+    assert restored.replaced == tmp_path / "games-replaced-2.db"
+    with open_store(f"sqlite:{restored.replaced}") as kept, open_store(sqlite_url) as store:
+        assert verify(kept).games == verify(store).games == 6
+    assert len(CheckpointFile(checkpoint_path(sqlite_url)).read()) == 1
+
+
+def test_rows_that_lead_back_do_not_go_on_for_ever(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged page may say that a row with a small number comes after one with a large number."""
+    fill(store)
+    feed = store._feed  # noqa: SLF001 - what verify reads
+
+    def lead_back(table: Table, after: str, limit: int) -> tuple[list[object], str]:
+        rows, cursor = feed(table, "" if table == "records" else after, limit)
+        return rows, cursor
+
+    monkeypatch.setattr(verifying, "PAGE_SIZE", 10)
+    monkeypatch.setattr(store, "_feed", lead_back)
+    assert any("out of order" in fault for fault in examine(store).faults)
+
+
+def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -> None:
+    """It is made once, when its file is first named."""
+    file = tmp_path / "checkpoint"
+    with open_store(postgres_url) as store:
+        fill(store)
+    with open_store(postgres_url, checkpoint_file=str(file)) as store:
+        verify(store)
+    file.unlink()
+    for _ in range(2):
+        with open_store(postgres_url, checkpoint_file=str(file)) as store:
+            play(store, f"game{len(store.games())}", game_of("5"))
+            assert [fault for fault in examine(store).faults if "the checkpoint is missing" in fault]

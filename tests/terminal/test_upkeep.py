@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -115,7 +116,7 @@ def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> No
         kept = file(good).with_name(f"games-replaced{number}.sqlite")
         assert (ran.returncode, ran.stderr) == (0, "")
         assert ran.stdout == (
-            f"3 games, 63 events: restored from {copy}.\nThe store that was there is now {kept}.\n"
+            f"3 games, 63 events: restored from {copy}.\nWhat was there is now {kept}.\n"
         )
         assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
         with open_store(f"sqlite:{kept}") as store:
@@ -274,7 +275,11 @@ def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
-    assert file(good).with_name("games-replaced.sqlite-wal").stat().st_size > 0
+    kept = file(good).with_name("games-replaced.sqlite-wal")
+    assert kept.stat().st_size > 0
+    assert ran.stdout.endswith(
+        f"What was there is now {file(good).with_name('games-replaced.sqlite')}.\n"
+    )
 
 
 KILLED = """
@@ -306,3 +311,26 @@ def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -
     found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
 
     assert (found.copied.games, found.left_behind) == (220, ())
+
+
+def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> None:
+    """Whatever does not lie on the missing pages; a game that is wholly missing is listed."""
+    for number in range(60):
+        save(tmp_path, f"game{number}", *X_WINS)
+    size = file(tmp_path).stat().st_size
+    os.truncate(file(tmp_path), size - 4096)
+
+    found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games > 30
+    with open_store(f"sqlite:{tmp_path / 'new.sqlite'}") as store:
+        assert verify(store).games == found.copied.games
+
+
+def test_a_repair_lists_a_game_that_only_the_catalogue_knows(good: Path, tmp_path: Path) -> None:
+    """All its records are gone."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.left_behind == ("game 'bbbbbbbb': all its records are missing",)

@@ -122,6 +122,8 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
                 left_behind.append(f"game {quoted(game)}: {error}")
             else:
                 games, events = games + 1, events + records[-1].next_version
+        gone = listed.keys() - {row[0] for row in rows}
+        left_behind += (f"game {quoted(game)}: all its records are missing" for game in sorted(gone))
         for row in salvage(url, "documents", left_behind):
             try:
                 if row[0] not in damaged:
@@ -223,22 +225,24 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
         if schema.in_use[schema.identity(path)]:
             raise StoreUnavailable(f"this process has the store {path} open: close it first")
         is_gone = not path.exists() or not path.stat().st_size
-        kept = free_name(path, "replaced")
+        kept, file = free_name(path, "replaced"), schema.checkpoint_file(path)
         with ExitStack() as stack:
             if not is_gone:
                 _keep(stack.enter_context(_locked(path)), kept)
             for ending in ("-wal", "-checkpoint"):
                 if (other := beside(path, ending)).exists() and other.stat().st_size:
-                    with other.open("rb") as file:
-                        _keep(file, beside(kept, ending))
+                    with other.open("rb") as left:
+                        _keep(left, beside(kept, ending))
             _join_checkpoints(new, path)
             for ending in ("-wal", "-shm"):  # the log of the old one must not reach the new one
                 beside(path, ending).unlink(missing_ok=True)
             new.replace(path)
             sync_folder(path.parent)
+            with file.locked():
+                file.write(schema.checkpoint_file(new).read())
     except OSError as error:
         raise StoreUnavailable(f"the store {path} can't be replaced: {error.strerror}") from error
-    return None if is_gone else kept
+    return None if is_gone and not beside(kept, "-wal").exists() else kept
 
 
 @contextmanager

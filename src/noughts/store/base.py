@@ -429,15 +429,22 @@ class EventStore(ABC):
         """Release everything."""
 
 
-def pages(
-    read: Callable[[str, int], tuple[tuple[Item, ...], str]], limit: int
-) -> Iterator[tuple[Item, ...]]:
+def pages(read: Callable[[str, int], tuple[Sequence[Item], str]], limit: int) -> Iterator[Sequence[Item]]:
     """Read to the end, but not on for as long as others write."""
-    cursor, is_last = "", False
+    seen, cursor, is_last = set[str](), "", False
     while not is_last:
         found, cursor = read(cursor, limit)
         is_last = len(found) < limit
+        if not is_last:
+            check_progress(cursor, seen)
         yield found
+
+
+def check_progress(cursor: str, seen: set[str]) -> None:
+    """Refuse to come back to the same place: in a damaged store that would never end."""
+    if cursor in seen:
+        raise CorruptStore("the store is damaged: its rows are out of order")
+    seen.add(cursor)
 
 
 def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[CatalogueRow]:

@@ -12,6 +12,7 @@ from noughts.core.errors import StoreUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -73,15 +74,8 @@ def lock_out(file: BinaryIO, path: Path) -> bool:
             time.sleep(LOCK_RETRY_DELAY_SECONDS)
 
 
-def free_name(path: Path, word: str) -> Path:
-    """Return the first name that overwrites nothing, such as games-old.sqlite for games.sqlite.
-
-    The write-ahead log may have that name already, if it could be moved and then the move was cut off.
-    """
-    endings = chain([""], (f"-{number}" for number in count(2)))
-    names = (path.with_name(f"{path.stem}-{word}{ending}{path.suffix}") for ending in endings)
-    return next(
-        name
-        for name in names
-        if not name.exists() and not (beside(name, "-wal").exists() and beside(path, "-wal").exists())
-    )
+def free_name(path: Path, word: str, endings: Sequence[str] = ("", "-wal", "-checkpoint")) -> Path:
+    """Return the first name that overwrites nothing, such as games-old.sqlite for games.sqlite."""
+    numbers = chain([""], (f"-{number}" for number in count(2)))
+    names = (path.with_name(f"{path.stem}-{word}{number}{path.suffix}") for number in numbers)
+    return next(name for name in names if not any(beside(name, ending).exists() for ending in endings))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -137,16 +137,22 @@ class PostgresStore(SQLStore):
         self._has_listeners = False
         self._next_listener_check = 0.0
         self._listener_pid = 0
-        if self._checkpoint_file:
-            self._begin_file(self._checkpoint_file)
+        try:
+            if self._checkpoint_file:
+                self._begin_copy(self._checkpoint_file)
+        except BaseException:
+            self._pool.close()
+            raise
 
-    def _begin_file(self, file: CheckpointFile) -> None:
-        """Let a file that has no line of this store yet go on from the checkpoint in the database."""
+    def _begin_copy(self, file: CheckpointFile) -> None:
+        """Copy the checkpoint to a file once; if that is removed or damaged later, verify reports it."""
+        if self._select("SELECT is_copied FROM noughts_checkpoint") != [(False,)]:
+            return
         table, *_ = self._slots()
-        with suppress(CorruptStore), file.locked():  # a damaged file is reported by verify
-            kept = file.read()
-            if self._id not in kept:
-                file.write({**kept, self._id: table.read()})
+        with file.locked():
+            file.write({**file.read(), self._id: table.read()})
+        with self._pool.connection() as session:
+            session.execute("UPDATE noughts_checkpoint SET is_copied = true")
 
     def _commit(self, batch: Batch) -> None:
         try:

@@ -69,7 +69,8 @@ def _add_checkpoint(store: Session, _shard: Shard) -> None:
     store.execute("""
         ALTER TABLE noughts_store ADD id text NOT NULL DEFAULT gen_random_uuid()::text;
         CREATE TABLE noughts_checkpoint (cursor text NOT NULL, records bigint NOT NULL,
-            hashes text NOT NULL, documents_cursor text NOT NULL, documents text);
+            hashes text NOT NULL, documents_cursor text NOT NULL, documents text,
+            is_copied boolean NOT NULL DEFAULT false);
         INSERT INTO noughts_checkpoint VALUES ('', 0, '0', '', NULL)""")
 
 

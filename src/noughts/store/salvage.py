@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROWS_AT_ONCE = 1000
+FIRST_NUMBER = -(2**63)
 MAX_SKIPPED = 100_000
 """How many numbers are tried in a row where nothing can be read."""
 
@@ -48,6 +49,7 @@ def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any,
         raise StoreMissing(f"the file {path} is missing")
     with closing(schema.connect(f"{path.as_uri()}?mode=ro")) as store:
         store.text_factory = lambda text: text.decode(errors="replace")
+        store.execute("PRAGMA writable_schema = ON")  # reads on where the file is shorter than it says
         try:
             (is_table,) = store.execute(_IS_TABLE, (f"noughts_{table}",)).fetchone()
             if not is_table:  # to read from a view may never end
@@ -64,21 +66,22 @@ def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any,
 def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     """Read rows by their numbers; one that can't be read is skipped."""
     select = _SELECT[table].replace(" FROM ", ", sequence FROM ").replace(" WHERE ", _AFTER)
-    after, limit, skipped, in_a_row = 0, ROWS_AT_ONCE, 0, 0
+    after, limit, skipped, in_a_row = FIRST_NUMBER, ROWS_AT_ONCE, 0, 0
     rows: list[Any] | None = None
     while rows is None or rows:
         try:
             rows = store.execute(f"{select} ORDER BY sequence LIMIT ?", (after, limit)).fetchall()
         except sqlite3.Error:
             if limit == 1:
-                after, skipped, in_a_row = after + 1, skipped + 1, in_a_row + 1
+                after, skipped, in_a_row = max(0, after + 1), skipped + 1, in_a_row + 1
             if in_a_row > MAX_SKIPPED:
                 break
             limit = max(1, limit // 2)
             continue
+        rows = [row for row in rows if row[-1] > after]  # damage may have changed their order
         yield from (row[:-1] for row in rows)
         in_a_row = 0
-        after, limit = rows[-1][-1] if rows else after, min(2 * limit, ROWS_AT_ONCE)
+        after, limit = max((row[-1] for row in rows), default=after), min(2 * limit, ROWS_AT_ONCE)
     if skipped:
         unread.append(f"rows of the {table} can't be read at {skipped} places")
 

@@ -15,7 +15,7 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.store.appends import CatalogueRow
-from noughts.store.base import EventStore
+from noughts.store.base import EventStore, check_progress
 from noughts.store.checkpoints import Checkpoint
 from noughts.store.records import Record, read_tombstone, sum_hashes
 
@@ -192,7 +192,9 @@ class SQLStore(EventStore):
         if end:
             condition = f"({order}) <= ({', '.join('?' * len(end))})"
         rows: list[Any] | None = None
+        seen: set[str] = set()
         while rows is None or len(rows) == MAX_HASHES:
+            check_progress(after, seen)
             place = self._place(table, after)
             rows = self._select(
                 f"""SELECT hash, {order} FROM noughts_{table}

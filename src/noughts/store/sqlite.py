@@ -231,7 +231,8 @@ class SQLiteStore(sql.SQLStore):
 
     def check(self) -> None:
         """Refuse if the store can't be read, or its file is not in its place."""
-        self._check_files()
+        with schema.opening:  # so that no connection is closed meanwhile, and the log with it
+            self._check_files()
         super().check()
 
     def integrity_errors(self) -> Iterator[str]:
@@ -315,13 +316,14 @@ class SQLiteStore(sql.SQLStore):
 
     def _check_place(self) -> None:
         """Refuse to go on if the file was moved, replaced or cut short."""
+        before = self._size  # first: another thread may see the file grow
         found = schema.look(self._name)
         if found is None or found[0] != self._file:
             self._lose(f"the store {self._path} was moved, deleted or replaced while it was open")
-        elif found[1] < self._size:
+        elif found[1] < before:
             self._lose(f"the store {self._path} was cut short while it was open")
         else:
-            self._size = found[1]
+            self._size = max(before, found[1])
 
     def _check_files(self) -> None:
         """Refuse likewise for the write-ahead log."""

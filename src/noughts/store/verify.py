@@ -10,14 +10,14 @@ from typing import NamedTuple
 from noughts.core.errors import CorruptStore, InvalidId, RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, GameFilter, all_rows
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, GameFilter, all_rows, check_progress, pages
 from noughts.store.documents import check_row
 from noughts.store.records import GENESIS, Record, check_chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from noughts.store.base import EventStore
 
@@ -119,7 +119,7 @@ class _Check:
 
     def _raw_feed(self) -> Iterator[Sequence[object]]:
         """Read rows without checking them; if a page can't be read, say where."""
-        cursor, limit, place = "", PAGE_SIZE, "at the start of the feed"
+        cursor, limit, place, seen = "", PAGE_SIZE, "at the start of the feed", set[str]()
         while True:
             try:
                 rows, cursor = self._store._feed("records", cursor, limit)
@@ -131,6 +131,7 @@ class _Check:
             yield from rows
             if len(rows) < limit:  # don't read on for as long as others write
                 return
+            check_progress(cursor, seen)
             game, version, *_ = rows[-1]
             place = f"in the feed after version {quoted(version)} of game {quoted(game)}"
 
@@ -164,10 +165,10 @@ class _Check:
             self.events += records[-1].next_version
 
     def _check_documents(self) -> None:
-        cursor, is_last = "", False
-        while not is_last:
-            rows, cursor = self._store._feed("documents", cursor, PAGE_SIZE)
-            is_last = len(rows) < PAGE_SIZE
+        def read(after: str, limit: int) -> tuple[list[Any], str]:
+            return self._store._feed("documents", after, limit)
+
+        for rows in pages(read, PAGE_SIZE):
             for row in rows:
                 with self._noting_faults():
                     check_row(row)

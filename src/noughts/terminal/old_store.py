@@ -25,7 +25,8 @@ def set_aside(path: Path) -> Path | None:
             is_old = 0 < int.from_bytes(file.read(64)[60:], "big") < OLDEST_SCHEMA
             if not is_old or not lock_out(file, path):
                 return None
-            target = free_name(path, "old")
+            # The log may have been moved by an attempt that was interrupted.
+            target = free_name(path, "old", ("", "-wal") if beside(path, "-wal").exists() else ("",))
             for ending in ("-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
                     beside(path, ending).rename(beside(target, ending))

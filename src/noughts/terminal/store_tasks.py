@@ -83,7 +83,7 @@ def _restore(options: Namespace, out: TextIO) -> None:
         sys.stderr.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
     _report(games, events, f"restored from {options.file}", out)
     if replaced:
-        out.write(f"The store that was there is now {printable(str(replaced))}.\n")
+        out.write(f"What was there is now {printable(str(replaced))}.\n")
 
 
 def _repair(options: Namespace, out: TextIO) -> None:
