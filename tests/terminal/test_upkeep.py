@@ -8,7 +8,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from argparse import Namespace
 from contextlib import closing
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +21,7 @@ from noughts.core.errors import StoreUnavailable
 from noughts.store.backups import repair, restore
 from noughts.store.base import ALL_GAMES
 from noughts.store.verify import verify
+from noughts.terminal import store_tasks
 from pseudo_terminal import DEADLINE, in_terminal
 from saved_games import DRAW, X_WINS, asked, digits, file, ids, save, saving, url
 
@@ -88,12 +91,31 @@ def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
     assert [fault for fault in found["faults"] if "of the first" in fault] == found["faults"]
 
 
-def test_a_person_sees_how_far_the_verification_is(good: Path) -> None:
-    """At a terminal, in place."""
-    with in_terminal("store", "verify", env=saving(good)) as session:
-        assert session.end() == 0
-    assert b"%" in session.output
-    assert session.output.endswith(b"3 games, 63 events: all as they were recorded.\r\n")
+class Terminal(StringIO):
+    """A terminal that somebody looks at."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("columns", "delay", "is_shown"), [(80, 0, True), (20, 0, False), (80, 9999, False)]
+)
+def test_a_person_sees_how_far_the_verification_is(
+    good: Path, monkeypatch: pytest.MonkeyPatch, columns: int, delay: int, *, is_shown: bool
+) -> None:
+    """If it takes longer than a moment, and where there is room; the line is left empty."""
+    terminal, out = Terminal(), StringIO()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(store_tasks, "PROGRESS_DELAY_SECONDS", delay)
+
+    store_tasks.run_task(Namespace(task="verify", store=url(good), json=False), out)
+
+    assert ("0 %" in terminal.getvalue()) == is_shown
+    assert terminal.getvalue().rpartition("\r")[2] == ""
+    assert out.getvalue() == "3 games, 63 events: all as they were recorded.\n"
 
 
 # Restoring

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 
 from noughts.core.errors import CorruptStore, RecordError, printable
-from noughts.terminal.bar import Bar
+from noughts.terminal.bar import WIDTH, Bar
 from noughts.terminal.saved import opened
 from noughts.terminal.saving import open_saved, store_url
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
     from noughts.store.verify import Progress
+
+PROGRESS_DELAY_SECONDS = 1.0
 
 
 def run_task(options: Namespace, out: TextIO) -> None:
@@ -111,11 +115,21 @@ def _import(options: Namespace, out: TextIO) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    bar = Bar(100, sys.stderr)
+    """Show a bar if it takes longer than a moment, and if there is room for it."""
+    has_room = get_terminal_size().columns > WIDTH + 10
+    bar, start, is_shown = Bar(100, sys.stderr if has_room else None), time.monotonic(), False
+
+    def show(share: float) -> None:
+        nonlocal is_shown
+        if is_shown or time.monotonic() > start + PROGRESS_DELAY_SECONDS:
+            is_shown = True
+            bar.show(int(100 * share))
+
     try:
-        yield lambda share: bar.show(int(100 * share))
+        yield show
     finally:
-        bar.clear()
+        if is_shown:
+            bar.clear()
 
 
 def _report(games: int, events: int, what: str, out: TextIO) -> None:
