@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 SHARES = 2
 IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
-KILLS = (200 if IS_LONG else 4) // SHARES
+KILLS = (200 if IS_LONG else 2) // SHARES
 KILLS_ON_A_SERVER = (80 if IS_LONG else 2) // SHARES
 KILLS_A_STORE = 20
 """Then a new store is made, so that the check takes no longer from kill to kill."""

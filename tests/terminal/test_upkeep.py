@@ -23,7 +23,7 @@ from noughts.store.base import ALL_GAMES
 from noughts.store.verify import verify
 from noughts.terminal import store_tasks
 from pseudo_terminal import DEADLINE, in_terminal
-from saved_games import DRAW, X_WINS, asked, digits, file, ids, save, saving, url
+from saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +44,13 @@ def change(folder: Path, statement: str) -> None:
     with closing(sqlite3.connect(file(folder))) as store:
         store.execute(statement)
         store.commit()
+
+
+def save_many(folder: Path, games: int) -> None:
+    """Save so many games of five moves."""
+    with open_store(url(folder)) as store:
+        for number in range(games):
+            play(store, f"game{number}", *X_WINS)
 
 
 # Deleting a game
@@ -326,8 +333,7 @@ def test_a_repair_leaves_behind_what_has_lost_its_end(good: Path, tmp_path: Path
 
 def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -> None:
     """It reads until no more rows come."""
-    for number in range(220):
-        save(tmp_path, f"game{number}", *X_WINS)
+    save_many(tmp_path, 220)
     change(tmp_path, "DELETE FROM sqlite_sequence")
 
     found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
@@ -337,8 +343,7 @@ def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -
 
 def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> None:
     """Whatever does not lie on the missing pages; a game that is wholly missing is listed."""
-    for number in range(60):
-        save(tmp_path, f"game{number}", *X_WINS)
+    save_many(tmp_path, 60)
     size = file(tmp_path).stat().st_size
     os.truncate(file(tmp_path), size - 4096)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, BinaryIO
 
+    from noughts.store.appends import Append
     from noughts.store.base import EventStore
     from noughts.store.verify import Progress
 
@@ -106,6 +107,7 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
     listed = {row[0]: CatalogueRow._make(row) for row in salvage(url, "games", left_behind)}
     games, events, read, damaged = 0, 0, 0, set[str]()
     with _new_store(Path(target).absolute()) as copy:
+        sound: list[Append] = []
         for game, found in groupby(rows, key=lambda row: row[0]):
             records = [*map(Record._make, found)]
             read += len(records)
@@ -116,14 +118,20 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
                     continue
                 replay(event for record in records for event in record.events)
                 _check_end(records, listed.get(game))
-                copy.restore([*map(append_again, records)])
+                sound += [append_again(record) for record in records]  # all of them, or none
             except (CorruptStore, RecordError, InvalidId) as error:
                 damaged.add(game)
                 left_behind.append(f"game {quoted(game)}: {error}")
-            else:
-                games, events = games + 1, events + records[-1].next_version
+                continue
+            games, events = games + 1, events + records[-1].next_version
+            if len(sound) >= PAGE_SIZE:
+                copy.restore(sound)
+                sound.clear()
+        copy.restore(sound)
         gone = listed.keys() - {row[0] for row in rows}
-        left_behind += (f"game {quoted(game)}: all its records are missing" for game in sorted(gone))
+        left_behind += (
+            f"game {quoted(game)}: all its records are missing" for game in sorted(gone, key=str)
+        )
         for row in salvage(url, "documents", left_behind):
             try:
                 if row[0] not in damaged:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 1000
 FIRST_NUMBER = -(2**63)
-MAX_SKIPPED = 100_000
-"""How many numbers are tried in a row where nothing can be read."""
+MAX_SKIPPED, MAX_SKIPPED_AT_END = 100_000, 1_000
+"""How many numbers are tried in a row where nothing can be read; after the last that was given, fewer."""
 
 _SELECT = {
     "records": f"SELECT game, version, at, key, events, hash FROM noughts_records WHERE {EXISTS}",  # noqa: S608 - our own text
@@ -66,6 +66,7 @@ def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any,
 def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     """Read rows by their numbers; one that can't be read is skipped."""
     select = _SELECT[table].replace(" FROM ", ", sequence FROM ").replace(" WHERE ", _AFTER)
+    last = _last_number(store)
     after, limit, skipped, in_a_row = FIRST_NUMBER, ROWS_AT_ONCE, 0, 0
     rows: list[Any] | None = None
     while rows is None or rows:
@@ -74,7 +75,7 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
         except sqlite3.Error:
             if limit == 1:
                 after, skipped, in_a_row = max(0, after + 1), skipped + 1, in_a_row + 1
-            if in_a_row > MAX_SKIPPED:
+            if in_a_row > (MAX_SKIPPED if after < last else MAX_SKIPPED_AT_END):
                 break
             limit = max(1, limit // 2)
             continue
@@ -84,6 +85,15 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
         after, limit = max((row[-1] for row in rows), default=after), min(2 * limit, ROWS_AT_ONCE)
     if skipped:
         unread.append(f"rows of the {table} can't be read at {skipped} places")
+
+
+def _last_number(store: sqlite3.Connection) -> int:
+    """Return the last number that SQLite says it has given, 0 if it doesn't."""
+    try:
+        (last,) = store.execute("SELECT max(seq) FROM sqlite_sequence").fetchone()
+    except sqlite3.Error:
+        return 0
+    return last if isinstance(last, int) else 0
 
 
 def _from_server(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
