@@ -454,3 +454,35 @@ def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -
         with open_store(postgres_url, checkpoint_file=str(file)) as store:
             play(store, f"game{len(store.games())}", game_of("5"))
             assert [fault for fault in examine(store).faults if "the checkpoint is missing" in fault]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (("1", "2", 3, "4", None), "has changed since it was written"),
+        ((None, 2, 3, "4", None), "has changed since it was written"),
+        (("1", 2, 3, 4, None), "has changed since it was written"),
+        (("x", 2, 3, "4", None), "'x' is not a cursor"),
+    ],
+)
+def test_a_checkpoint_that_can_not_be_is_reported(
+    sqlite_url: str, fields: tuple[object, ...], words: str
+) -> None:
+    """Somebody who can compute a hash may have written it."""
+    with SQLiteStore(sqlite_url.removeprefix("sqlite:")) as store:
+        file = sqlite_schema.checkpoint_file(Path(sqlite_url.removeprefix("sqlite:")))
+        file.write({next(iter(file.read())): Checkpoint(*fields)})  # type: ignore[arg-type]  # on purpose
+        (fault,) = examine(store).faults
+    assert words in fault
+
+
+def test_a_checkpoint_keeps_its_mode(sqlite_url: str) -> None:
+    """Whoever writes it, the others can still."""
+    path = Path(f"{sqlite_url.removeprefix('sqlite:')}-checkpoint")
+    with open_store(sqlite_url) as store:
+        path.chmod(0o660)
+        before = path.stat()
+        fill(store)
+    after = path.stat()
+    assert after.st_ino != before.st_ino
+    assert (after.st_mode, after.st_uid) == (before.st_mode, before.st_uid)

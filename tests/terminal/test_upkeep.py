@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from command import COMMAND
 from forked import noughts
 from noughts import open_store
-from noughts.core.errors import StoreUnavailable
-from noughts.store.backups import repair, restore
+from noughts.core.errors import CorruptStore, StoreUnavailable
+from noughts.store.backups import backup, repair, restore
 from noughts.store.base import ALL_GAMES
+from noughts.store.records import record_hash
+from noughts.store.salvage import salvage
 from noughts.store.verify import verify
 from noughts.terminal import store_tasks
 from pseudo_terminal import DEADLINE, in_terminal
@@ -235,6 +238,38 @@ def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path
         with pytest.raises(StoreUnavailable, match=r"this process has the store .* open: close it first"):
             restore(str(copy), url(good))
         assert verify(store).games == 3
+
+
+def test_a_store_is_not_restored_from_itself(good: Path) -> None:
+    """By whatever name."""
+    link = good / "link"
+    link.symlink_to(file(good))
+    for name in (file(good), link):
+        with pytest.raises(StoreUnavailable, match="is the store itself"):
+            restore(str(name), url(good))
+    assert len(digits(good)) == 3
+
+
+def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path) -> None:
+    """Or a server could not write to it any more, if root restores it."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    for path in good.rglob("*.sqlite*"):
+        path.chmod(0o640)
+        if os.geteuid() == 0:
+            os.chown(path, 1234, 1234)
+    before = {_rights(path) for path in good.rglob("*.sqlite*")}
+
+    restore(str(copy), url(good))
+
+    assert len(before) == 1
+    assert {_rights(path) for path in good.rglob("*.sqlite*")} == before
+    assert len([*good.rglob("*.sqlite*")]) == 4
+
+
+def _rights(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mode, found.st_uid, found.st_gid
 
 
 # Repairing

@@ -24,7 +24,7 @@ from noughts.store.archive import append_again
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, pages
 from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
-from noughts.store.files import beside, free_name, lock_out, sync_folder
+from noughts.store.files import beside, copy_owner, free_name, lock_out, sync_folder
 from noughts.store.records import Record, check_chain
 from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore
@@ -242,6 +242,9 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
                     with other.open("rb") as left:
                         _keep(left, beside(kept, ending))
             _join_checkpoints(new, path)
+            if not is_gone:
+                copy_owner(path, new)
+                copy_owner(path, file.path)
             for ending in ("-wal", "-shm"):  # the log of the old one must not reach the new one
                 beside(path, ending).unlink(missing_ok=True)
             new.replace(path)
@@ -281,4 +284,5 @@ def _keep(file: BinaryIO, target: Path) -> None:
         copyfileobj(file, copy, 1 << 20)
         copy.flush()
         os.fsync(copy.fileno())
+    copy_owner(Path(file.name), partial)
     partial.replace(target)

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, lockf
 from itertools import chain, count
+from stat import S_IMODE
 
 from noughts.core.errors import StoreUnavailable
 
@@ -25,7 +26,15 @@ _SHARED_FIRST, _SHARED_SIZE = 0x4000_0002, 510
 
 def beside(path: Path, ending: str) -> Path:
     """Return the file that belongs to another one, such as its write-ahead log."""
-    return path.with_name(path.name + ending)
+    return path.parent / f"{path.name}{ending}"
+
+
+def copy_owner(model: Path, path: Path) -> None:
+    """Give a file the mode of another one and, as far as we may, its owner."""
+    found = model.stat()
+    with suppress(PermissionError):
+        os.chown(path, found.st_uid, found.st_gid)
+    path.chmod(S_IMODE(found.st_mode))
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -36,6 +45,8 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if path.exists():
+            copy_owner(path, new)
         new.replace(path)
     except BaseException:
         with suppress(OSError):
