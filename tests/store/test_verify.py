@@ -13,7 +13,7 @@ from noughts.core.errors import CorruptStore
 from noughts.store import verify as verifying
 from noughts.store.records import record_hash
 from noughts.store.urls import open_store
-from noughts.store.verify import Report, verify
+from noughts.store.verify import Report, examine, verify
 from played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
 
 if TYPE_CHECKING:
@@ -269,3 +269,33 @@ def test_a_game_that_the_feed_does_not_have_yet_is_sound(
     monkeypatch.setattr(store, "_feed", lambda table, *_: late if table == "records" else ([], ""))
 
     assert verify(store).games == 6
+
+
+@pytest.mark.parametrize("table", ["documents", "records"])
+def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None:
+    """Every one of them, and the rest is checked, too."""
+    damaged = Damaged(sqlite_url)
+    with open_store(sqlite_url) as store:
+        for name in ("room1", "room2"):
+            store.write_document(name, "text", expected=0)
+    if table == "documents":
+        damaged.do("UPDATE noughts_documents SET text = CAST(x'ff' AS TEXT) WHERE name LIKE 'room%'")
+        names = ["room1", "room2"]
+    else:
+        for game in ("lost", "drawn"):
+            damaged.do("UPDATE noughts_records SET events = CAST(x'ff' AS TEXT) WHERE game = ?", game)
+        names = ["lost", "drawn"]
+
+    with open_store(sqlite_url) as store:
+        faults = examine(store).faults
+
+    assert all(any(f"'{name}'" in fault for fault in faults) for name in names)
+
+
+def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str) -> None:
+    """One bit makes a blob of it."""
+    damaged = Damaged(sqlite_url)
+    with open_store(sqlite_url) as store:
+        store.delete("lost", at=NOW)
+    damaged.do("UPDATE noughts_records SET events = CAST(events AS BLOB) WHERE events LIKE 'deleted%'")
+    assert "has changed" in damaged.verdict()

@@ -101,6 +101,41 @@ def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
     assert [fault for fault in found["faults"] if "of the first" in fault] == found["faults"]
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_the_exit_code_tells_of_damage_though_nobody_reads_the_report(
+    good: Path, form: tuple[str, ...]
+) -> None:
+    """Somebody may have piped it into a program that has ended."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    ran = subprocess.run(
+        [*COMMAND, "store", "verify", *form],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=saving(good),
+        check=False,
+        timeout=DEADLINE,
+    )
+    os.close(writing)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"noughts: the store is damaged")
+    assert ran.stderr.count(b"\n") == 1
+
+
+def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> None:
+    """A byte of it has changed."""
+    change(good, "UPDATE noughts_records SET events = CAST(x'7bff' AS TEXT) WHERE game = 'aaaaaaaa'")
+
+    ran = noughts("games", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("damaged") == 1
+    assert len(ran.stdout.splitlines()) == 3
+
+
 class Terminal(StringIO):
     """A terminal that somebody looks at."""
 

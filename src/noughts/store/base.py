@@ -355,8 +355,8 @@ class EventStore(ABC):
             self._wakeups.notify(names, is_own=True)
 
     def _summary(self, row: CatalogueRow) -> GameSummary | None:
-        records = self._records(row.game, 0)
         try:
+            records = self._records(row.game, 0)
             check_chain(records)
             if records and records[0].is_deletion:
                 return None

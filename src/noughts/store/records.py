@@ -83,12 +83,10 @@ def tombstone_of(records: Sequence[Record]) -> str:
 
 def read_tombstone(text: str) -> tuple[int, int]:
     """Return how many records a deletion removed, and the sum of their hashes."""
-    if not text:
-        return 0, 0  # of an older version, before the store's first checkpoint
     try:
         _, count, hashes = text.split(" ")
         return int(count), int(hashes, 16)
-    except ValueError:
+    except (ValueError, TypeError, AttributeError):  # damage may change its type, too
         raise CorruptStore(f"a record has changed to {quoted(text)}") from None
 
 

@@ -48,7 +48,7 @@ def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any,
     if not path.is_file():
         raise StoreMissing(f"the file {path} is missing")
     with closing(schema.connect(f"{path.as_uri()}?mode=ro")) as store:
-        store.text_factory = lambda text: text.decode(errors="replace")
+        store.text_factory = schema.decode_damaged
         store.execute("PRAGMA writable_schema = ON")  # reads on where the file is shorter than it says
         try:
             (is_table,) = store.execute(_IS_TABLE, (f"noughts_{table}",)).fetchone()

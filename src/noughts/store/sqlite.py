@@ -199,7 +199,7 @@ class SQLiteStore(sql.SQLStore):
         reader: sqlite3.Connection | None = None
         try:
             reader = self._readers.pop() if self._readers else self._open()
-            found = reader.execute(statement, values).fetchall()
+            found = _fetch(reader, statement, values)
         except IndexError:  # another thread took the last one
             return self._select(statement, *values)
         except BaseException as failure:
@@ -342,6 +342,19 @@ class SQLiteStore(sql.SQLStore):
 
 def _never(_append: Append) -> bool:
     return False
+
+
+def _fetch(reader: sqlite3.Connection, statement: str, values: Sequence[object]) -> list[Any]:
+    try:
+        return reader.execute(statement, values).fetchall()
+    except (sqlite3.OperationalError, UnicodeDecodeError) as error:
+        if "decode" not in str(error):
+            raise
+        reader.text_factory = schema.decode_damaged
+        try:
+            return reader.execute(statement, values).fetchall()
+        finally:
+            reader.text_factory = str
 
 
 @cache

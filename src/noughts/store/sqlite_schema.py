@@ -325,6 +325,11 @@ def is_disk_failure(error: BaseException) -> bool:
     return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_IOERR", "SQLITE_FULL"))
 
 
+def decode_damaged(text: bytes) -> str:
+    """Return text that may be damaged; its hash shows that it is."""
+    return text.decode(errors="replace")
+
+
 def translation(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
     """Return our error for one of SQLite's; its message may contain damaged text."""
     name, message = getattr(error, "sqlite_errorname", None) or "", ascii(str(error))[1:-1]
