@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from noughts.core.errors import CorruptStore, StoreUnavailable
-from noughts.store.files import write_whole
+from noughts.store.files import LOCK_RETRY_DELAY_SECONDS, write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MISSING_CHECKPOINT = "the checkpoint is missing, so missing records can't be detected"
 
 LOCK_TIMEOUT_SECONDS = 5.0
-LOCK_RETRY_DELAY_SECONDS = 0.01
 
 
 class Checkpoint(NamedTuple):
@@ -148,4 +147,6 @@ def _read_line(line: bytes) -> tuple[str, Checkpoint]:
     if sha256(fields).hexdigest().encode() != check:
         raise ValueError
     store, *checkpoint = json.loads(fields)
+    if [type(field) for field in (store, *checkpoint[:4])] != [str, str, int, int, str]:
+        raise TypeError
     return store, Checkpoint(*checkpoint)

@@ -8,6 +8,8 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 
 from noughts.core.errors import (
+    CorruptStore,
+    InvalidArgument,
     NotAStore,
     NoughtsError,
     OldStore,
@@ -222,7 +224,14 @@ class SQLStore(EventStore):
 
     def last_checkpoints(self) -> Iterator[Checkpoint]:
         """Return the checkpoints that are kept of this store; refuse if one is missing or damaged."""
-        return (slot.read() for slot in self._slots())
+        for slot in self._slots():
+            checkpoint = slot.read()
+            try:
+                self._place("records", checkpoint.cursor)
+                self._place("documents", checkpoint.documents_cursor)
+            except InvalidArgument as error:
+                raise CorruptStore(f"the checkpoint is wrong: {error}") from error
+            yield checkpoint
 
     def checkpoint_errors(self) -> Iterator[str]:
         """Count again what the checkpoints have counted, and what tombstones say was removed."""
