@@ -310,6 +310,34 @@ def _rights(path: Path) -> tuple[int, int, int]:
 # Repairing
 
 
+@pytest.mark.parametrize("task", [("backup", "/"), ("repair", "/"), ("repair", "--store", "sqlite:/")])
+def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
+    """Not even the one that has no name."""
+    ran = noughts("store", *task, env=saving(good))
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("noughts: ")
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_repair_leaves_a_game_behind_whose_time_can_not_be(good: Path, tmp_path: Path) -> None:
+    """Its hashes may be right all the same."""
+    with open_store(url(good)) as saved:
+        *_, before, last = saved.read("cccccccc")
+    link = record_hash(before.hash, "cccccccc", last.version, -5, last.key, last.text)
+    with closing(sqlite3.connect(file(good))) as store:
+        store.execute("UPDATE noughts_records SET at = -5, hash = ? WHERE hash = ?", (link, last.hash))
+        store.commit()
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games == 2
+    (left_behind,) = found.left_behind
+    assert "not -5" in left_behind
+    with open_store(url(good)) as saved, pytest.raises(CorruptStore, match="not -5"):
+        backup(saved, str(tmp_path / "copy.sqlite"))
+
+
 def test_a_repair_copies_every_sound_game(good: Path) -> None:
     """It lists what it leaves behind, and the damaged store stays as it is."""
     change(

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from noughts.core.codec import decode, read_json
 from noughts.core.errors import (
     BrokenChain,
+    CorruptStore,
     ImpossibleHistory,
     MalformedRecord,
     NoSuchGame,
@@ -27,7 +28,15 @@ from noughts.core.errors import (
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows
-from noughts.store.records import GENESIS, HASH_SIZE, MAX_NUMBER, Record, check_id, record_hash
+from noughts.store.records import (
+    GENESIS,
+    HASH_SIZE,
+    MAX_NUMBER,
+    Record,
+    check_id,
+    describe_change,
+    record_hash,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +105,10 @@ def append_again(record: Record) -> Append:
     """Return the append that makes the same record elsewhere."""
     game, version, at, key, text, _ = record
     _, change = serialize(record.events)
-    return Append(game, version, text, key=key, at=at, change=change)
+    try:
+        return Append(game, version, text, key=key, at=at, change=change)
+    except ValueError as error:
+        raise CorruptStore(f"{describe_change(record)}: {error}") from error
 
 
 class _Line(NamedTuple):
