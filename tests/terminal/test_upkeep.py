@@ -10,8 +10,9 @@ import subprocess
 import sys
 from argparse import Namespace
 from contextlib import closing
+from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -437,6 +438,32 @@ def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -
     found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
 
     assert (found.copied.games, found.left_behind) == (220, ())
+
+
+class HalfReadable(sqlite3.Connection):
+    """A file whose first rows can't be read, and neither can the number of the last one."""
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as the library has it
+        """Fail where the file is damaged."""
+        if "sqlite_sequence" in statement or ("sequence > ?" in statement and values[0] < 40):
+            raise sqlite3.DatabaseError("malformed")
+        return super().execute(statement, values)
+
+
+def test_a_repair_reads_on_if_it_does_not_know_where_the_rows_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the first rows that are lost, and not the last."""
+    unread: list[str] = []
+    save_many(tmp_path, 20)
+    monkeypatch.setattr("noughts.store.salvage.MAX_SKIPPED_AT_END", 10)
+    with monkeypatch.context() as patched:
+        connect = sqlite3.connect
+        patched.setattr(sqlite3, "connect", partial(connect, factory=HalfReadable))
+        rows = [*salvage(url(tmp_path), "records", unread)]
+
+    assert len(rows) == 80
+    assert unread == ["rows of the records can't be read at 41 places"]
 
 
 def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROWS_AT_ONCE = 1000
-FIRST_NUMBER = -(2**63)
+FIRST_NUMBER, LAST_NUMBER = -(2**63), 2**63 - 1
 MAX_SKIPPED, MAX_SKIPPED_AT_END = 100_000, 1_000
 """How many numbers are tried in a row where nothing can be read; after the last that was given, fewer."""
 
@@ -88,12 +88,12 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
 
 
 def _last_number(store: sqlite3.Connection) -> int:
-    """Return the last number that SQLite says it has given, 0 if it doesn't."""
+    """Return the last number that SQLite says it has given; if it doesn't, the last there can be."""
     try:
         (last,) = store.execute("SELECT max(seq) FROM sqlite_sequence").fetchone()
     except sqlite3.Error:
-        return 0
-    return last if isinstance(last, int) else 0
+        return LAST_NUMBER
+    return last if isinstance(last, int) else LAST_NUMBER
 
 
 def _from_server(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
