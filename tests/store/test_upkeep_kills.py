@@ -71,9 +71,9 @@ class Task(NamedTuple):
 CHECKPOINT = Task("checkpoint", 70, "checkpoint")
 DELETE = Task("delete", 60, "deleted")
 EXPIRE = Task("expire", 90, "deleted")
-RESTORE = Task("restore", 170, "restored")
-FIRST_RESTORE = Task("first restore", 140, "restored")
-REPAIR = Task("repair", 120, "repaired")
+RESTORE = Task("restore", 190, "restored")
+FIRST_RESTORE = Task("first restore", 160, "restored")
+REPAIR = Task("repair", 130, "repaired")
 CHECKPOINT_ON_A_SERVER = CHECKPOINT._replace(steps=140)
 DELETE_ON_A_SERVER = DELETE._replace(steps=120)
 

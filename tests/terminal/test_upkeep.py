@@ -244,11 +244,9 @@ def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, tm
     assert len(digits(good)) == 3
 
 
-def test_nothing_is_restored_while_somebody_plays(
-    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.waits
+def test_nothing_is_restored_while_somebody_plays(good: Path, tmp_path: Path) -> None:
     """Their moves would go into a file that is not the store any more."""
-    monkeypatch.setattr("noughts.store.files.LOCK_OUT_TIMEOUT_SECONDS", 0)
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     with in_terminal("play", "--color=never", env=saving(good)) as session:
@@ -270,7 +268,6 @@ def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     with open_store(url(good)) as store:
-        store.games()
         with pytest.raises(StoreUnavailable, match=r"this process has the store .* open: close it first"):
             restore(str(copy), url(good))
         assert verify(store).games == 3

@@ -88,6 +88,8 @@ def restore(
             if fault not in warnings:
                 raise CorruptStore(f"{file} is damaged, and was not restored: {fault}")
         if path := sqlite_path(url):
+            if path.exists() and path.samefile(file):
+                raise StoreUnavailable(f"{file} is the store itself: restore a backup of it")
             new = beside(path, ".restored")
             _remove(new, beside(new, ".partial"))  # left from an interrupted one
             try:

@@ -88,5 +88,5 @@ def lock_out(file: BinaryIO, path: Path) -> bool:
 def free_name(path: Path, word: str, endings: Sequence[str] = ("", "-wal", "-checkpoint")) -> Path:
     """Return the first name that overwrites nothing, such as games-old.sqlite for games.sqlite."""
     numbers = chain([""], (f"-{number}" for number in count(2)))
-    names = (path.with_name(f"{path.stem}-{word}{number}{path.suffix}") for number in numbers)
+    names = (path.parent / f"{path.stem}-{word}{number}{path.suffix}" for number in numbers)
     return next(name for name in names if not any(beside(name, ending).exists() for ending in endings))

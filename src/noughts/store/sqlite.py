@@ -89,6 +89,7 @@ class SQLiteStore(sql.SQLStore):
         """What has become of the file, if the store can't go on."""
         self._checkpoint_file = schema.checkpoint_file(self._path)
         self._readers: list[sqlite3.Connection] = []
+        self._select("SELECT 1")  # so that nobody replaces the file from now on
 
     def _commit(self, batch: Batch) -> None:
         try:
