@@ -158,7 +158,7 @@ class Service:
         if beginning.__class__ is str and beginning:
             found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
             if len(found) == 1 or self._store.read(beginning):
-                return beginning if len(found) > 1 else found[0]
+                return found[0] if len(found) == 1 else beginning
             if found:
                 raise NoSuchGame(
                     f"more than one game begins with {quoted(beginning)}: give more of its id"

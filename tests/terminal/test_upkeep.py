@@ -84,6 +84,35 @@ def test_a_game_that_is_not_there_can_not_be_deleted(good: Path) -> None:
     assert "Delete" not in ran.stdout
 
 
+def test_the_game_that_is_shown_is_the_one_that_is_deleted(good: Path) -> None:
+    """Even if a newer one has an id that begins like its own."""
+    save(good, "aaaaaaaa2", "5", x="Eve")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert "Ann against Bob" in ran.stdout
+    assert "Eve" not in ran.stdout
+    assert sorted(ids(good)) == ["aaaaaaaa2", "bbbbbbbb", "cccccccc"]
+
+
+def test_a_game_that_the_catalogue_has_lost_can_be_deleted(good: Path) -> None:
+    """Its records are still there."""
+    change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert noughts("store", "verify", env=saving(good)).returncode == 0
+
+
+def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
+    """That is an error, unlike a list of nothing."""
+    ran = noughts("games", "--delete", "aaa", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("noughts: there is no store at ")
+
+
 # Verifying
 
 

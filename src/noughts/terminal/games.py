@@ -45,7 +45,8 @@ def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
     game = service.find(id_prefix)
     out.writelines(
         f"{printable(_line(service.short(game), summary))}\n"
-        for summary in store.games(GameFilter(id_prefix=game), limit=1)
+        for summary in games(store, GameFilter(id_prefix=game))
+        if summary.id == game
     )
     out.write("Delete this game for good? (y/n) ")
     out.flush()

@@ -76,6 +76,8 @@ def games(options: Namespace, out: TextIO) -> None:
     try:
         store = opened(options)
     except StoreMissing:
+        if options.delete is not None:
+            raise
         out.write(f"{NONE}\n")
         return
     with store:
