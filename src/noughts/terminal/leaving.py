@@ -55,6 +55,7 @@ def _end(work: Callable[[], None]) -> int:
         _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
         code = DONE
     except NoughtsError as error:
+        _flush(sys.stdout)
         _last_words(f"noughts: {printable(str(error))}\n", sys.stderr)
         is_usage = isinstance(error, UnknownStore) or not isinstance(error, StoreError)
         code = BAD_USAGE if is_usage else FAILED
@@ -131,6 +132,15 @@ def _last_words(words: str, stream: TextIO | None) -> None:
             print(words, end="", file=stream, flush=True)
         else:
             _give_up(stream)
+    except OSError:
+        _give_up(stream)
+
+
+def _flush(stream: TextIO | None) -> None:
+    """Write what is still to be written, if somebody reads it."""
+    try:
+        if stream:
+            stream.flush()
     except OSError:
         _give_up(stream)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -50,14 +50,16 @@ def _verify(options: Namespace, out: TextIO) -> None:
 
     with opened(options) as store, _progress() as progress:
         games, events, faults = examine(store, progress)
-    if options.json:
-        import json  # noqa: PLC0415 - the same
+    with suppress(BrokenPipeError):  # the exit code reports damage even if nobody reads this
+        if options.json:
+            import json  # noqa: PLC0415 - the same
 
-        out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
-    else:
-        out.writelines(f"{printable(fault)}\n" for fault in faults)
-        state = "the rest, as they were recorded" if faults else "all as they were recorded"
-        out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {state}.\n")
+            out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
+        else:
+            out.writelines(f"{printable(fault)}\n" for fault in faults)
+            state = "the rest, as they were recorded" if faults else "all as they were recorded"
+            out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {state}.\n")
+        out.flush()
     if faults:
         raise CorruptStore(
             f"the store is damaged: {_count(len(faults), 'fault')} "
