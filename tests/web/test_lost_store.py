@@ -43,6 +43,7 @@ def errors_logged(server: Server) -> list[str]:
     return [line["event"] for line in lines if line["level"] == "error"]
 
 
+@pytest.mark.waits
 def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
     """It answers everything with 503, health checks too, and ends with exit code 1 and one sentence."""
     file = tmp_path / "games.db"
@@ -71,6 +72,7 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
         assert not file.exists()
 
 
+@pytest.mark.waits
 def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
     """They notice although nobody asks them anything, and nothing is created where the store was."""
     file = tmp_path / "games.db"
@@ -84,6 +86,7 @@ def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
         assert not file.exists()
 
 
+@pytest.mark.waits
 def test_a_worker_that_is_replaced_creates_no_store(tmp_path: Path) -> None:
     """If the store is gone by then, the server ends with exit code 1."""
     file = tmp_path / "games.db"
