@@ -468,11 +468,14 @@ def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -
 def test_a_checkpoint_that_can_not_be_is_reported(
     sqlite_url: str, fields: tuple[object, ...], words: str
 ) -> None:
-    """Somebody who can compute a hash may have written it."""
+    """Somebody who can compute a hash may have written it; a backup is still made."""
     with SQLiteStore(sqlite_url.removeprefix("sqlite:")) as store:
         file = sqlite_schema.checkpoint_file(Path(sqlite_url.removeprefix("sqlite:")))
         file.write({next(iter(file.read())): Checkpoint(*fields)})  # type: ignore[arg-type]  # on purpose
         (fault,) = examine(store).faults
+        with pytest.raises(CorruptStore, match=words):
+            store.checkpoint()
+        backup(store, f"{sqlite_url.removeprefix('sqlite:')}-copy")
     assert words in fault
 
 

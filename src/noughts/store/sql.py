@@ -160,7 +160,7 @@ class SQLStore(EventStore):
 
     def _carry_on(self, slot: CheckpointSlot, *, is_closing: bool) -> Checkpoint:
         with slot.locked():
-            before = slot.read()
+            before = self._read_checkpoint(slot)
             cursor, records, hashes = before[:3]
             for found, end in self._hashes("records", cursor):
                 cursor, records, hashes = end, records + len(found), sum_hashes(found, hashes)
@@ -224,14 +224,16 @@ class SQLStore(EventStore):
 
     def last_checkpoints(self) -> Iterator[Checkpoint]:
         """Return the checkpoints that are kept of this store; refuse if one is missing or damaged."""
-        for slot in self._slots():
-            checkpoint = slot.read()
-            try:
-                self._place("records", checkpoint.cursor)
-                self._place("documents", checkpoint.documents_cursor)
-            except InvalidArgument as error:
-                raise CorruptStore(f"the checkpoint is wrong: {error}") from error
-            yield checkpoint
+        return map(self._read_checkpoint, self._slots())
+
+    def _read_checkpoint(self, slot: CheckpointSlot) -> Checkpoint:
+        checkpoint = slot.read()
+        try:
+            self._place("records", checkpoint.cursor)
+            self._place("documents", checkpoint.documents_cursor)
+        except InvalidArgument as error:
+            raise CorruptStore(f"the checkpoint is wrong: {error}") from error
+        return checkpoint
 
     def checkpoint_errors(self) -> Iterator[str]:
         """Count again what the checkpoints have counted, and what tombstones say was removed."""
