@@ -9,9 +9,11 @@ import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from io import StringIO
+from pathlib import Path
+from pwd import getpwuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +32,7 @@ from pseudo_terminal import DEADLINE, in_terminal
 from saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -329,12 +331,117 @@ def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path
     assert len([*good.rglob("*.sqlite*")]) == 4
 
 
+def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, tmp_path: Path) -> None:
+    """Even if the store had lost its checkpoint."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    checkpoint = Path(f"{file(good)}-checkpoint")
+    checkpoint.unlink()
+    file(good).chmod(0o640)
+
+    restore(str(copy), url(good))
+
+    assert _rights(checkpoint) == _rights(file(good))
+
+
+def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
+    """Whoever writes it: others of the group have to read it, and only root can give files away."""
+    group = 3000 if os.geteuid() == 0 else os.getgid()
+    path = open_folder(tmp_path) / "file"
+    path.write_bytes(b"old")
+    os.chown(path, -1, group)
+    path.chmod(0o660)
+
+    as_somebody_else(lambda: write_whole(path, b"new"), group)
+
+    assert path.read_bytes() == b"new"
+    assert (path.stat().st_gid, path.stat().st_mode & 0o777) == (group, 0o660)
+
+
+@pytest.mark.parametrize("kind", ["another program's database", "a newer store"])
+def test_only_a_store_is_replaced(good: Path, tmp_path: Path, kind: str) -> None:
+    """What belongs to somebody else is left alone; what may be a damaged store is not."""
+    copy, other = tmp_path / "copy.sqlite", tmp_path / "other.sqlite"
+    back_up(good, copy)
+    back_up(good, other)
+    setting = "application_id" if kind == "another program's database" else "user_version"
+    with closing(sqlite3.connect(other)) as store:
+        store.execute(f"PRAGMA {setting} = 99")
+    before = other.read_bytes()
+
+    with pytest.raises(NotAStore):
+        restore(str(copy), f"sqlite:{other}")
+
+    assert other.read_bytes() == before
+    other.write_bytes(b"rubbish")
+    assert restore(str(copy), f"sqlite:{other}").copied.games == 3
+
+
+def open_folder(tmp_path: Path) -> Path:
+    """Return a folder that everybody can write to."""
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if folder.owner() == getpwuid(os.getuid()).pw_name:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder
+
+
+def as_somebody_else(work: Callable[[], object], group: int) -> None:
+    """Do something in another process, without root's rights if we have them."""
+    child = os.fork()
+    if not child:
+        code = 1
+        with suppress(BaseException):
+            if os.geteuid() == 0:
+                os.setgroups([group])
+                os.setgid(65534)
+                os.setuid(65534)
+            work()
+            code = 0
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def _rights(path: Path) -> tuple[int, int, int]:
     found = path.stat()
     return found.st_mode, found.st_uid, found.st_gid
 
 
 # Repairing
+
+
+def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: Path) -> None:
+    """As on a disk that was mounted read-only because it fails."""
+    folder = open_folder(tmp_path)
+    store, target = folder / "games.sqlite", tmp_path / "target"
+    target.mkdir()
+    target.chmod(0o777)
+    back_up(good, store)
+    store.chmod(0o444)
+    folder.chmod(0o555)
+
+    as_somebody_else(lambda: repair(f"sqlite:{store}", str(target / "new.sqlite")), 65534)
+
+    assert [path.name for path in folder.iterdir() if "-wal" in path.name] == []
+    with open_store(f"sqlite:{target / 'new.sqlite'}") as repaired:
+        assert verify(repaired).games == 3
+    folder.chmod(0o777)
+
+
+@pytest.mark.parametrize("name", ["new store.sqlite", "new.sqlite"])
+def test_a_repair_says_how_to_use_what_it_made(good: Path, tmp_path: Path, name: str) -> None:
+    """The command does it, whatever the names are."""
+    place = f"sqlite:{file(good)}"
+    ran = noughts("store", "repair", "--store", place, str(tmp_path / name))
+
+    hint = ran.stdout.splitlines()[-1].removeprefix("To use it: noughts ")
+    restored = noughts(*shlex.split(hint))
+
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert f"restored from {tmp_path / name}" in restored.stdout
+    assert file(good).with_name("games-replaced.sqlite").exists()
 
 
 @pytest.mark.parametrize("task", [("backup", "/"), ("repair", "/"), ("repair", "--store", "sqlite:/")])

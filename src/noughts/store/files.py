@@ -30,10 +30,11 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def copy_owner(model: Path, path: Path) -> None:
-    """Give a file the mode of another one and, as far as we may, its owner."""
+    """Give a file the mode of another one and, as far as we may, its owner and its group."""
     found = model.stat()
-    with suppress(PermissionError):
-        os.chown(path, found.st_uid, found.st_gid)
+    for owner, group in ((-1, found.st_gid), (found.st_uid, -1)):
+        with suppress(PermissionError):
+            os.chown(path, owner, group)
     path.chmod(S_IMODE(found.st_mode))
 
 
