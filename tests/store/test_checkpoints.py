@@ -463,6 +463,7 @@ def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -
         ((None, 2, 3, "4", None), "has changed since it was written"),
         (("1", 2, 3, 4, None), "has changed since it was written"),
         (("x", 2, 3, "4", None), "'x' is not a cursor"),
+        (("1", 2, 3, "x", None), "'x' is not a cursor"),
     ],
 )
 def test_a_checkpoint_that_can_not_be_is_reported(

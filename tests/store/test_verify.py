@@ -292,10 +292,11 @@ def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None
     assert all(any(f"'{name}'" in fault for fault in faults) for name in names)
 
 
-def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str) -> None:
-    """One bit makes a blob of it."""
+@pytest.mark.parametrize("value", [b"deleted 1 1", 7])
+def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str, value: object) -> None:
+    """One bit makes a blob of it, or a number."""
     damaged = Damaged(sqlite_url)
     with open_store(sqlite_url) as store:
         store.delete("lost", at=NOW)
-    damaged.do("UPDATE noughts_records SET events = CAST(events AS BLOB) WHERE events LIKE 'deleted%'")
+    damaged.do("UPDATE noughts_records SET events = ? WHERE events LIKE 'deleted%'", value)
     assert "has changed" in damaged.verdict()

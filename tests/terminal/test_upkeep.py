@@ -168,6 +168,40 @@ def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> No
     assert len(ran.stdout.splitlines()) == 3
 
 
+@pytest.mark.parametrize("damage", ["a trigger", "a cut"])
+def test_what_is_still_good_is_counted_in_a_store_that_can_not_be_opened(good: Path, damage: str) -> None:
+    """With what keeps it from being opened."""
+    save_many(good, 60)
+    if damage == "a trigger":
+        change(good, "CREATE TRIGGER busy AFTER INSERT ON noughts_records BEGIN SELECT 1; END")
+        fault = "the trigger 'busy' on 'noughts_records' is not part of a store"
+    else:
+        os.truncate(file(good), file(good).stat().st_size - 4096)
+        fault = "malformed"
+
+    ran = noughts("store", "verify", "--json", env=saving(good))
+
+    found = json.loads(ran.stdout)
+    assert (found["games"] == 63) if damage == "a trigger" else (30 < found["games"] < 63)
+    assert fault in found["faults"][0]
+    assert ran.returncode == 1
+    assert "noughts store repair copies what is sound" in ran.stderr
+
+
+def test_a_checkpoint_that_can_not_be_read_hides_no_other_fault(good: Path) -> None:
+    """It is one fault among others."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    checkpoint = Path(f"{file(good)}-checkpoint")
+    checkpoint.unlink()
+    checkpoint.mkdir()
+
+    ran = noughts("store", "verify", env=saving(good))
+
+    assert ran.returncode == 1
+    assert f"the checkpoint {checkpoint} can't be read: Is a directory\n" in ran.stdout
+    assert "the catalogue is wrong about game 'bbbbbbbb'" in ran.stdout
+
+
 class Terminal(StringIO):
     """A terminal that somebody looks at."""
 

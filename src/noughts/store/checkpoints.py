@@ -76,9 +76,7 @@ class CheckpointFile:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise StoreUnavailable(
-                f"the checkpoint {self.path} can't be read: {error.strerror}"
-            ) from error
+            raise CorruptStore(f"the checkpoint {self.path} can't be read: {error.strerror}") from error
         except (ValueError, TypeError, LookupError):
             raise CorruptStore(f"the checkpoint {self.path} has changed since it was written") from None
 
