@@ -105,35 +105,17 @@ def restore(
 def repair(url: str, target: str, progress: Progress = lambda _share: None) -> Repaired:
     """Copy every sound game and document into a new SQLite file, and list what is left behind."""
     left_behind: list[str] = []
-    rows = sorted(salvage(url, "records", left_behind), key=_place)
-    listed = {row[0]: CatalogueRow._make(row) for row in salvage(url, "games", left_behind)}
-    games, events, read, damaged = 0, 0, 0, set[str]()
+    damaged: set[str] = set()
+    games, events = 0, 0
     with _new_store(Path(target).absolute()) as copy:
-        sound: list[Append] = []
-        for game, found in groupby(rows, key=lambda row: row[0]):
-            records = [*map(Record._make, found)]
-            read += len(records)
-            progress(read / len(rows))
-            try:
-                check_chain(records)
-                if records[0].is_deletion:
-                    continue
-                replay(event for record in records for event in record.events)
-                _check_end(records, listed.get(game))
-                sound += [append_again(record) for record in records]  # all of them, or none
-            except (CorruptStore, RecordError, InvalidId) as error:
-                damaged.add(game)
-                left_behind.append(f"game {quoted(game)}: {error}")
-                continue
-            games, events = games + 1, events + records[-1].next_version
-            if len(sound) >= PAGE_SIZE:
-                copy.restore(sound)
-                sound.clear()
-        copy.restore(sound)
-        gone = listed.keys() - {row[0] for row in rows}
-        left_behind += (
-            f"game {quoted(game)}: all its records are missing" for game in sorted(gone, key=str)
-        )
+        waiting: list[Append] = []
+        for appends in _sound_games(url, left_behind, damaged, progress):
+            games, events = games + 1, events + appends[-1].expected + appends[-1].count
+            waiting += appends
+            if len(waiting) >= PAGE_SIZE:
+                copy.restore(waiting)
+                waiting.clear()
+        copy.restore(waiting)
         for row in salvage(url, "documents", left_behind):
             try:
                 if row[0] not in damaged:
@@ -143,6 +125,37 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
         if not games and left_behind:
             raise CorruptStore(f"nothing can be repaired: {left_behind[0]}")
     return Repaired(Copied(games, events), tuple(left_behind))
+
+
+def survey(url: str, progress: Progress = lambda _share: None) -> Repaired:
+    """Count what a repair would copy, and list what it would leave behind."""
+    left_behind: list[str] = []
+    last = [appends[-1] for appends in _sound_games(url, left_behind, set(), progress)]
+    return Repaired(Copied(len(last), sum(one.expected + one.count for one in last)), tuple(left_behind))
+
+
+def _sound_games(
+    url: str, left_behind: list[str], damaged: set[str], progress: Progress
+) -> Iterator[list[Append]]:
+    """Return the records of every sound game; add the others to `damaged`, and why to `left_behind`."""
+    rows = sorted(salvage(url, "records", left_behind), key=_place)
+    listed = {row[0]: CatalogueRow._make(row) for row in salvage(url, "games", left_behind)}
+    read = 0
+    for game, found in groupby(rows, key=lambda row: row[0]):
+        records = [*map(Record._make, found)]
+        read += len(records)
+        progress(read / len(rows))
+        try:
+            check_chain(records)
+            if not records[0].is_deletion:
+                replay(event for record in records for event in record.events)
+                _check_end(records, listed.get(game))
+                yield [append_again(record) for record in records]
+        except (CorruptStore, RecordError, InvalidId) as error:
+            damaged.add(game)
+            left_behind.append(f"game {quoted(game)}: {error}")
+    gone = listed.keys() - {row[0] for row in rows}
+    left_behind += (f"game {quoted(game)}: all its records are missing" for game in sorted(gone, key=str))
 
 
 def _check_end(records: Sequence[Record], row: CatalogueRow | None) -> None:

@@ -83,7 +83,7 @@ FIRST_WITH_CHECKPOINTS = 5
 OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'"
 """What the file consists of, except what SQLite makes by itself."""
 
-_NOT_PLAIN = """SELECT lower(tbl_name) FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
+_NOT_PLAIN = """SELECT type, name, tbl_name FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
     AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents', 'noughts_store')
     LIMIT 1"""
 """Finds a view or a virtual table of that name, or a trigger on it: none has a page of its own."""
@@ -243,11 +243,15 @@ def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
     for row in found:
         kind, name, table, _ = row
         if name not in expected:
-            yield f"the {kind} {quoted(name)} on {quoted(table)} is not part of a store"
+            yield _misplaced(kind, name, table)
         elif expected.pop(name) != row:
             yield f"the {kind} {quoted(name)} is not the one that the store was made with"
     for kind, name, *_ in expected.values():
         yield f"the {kind} {name} is missing"
+
+
+def _misplaced(kind: object, name: object, table: object) -> str:
+    return f"the {kind} {quoted(name)} on {quoted(table)} is not part of a store"
 
 
 def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
@@ -277,8 +281,8 @@ def _version(path: Path, store: sqlite3.Connection) -> int:
     if (application, version, tables) == (0, 0, 0):
         return 0
     _check_ours(path, application, version)
-    for (name,) in store.execute(_NOT_PLAIN):  # reading a view or firing a trigger may never end
-        raise NotAStore(f"{path} is not a store of games: {name} is not a plain table")
+    for kind, name, table in store.execute(_NOT_PLAIN):  # a view or a trigger may never end
+        raise CorruptStore(f"the store {path} is damaged: {_misplaced(kind, name, table)}")
     return int(version)
 
 

@@ -7,9 +7,10 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 from shutil import get_terminal_size
 
-from noughts.core.errors import CorruptStore, RecordError, printable
+from noughts.core.errors import CorruptStore, NoughtsError, RecordError, printable
 from noughts.terminal.bar import WIDTH, Bar
 from noughts.terminal.saved import opened
 from noughts.terminal.saving import open_saved, store_url
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO, TextIO
 
-    from noughts.store.verify import Progress
+    from noughts.store.verify import Progress, Report
 
 PROGRESS_DELAY_SECONDS = 1.0
 
@@ -46,10 +47,8 @@ def export_everything(options: Namespace, out: BinaryIO) -> None:
 
 
 def _verify(options: Namespace, out: TextIO) -> None:
-    from noughts.store.verify import examine  # noqa: PLC0415 - the same
-
-    with opened(options) as store, _progress() as progress:
-        games, events, faults = examine(store, progress)
+    with _progress() as progress:
+        games, events, faults = _examine(options, progress)
     with suppress(BrokenPipeError):  # the exit code reports damage even if nobody reads this
         if options.json:
             import json  # noqa: PLC0415 - the same
@@ -65,6 +64,22 @@ def _verify(options: Namespace, out: TextIO) -> None:
             f"the store is damaged: {_count(len(faults), 'fault')} "
             "(noughts store repair copies what is sound into a new store)"
         )
+
+
+def _examine(options: Namespace, progress: Progress) -> Report:
+    """Examine a store; if damage keeps it from being opened, count what can be read all the same."""
+    from noughts.store.backups import survey  # noqa: PLC0415 - the same
+    from noughts.store.verify import Report, examine  # noqa: PLC0415 - the same
+
+    try:
+        with opened(options) as store:
+            return examine(store, progress)
+    except CorruptStore as damage:
+        try:
+            found = survey(_url(options), progress)
+        except NoughtsError:
+            raise damage from None
+        return Report(*found.copied, (str(damage), *found.left_behind))
 
 
 def _backup(options: Namespace, out: TextIO) -> None:
