@@ -7,6 +7,7 @@ from contextlib import closing
 
 from noughts.core.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store import sqlite_schema as schema
+from noughts.store.files import beside
 from noughts.store.sql import EXISTS
 from noughts.store.urls import NEEDS_DRIVER, sqlite_path
 
@@ -47,7 +48,9 @@ def check_repairable(url: str) -> None:
 def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     if not path.is_file():
         raise StoreMissing(f"the file {path} is missing")
-    with closing(schema.connect(f"{path.as_uri()}?mode=ro")) as store:
+    is_idle = schema.is_fixed(path) or not beside(path, "-wal").exists()  # an open store has a log
+    mode = "immutable=1" if is_idle else "mode=ro"  # the first leaves nothing behind
+    with closing(schema.connect(f"{path.as_uri()}?{mode}")) as store:
         store.text_factory = schema.decode_damaged
         store.execute("PRAGMA writable_schema = ON")  # reads on where the file is shorter than it says
         try:
