@@ -71,7 +71,7 @@ class Task(NamedTuple):
 CHECKPOINT = Task("checkpoint", 70, "checkpoint")
 DELETE = Task("delete", 60, "deleted")
 EXPIRE = Task("expire", 90, "deleted")
-RESTORE = Task("restore", 190, "restored")
+RESTORE = Task("restore", 200, "restored")
 FIRST_RESTORE = Task("first restore", 160, "restored")
 REPAIR = Task("repair", 130, "repaired")
 CHECKPOINT_ON_A_SERVER = CHECKPOINT._replace(steps=140)

@@ -21,9 +21,10 @@ import pytest
 from command import COMMAND
 from forked import noughts
 from noughts import open_store
-from noughts.core.errors import CorruptStore, StoreUnavailable
+from noughts.core.errors import CorruptStore, NotAStore, StoreUnavailable
 from noughts.store.backups import backup, repair, restore
 from noughts.store.base import ALL_GAMES
+from noughts.store.files import write_whole
 from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from noughts.core.errors import (
     CorruptStore,
     InvalidId,
+    OldStore,
     RecordError,
     StoreUnavailable,
     quoted,
@@ -88,8 +89,7 @@ def restore(
             if fault not in warnings:
                 raise CorruptStore(f"{file} is damaged, and was not restored: {fault}")
         if path := sqlite_path(url):
-            if path.exists() and path.samefile(file):
-                raise StoreUnavailable(f"{file} is the store itself: restore a backup of it")
+            _check_replaceable(path, file)
             new = beside(path, ".restored")
             _remove(new, beside(new, ".partial"))  # left from an interrupted one
             try:
@@ -100,6 +100,19 @@ def restore(
                 _remove(new)
         with open_store(url, checkpoint_file=checkpoint_file) as target:
             return Restored(_import(source, target), None, warnings)
+
+
+def _check_replaceable(path: Path, file: str) -> None:
+    """Refuse to replace the backup itself, or what another program or a newer noughts has made."""
+    if not path.exists():
+        return
+    if path.samefile(file):
+        raise StoreUnavailable(f"{file} is the store itself: restore a backup of it")
+    with path.open("rb") as store:
+        is_database = store.read(len(schema.MAGIC)) == schema.MAGIC
+    if is_database:  # anything else may be a damaged store
+        with suppress(OldStore):
+            schema.check_header(path)
 
 
 def repair(url: str, target: str, progress: Progress = lambda _share: None) -> Repaired:

@@ -46,7 +46,7 @@ Closing a file releases all locks that the process has on it (https://sqlite.org
 So a file that SQLite has open here is never opened beside it.
 """
 
-_MAGIC = b"SQLite format 3\0"
+MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 
 
@@ -195,7 +195,7 @@ def check_header(path: Path) -> None:
         raise StoreUnavailable(f"the store {path} cannot be read: {error.strerror}") from error
     if not header or (not header.strip(b"\0") and beside(path, "-journal").exists()):
         return  # nothing was written yet, or not all of it: SQLite will roll it back
-    if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
+    if not header.startswith(MAGIC) or len(header) < _HEADER_BYTES:
         raise NotAStore(f"{path} is not a store of games: it is not a SQLite database")
     version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
     _check_ours(path, application, version)
