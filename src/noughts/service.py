@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from base64 import b32encode
+from contextlib import suppress
 from typing import NamedTuple
 
 from noughts.core.errors import (
@@ -156,9 +157,12 @@ class Service:
     def find(self, beginning: str) -> str:
         """Return the id of the one game whose id begins like that."""
         if beginning.__class__ is str and beginning:
+            with suppress(CorruptStore):
+                if self._store.versions((beginning,)):
+                    return beginning
             found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
-            if len(found) == 1 or self._store.read(beginning):
-                return found[0] if len(found) == 1 else beginning
+            if len(found) == 1:
+                return found[0]
             if found:
                 raise NoSuchGame(
                     f"more than one game begins with {quoted(beginning)}: give more of its id"

@@ -108,6 +108,18 @@ def test_a_game_that_the_catalogue_has_lost_can_be_deleted(good: Path) -> None:
     assert noughts("store", "verify", env=saving(good)).returncode == 0
 
 
+def test_an_exact_id_counts_more_than_the_beginning_of_another(good: Path) -> None:
+    """Even if the catalogue knows the other one only."""
+    save(good, "aaaaaaaa2", "5", x="Eve")
+    change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Eve" not in ran.stdout
+    assert sorted(ids(good)) == ["aaaaaaaa2", "bbbbbbbb", "cccccccc"]
+
+
 def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
     """That is an error, unlike a list of nothing."""
     ran = noughts("games", "--delete", "aaa", env=saving(tmp_path))
