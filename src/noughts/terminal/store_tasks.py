@@ -118,7 +118,10 @@ def _repair(options: Namespace, out: TextIO) -> None:
         (games, events), left_behind = repair(url, file, progress)
     _report(games, events, f"copied to {file}", out)
     out.writelines(f"Not copied: {printable(line)}\n" for line in left_behind)
-    out.write(f"To use it: noughts store restore {printable(file)}\n")
+    place = f" --store {quote(options.store)}" if options.store else ""
+    if not sqlite_path(url):  # it may have a password in it
+        place = " --store URL (of an empty database)"
+    out.write(f"To use it: noughts store restore {printable(quote(file) + place)}\n")
 
 
 def _import(options: Namespace, out: TextIO) -> None:
