@@ -137,7 +137,10 @@ Event: TypeAlias = (
 
 def facts(events: Iterable[Event]) -> tuple[Event, ...]:
     """Leave out what is said to one player alone: the rest is the game's record."""
-    return tuple(event for event in each_event(events) if not isinstance(event, PlayerNotifyIllegalMove))
+    history = events if events.__class__ is tuple else tuple(each_event(events))
+    if PlayerNotifyIllegalMove not in map(type, history):
+        return history
+    return tuple(event for event in history if not isinstance(event, PlayerNotifyIllegalMove))
 
 
 def each_event(events: Iterable[Event]) -> Iterator[Event]:

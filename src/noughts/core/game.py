@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 from operator import index
 
 from noughts.core.board import Board, Mark, check_mark, whole_number
@@ -232,10 +232,15 @@ def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
         board = game.board.place(cell, mark)
     except IllegalMove as refusal:
         return (PlayerNotifyIllegalMove(mark, refusal.reason),)
-    placed = PlayerPlacedToken(*divmod(index(cell), 3), mark), GamePlacedCount(board.count)
-    if board.winner is not None:
+    return _placed(index(cell), mark, board.count, board.winner is not None, board.is_over)
+
+
+@cache  # there are a few hundred
+def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> tuple[Event, ...]:  # noqa: FBT001 - a cache takes positional arguments faster
+    placed = PlayerPlacedToken(*divmod(cell, 3), mark), GamePlacedCount(count)
+    if is_won:
         return *placed, GameWon(mark), GameLost(mark.other), GameCompleted()
-    if board.is_over:
+    if is_over:
         return *placed, GameDraw(), GameCompleted()
     return *placed, PlayerActive(mark.other)
 

@@ -230,11 +230,24 @@ def _refusal(append: Append, version: int, *, is_deleted: bool) -> NoughtsError:
 
 _serialized: dict[tuple[object, ...], tuple[str, CatalogueChange]] = {}
 """What recent commands' events were written as: few different ones exist, apart from names."""
+_last_serialized: dict[int, tuple[tuple[Event, ...], tuple[str, CatalogueChange]]] = {}
+"""The same by identity, which is quicker to look up."""
 
 
 def serialize(events: Iterable[Event]) -> tuple[str, CatalogueChange]:
     """Write events as text that reads back the same, and find what they change in the catalogue."""
     command = tuple(events)
+    same = _last_serialized.get(id(command))
+    if same and same[0] is command:  # `decide` returns the same tuple for the same token
+        return same[1]
+    found = _find_serialized(command)
+    if len(_last_serialized) >= MAX_REMEMBERED:
+        _last_serialized.clear()
+    _last_serialized[id(command)] = command, found
+    return found
+
+
+def _find_serialized(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
     parts: list[object] = []
     try:
         for event in command:
