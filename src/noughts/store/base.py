@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     """What has a feed."""
     Start: TypeAlias = tuple[int, str]
     """When a game was created, and its id: its place in a list."""
+    OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
+    """Called with the name of a damaged document, and what is wrong with it."""
 
 __all__ = [
     "ALL_GAMES",
@@ -240,10 +242,13 @@ class EventStore(ABC):
         """Return a document, None if there is none of that name."""
         return next(iter(self.documents_named((name,))), None)
 
-    def documents_named(self, names: Iterable[str]) -> tuple[Document, ...]:
-        """Return those of the named documents that exist."""
+    def documents_named(
+        self, names: Iterable[str], on_damage: OnDamage | None = None
+    ) -> tuple[Document, ...]:
+        """Return those of the named documents that exist; a damaged one is refused, or reported."""
         self._check_open()
-        return tuple(map(check_row, self._documents([check_id(name, "document") for name in names])))
+        rows = self._documents([check_id(name, "document") for name in names])
+        return _sound_documents(rows, on_damage)
 
     def write_document(self, name: str, text: str, *, expected: int, label: str = "") -> Document:
         """Write a document whose revision `expected` you have seen, 0 if there was none."""
@@ -253,10 +258,12 @@ class EventStore(ABC):
             raise write.refusal
         return write.document
 
-    def labelled(self, label: str, limit: int = 50) -> tuple[Document, ...]:
-        """Return the documents with a label, the last changed first."""
+    def labelled(
+        self, label: str, limit: int = 50, on_damage: OnDamage | None = None
+    ) -> tuple[Document, ...]:
+        """Return the documents with a label, the last changed first; damage as above."""
         self._check_open()
-        return tuple(map(check_row, self._labelled(check_id(label, "label"), clamp(limit))))
+        return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
 
     def changed_documents(
         self, after: str = "", limit: int = PAGE_SIZE
@@ -453,3 +460,15 @@ def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[Cata
     while page := store.catalogue(wanted, limit, before):
         yield from page
         before = page[-1].started, page[-1].game
+
+
+def _sound_documents(rows: Iterable[DocumentRow], on_damage: OnDamage | None) -> tuple[Document, ...]:
+    documents = []
+    for row in rows:
+        try:
+            documents.append(check_row(row))
+        except CorruptStore as error:
+            if on_damage is None:
+                raise
+            on_damage(str(row[0]), error)
+    return tuple(documents)
