@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from noughts.core.errors import UnknownStore, quoted
+from noughts.core.errors import StoreUnavailable, UnknownStore, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from noughts.store.base import EventStore
 
 KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
@@ -44,6 +46,24 @@ def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> E
             # The rest may contain a password, and isn't shown.
             shown = quoted(f"{kind}:…") if colon else quoted(url)
             raise UnknownStore(f"{shown} is not a store: a store is {KINDS}")
+
+
+def default_store(environment: Mapping[str, str]) -> str:
+    """Return the URL of the user's own store.
+
+    >>> default_store({"HOME": "/home/bob"})
+    'sqlite:/home/bob/.local/share/noughts/games.sqlite'
+    """
+    return environment.get("NOUGHTS_STORE") or f"sqlite:{data_folder(environment) / 'games.sqlite'}"
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder that the XDG base directory specification names, if it is absolute."""
+    data, home = (Path(environment.get(name, "")) for name in ("XDG_DATA_HOME", "HOME"))
+    for folder in (data, home / ".local" / "share"):
+        if folder.is_absolute():
+            return folder / "noughts"
+    raise StoreUnavailable("there is no folder to save games in: set HOME, or say --store or --no-save")
 
 
 def sqlite_path(url: str) -> Path | None:

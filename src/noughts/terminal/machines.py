@@ -14,7 +14,7 @@ from noughts.players.menace import Menace
 from noughts.players.menace_file import load_machine, save_machine
 from noughts.players.policies import find_policy, policy_names
 from noughts.players.policy_file import load_policy
-from noughts.terminal.saving import data_folder
+from noughts.store.urls import data_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

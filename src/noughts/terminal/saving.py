@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from noughts.core.errors import OldStore, StaleVersion, StoreUnavailable, printable
+from noughts.core.errors import OldStore, StaleVersion, printable
 from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.store.urls import open_store
+from noughts.store.urls import data_folder, default_store, open_store
 from noughts.terminal.table import new_game, opening, opening_events
 
 TYPE_CHECKING = False
@@ -32,7 +31,7 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     """
     if asked is not None:
         return asked
-    return environment.get("NOUGHTS_STORE") or f"sqlite:{_default_file(environment)}"
+    return default_store(environment)
 
 
 def open_saved(asked: str | None, environment: Mapping[str, str], *, create: bool = True) -> EventStore:
@@ -48,7 +47,7 @@ def open_saved(asked: str | None, environment: Mapping[str, str], *, create: boo
             raise
     from noughts.terminal.old_store import set_aside  # noqa: PLC0415 - almost never needed
 
-    file = _default_file(environment)
+    file = data_folder(environment) / "games.sqlite"
     if (moved := set_aside(file)) and sys.stderr:
         sys.stderr.write(
             f"noughts: {printable(str(file))} was made by an older noughts: it is now {moved.name}, "
@@ -58,23 +57,10 @@ def open_saved(asked: str | None, environment: Mapping[str, str], *, create: boo
     return open_store(url)
 
 
-def _default_file(environment: Mapping[str, str]) -> Path:
-    return data_folder(environment) / "games.sqlite"
-
-
 def keeps_games(options: Namespace, environment: Mapping[str, str]) -> bool:
     """Tell whether games, and what is learned from them, are to be found again later."""
     is_kept = not getattr(options, "no_save", False)
     return is_kept and store_url(options.store, environment) != MEMORY
-
-
-def data_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder that the XDG base directory specification names; a relative one is no folder."""
-    data, home = (Path(environment.get(name, "")) for name in ("XDG_DATA_HOME", "HOME"))
-    for folder in (data, home / ".local" / "share"):
-        if folder.is_absolute():
-            return folder / "noughts"
-    raise StoreUnavailable("there is no folder to save games in: set HOME, or say --store or --no-save")
 
 
 class Notebook:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from noughts.core.codec import read_json
 from noughts.core.errors import NotAStore, RecordError, StoreUnavailable
 from noughts.core.value import Value
-from noughts.terminal.saving import data_folder
+from noughts.store.urls import data_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
