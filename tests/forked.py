@@ -43,7 +43,7 @@ MOST = 60_000
 """In bytes: what a pipe takes at once, and a message."""
 
 _LOADED = tuple(f"noughts.{room}" for room in ("core", "players", "terminal", "words"))
-_SERVED = ("noughts.web.serve", "noughts.web.app", "uvicorn.lifespan.on", "uvloop")
+_SERVED = ("noughts.web.serve", "noughts.web.app", "uvloop")
 """What a server loads besides, where it is installed."""
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 """How the names begin of what Python heeds when it starts, and never again."""

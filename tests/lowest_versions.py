@@ -28,8 +28,8 @@ def lowest_versions(project: Path = PROJECT) -> list[str]:
 def _pinned(requirement: str) -> str:
     """Turn a lower bound into a pin.
 
-    >>> _pinned("psycopg[binary]>=3.2.2"), _pinned("uvicorn~=0.54.0")
-    ('psycopg[binary]==3.2.2', 'uvicorn==0.54.0')
+    >>> _pinned("psycopg[binary]>=3.2.2"), _pinned("uvloop~=0.54.0")
+    ('psycopg[binary]==3.2.2', 'uvloop==0.54.0')
     """
     found = _REQUIREMENT.fullmatch(requirement)
     if not found:

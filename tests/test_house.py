@@ -54,7 +54,7 @@ EXTRAS = {
 # And what the server and the lab are built with, anywhere in their own rooms.
 EXTRAS_OF_ROOMS = {
     "lab": {"cupy", "gymnasium", "jax", "matplotlib", "numpy", "pettingzoo", "pyarrow", "torch"},
-    "web": {"msgspec", "starlette", "uvicorn", "uvloop"},
+    "web": {"httptools", "msgspec", "uvloop"},
 }
 
 # The command reaches a shell by a late import, when that is what was asked for; nothing else does.

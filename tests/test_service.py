@@ -39,6 +39,7 @@ from noughts.core.errors import (
     InvalidName,
     KeyReused,
     NoSuchGame,
+    NotCreated,
     NothingToTakeBack,
     Reason,
     SeatTaken,
@@ -238,7 +239,7 @@ CASES = {
             command,
             KeyReused,
             version,
-            match="the key 'id-2' stands for another command already",
+            match="the key 'id-2' was used for another command",
             key="id-2",
         )
         for command in (
@@ -465,7 +466,7 @@ def test_a_start_that_is_repeated_records_nothing_twice(store: Unreliable, fails
 @pytest.mark.parametrize(
     ("commands", "refusal"),
     [
-        ([JoinGame(X, "Ann")], NoSuchGame),
+        ([JoinGame(X, "Ann")], NotCreated),
         ([CreateGame(), CreateGame()], AlreadyCreated),
         ([CreateGame(), JoinGame(X, "Ann"), JoinGame(X, "Bob")], SeatTaken),
         ([CreateGame(), PlaceToken(X, 4), PlaceToken(O, 4)], InvalidArgument),

@@ -20,12 +20,13 @@ import traceback
 from itertools import count, cycle
 from typing import TYPE_CHECKING, cast
 
+from noughts.service import wall_clock
 from noughts.store.appends import append_of
 from noughts.store.backups import repair, restore
 from noughts.store.documents import Write
 from noughts.store.urls import open_store
 from noughts.web.expiry import Expiry
-from noughts.web.rooms import Chair, Room, write_room
+from noughts.web.room import Room, RoomSeat, write_room
 from played import NOW, X_WINS, game_of
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from noughts.store.base import EventStore
-    from noughts.web.live import Live
-    from noughts.web.lounge import Lounge
+    from noughts.web.game import LiveGame
+    from noughts.web.games import Games
 
     Result = TypeVar("Result")
 
@@ -57,7 +58,7 @@ def play(store: EventStore, game: str) -> str:
     for number, step in enumerate(game_of(X_WINS, "Ann", "Bob")):
         document = None
         if has_room(game) and number == 0:
-            document = Write(game, write_room(Room(Chair(), Chair(), created=NOW)), expected=0)
+            document = Write(game, write_room(Room(RoomSeat(), RoomSeat(), created=NOW)), expected=0)
         appends.append(append_of(game, version, step, key=f"k{number}", at=NOW, document=document))
         version += len(step)
     store.record(appends)
@@ -88,7 +89,7 @@ def delete(url: str, life: str) -> None:
 def expire(url: str, life: str) -> None:
     """Play games, and let those with a room expire."""
     with open_store(url) as store:
-        expiry = Expiry(store, cast("Lounge", EmptyLounge()), days=EXPIRY_DAYS)
+        expiry = Expiry(cast("Games", NoGames(store)), days=EXPIRY_DAYS)
         for number in count():
             old = [f"web_{life}_{number}_{one}" for one in range(2)]
             say("deleting", *old)
@@ -98,17 +99,22 @@ def expire(url: str, life: str) -> None:
             say("deleted", *old)
 
 
-class EmptyLounge:
-    """As much of a lounge as expiry needs, with nobody in it."""
+class NoGames:
+    """As much of the games as expiry needs, with none in memory; its own threads are this one."""
 
-    def all_known(self) -> list[Live]:
+    def __init__(self, store: EventStore) -> None:
+        self.store = store
+        self.threads = self
+        self.clock = wall_clock
+
+    def all_known(self) -> list[LiveGame]:
         """Return no game."""
         return []
 
     def known(self, _game: str) -> None:
         """Return nothing: this game is not in memory."""
 
-    async def in_thread(self, call: Callable[[], Result]) -> Result:
+    async def run(self, call: Callable[[], Result]) -> Result:
         """Call a function, in this thread: its steps are counted here."""
         return call()
 

@@ -11,7 +11,6 @@ import os
 import time
 from base64 import b32encode
 from contextlib import suppress
-from typing import NamedTuple
 
 from noughts.core.errors import (
     CorruptStore,
@@ -31,41 +30,38 @@ from noughts.store.base import GameFilter, append_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from noughts.core.events import Event
     from noughts.core.game import Command, Game
     from noughts.store.base import Append, EventStore, Record
 
-    class KeyedEvent(Protocol):
-        """An event of a game, with the key of the command that led to it."""
+    class Recorded(Protocol):
+        """What one command led to, as `judge` needs it; a `Record` is one."""
 
         @property
         def key(self) -> str:
             """The command's key."""
 
         @property
-        def event(self) -> Event:
-            """The event."""
+        def events(self) -> tuple[Event, ...]:
+            """Its events."""
+
+        @property
+        def next_version(self) -> int:
+            """The game's version after it."""
 
 
 SHORT_ID = 8
 """How much of a game's id is shown, as a rule."""
 
 
-class StoredEvent(NamedTuple):
-    """An event of a game, with the key of the command that led to it."""
-
-    key: str
-    event: Event
-
-
 class Answer(Value):
     """What a command led to, and the game with it."""
 
     events: tuple[Event, ...]
-    """All that is to be told, and also what is told to one player alone."""
+    """All events, with those that are for one player alone."""
     version: int
     game: Game
 
@@ -100,19 +96,19 @@ class Service:
 
         If the game has gone on since, the command counts only if it is still meant: a token that was
         meant for another position is refused with `StaleVersion`, and never placed as a second move.
-        Whoever names no version has seen the game as it is when the command comes.
+        A command without a version is meant for the game as it is when the command comes.
         """
         key = key or self.new_id()
         while True:
             records = self._store.read(game)
-            history, now = _history(records), _folded(records)
-            answer, new = judge(game, history, now, command, version=version, key=key)
+            reached = _version(records)
+            answer, new = judge(game, records, _folded(records), command, version=version, key=key)
             if not new:
                 return answer
             if version is None:
-                version = len(history)
+                version = reached
             try:
-                self._store.append(game, new, expected=len(history), key=key, at=self._clock())
+                self._store.append(game, new, expected=reached, key=key, at=self._clock())
             except StaleVersion:
                 continue  # somebody was faster: judge again whether it is still meant, and right
             return answer
@@ -122,22 +118,21 @@ class Service:
 
         Called again after an unknown outcome, it records nothing twice.
         """
-        history: list[StoredEvent] = []
+        events: list[Event] = []
         appends: list[Append] = []
         now: Game | None = None
         at = self._clock()
         for number, command in enumerate(commands):
-            key, version = f"start-{number}", len(history)
-            answer, new = judge(game, history, now, command, version=version, key=key)
+            new = facts(decide(now, command))
             if not new:
                 raise InvalidArgument(f"{quoted(command)} is illegal there: the game was not started")
-            appends.append(append_of(game, version, new, key=key, at=at))
-            history += (StoredEvent(key, event) for event in new)
-            now = answer.game
+            appends.append(append_of(game, len(events), new, key=f"start-{number}", at=at))
+            events += new
+            now = fold(new, now)
         if now is None:
             raise InvalidArgument("a game is started with at least one command")
         self._store.restore(appends)
-        return Answer(tuple(one.event for one in history), len(history), now)
+        return Answer(tuple(events), len(events), now)
 
     def look(self, game: str) -> Answer:
         """Return a game as it is now, with all its events."""
@@ -172,7 +167,7 @@ class Service:
 
 def judge(
     game: str,
-    history: Sequence[KeyedEvent],
+    history: Sequence[Recorded],
     now: Game | None,
     command: Command,
     *,
@@ -183,19 +178,21 @@ def judge(
 
     `now` is what the history adds up to. A command whose key is known gets its first answer again.
     """
-    if any(one.key == key for one in history):
-        return _first_answer(history, key, command), ()
+    for place, recorded in enumerate(history):
+        if recorded.key == key:
+            return _first_answer(history[:place], recorded, command), ()
     if now is None and not isinstance(command, CreateGame):
         raise NoSuchGame(f"there is no game {quoted(game)}")
-    reached = len(history)
-    _check_meant(command, history, reached if version is None else version)
+    reached = _version(history)
+    if version is not None and version != reached:
+        _check_meant(command, history, version)
     events = decide(now, command)
     new = facts(events)
     return Answer(events, reached + len(new), _after(now, new)), new
 
 
-def _history(records: Iterable[Record]) -> list[StoredEvent]:
-    return [StoredEvent(record.key, event) for record in records for event in record.events]
+def _version(history: Sequence[Recorded]) -> int:
+    return history[-1].next_version if history else 0
 
 
 def _folded(records: Sequence[Record]) -> Game | None:
@@ -212,29 +209,26 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     return after
 
 
-def _check_meant(command: Command, history: Sequence[KeyedEvent], version: int) -> None:
+def _check_meant(command: Command, history: Sequence[Recorded], version: int) -> None:
     """Refuse a token, or taking one back, that was meant for another position than the one now."""
-    if not 0 <= version <= len(history):
-        raise StaleVersion(f"the game is at version {len(history)}, and never was at {quoted(version)}")
-    if version == len(history):
-        return
-    since = (one.event for one in history[version:])
+    reached = _version(history)
+    if not 0 <= version <= reached:
+        raise StaleVersion(f"the game is at version {reached}, and never was at {quoted(version)}")
+    events = [event for recorded in history for event in recorded.events]
     if isinstance(command, PlaceToken | TakeBack) and any(
-        isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in since
+        isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in events[version:]
     ):
-        raise StaleVersion(f"the game has gone on since version {version}: it is at {len(history)}")
+        raise StaleVersion(f"the game has gone on since version {version}: it is at {reached}")
 
 
-def _first_answer(history: Sequence[KeyedEvent], key: str, command: Command) -> Answer:
-    """Return what the command with that key led to, if it was this one."""
-    places = [place for place, one in enumerate(history) if one.key == key]
-    first, last = places[0], places[-1] + 1
-    before = fold(one.event for one in history[:first])
-    events = tuple(one.event for one in history[first:last])
+def _first_answer(before: Sequence[Recorded], recorded: Recorded, command: Command) -> Answer:
+    """Return what a command led to that was recorded earlier, if it was this one."""
+    then = fold(event for one in before for event in one.events)
+    events = recorded.events
     try:
-        is_same = facts(decide(before, command)) == events
+        is_same = facts(decide(then, command)) == events
     except NoughtsError:
         is_same = False
     if not is_same:
-        raise KeyReused(f"the key {quoted(key)} stands for another command already")
-    return Answer(events, last, _after(before, events))
+        raise KeyReused(f"the key {quoted(recorded.key)} was used for another command")
+    return Answer(events, recorded.next_version, _after(then, events))

@@ -44,6 +44,8 @@ UNLIMITED = {
     "NOUGHTS_WRONG_SECRETS_PER_MINUTE": "0",
     "NOUGHTS_ANALYSES_PER_MINUTE": "0",
     "NOUGHTS_STREAMS_PER_ADDRESS": "0",
+    "NOUGHTS_CONNECTIONS_PER_ADDRESS": "0",
+    "NOUGHTS_MOVES_PER_MINUTE": "0",
 }
 """All tests come from one address, and most of them are not about how often it may come."""
 
@@ -106,6 +108,10 @@ class Server:
     def client(self, secret: str | None = None, source: str | None = None) -> Client:
         """Return somebody who asks it things, from another address such as 127.0.0.2 maybe."""
         return Client(self, secret, source)
+
+    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
+        """Return a connection to it, from another address maybe."""
+        return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
 
     def heard(self) -> bytes:
         """Return what it has written to standard error so far."""
@@ -198,9 +204,7 @@ class Client:
         self.secret = secret
         self.cookies: dict[tuple[str, str], str] = {}
         """By path and name."""
-        self._line = HTTPConnection(
-            server.host, server.port, timeout=DEADLINE, source_address=self._source
-        )
+        self._line = server.connection(self._source)
 
     def __enter__(self) -> Self:
         return self
@@ -226,7 +230,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         """Ask in any way; `last_event_id=3` is the header Last-Event-ID: 3."""
-        whole = full_path(path)
+        whole = self.full_path(path)
         try:
             self._line.request(method, whole, body, self.headers(whole, headers))
             response = self._line.getresponse()
@@ -238,6 +242,10 @@ class Client:
         if self._server.check:
             self._server.check(method, whole, answer)
         return answer
+
+    def full_path(self, path: str) -> str:
+        """Return the whole path of something."""
+        return full_path(path)
 
     def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
         """Return the headers that go with a request to a path."""
@@ -267,7 +275,7 @@ class Client:
 
         Several streams can share their news: then waiting at one looks whenever something comes by any.
         """
-        path = full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
+        path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
         return Stream(self._server, path, self.headers(path, headers), self._source, news)
 
     def create(self, opponent: str, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
@@ -315,7 +323,7 @@ class Stream:
         source: tuple[str, int] | None = None,
         news: Condition | None = None,
     ) -> None:
-        self._line = HTTPConnection(server.host, server.port, timeout=DEADLINE, source_address=source)
+        self._line = server.connection(source)
         try:
             self._line.request("GET", path, headers=dict(headers))
             self._socket = self._line.sock

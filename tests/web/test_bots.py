@@ -7,25 +7,25 @@ loop, so that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import Executor, Future
 from fractions import Fraction
 from itertools import count
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts import Mark, open_store
-from noughts.core.errors import BadPolicy, StoreUnavailable
+from noughts.core.errors import BadPolicy, NoughtsError, StoreUnavailable
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
-from noughts.service import random_id
-from noughts.web.bots import Bots
-from noughts.web.logs import Lines
-from noughts.web.lounge import Lounge
+from noughts.service import random_id, wall_clock
+from noughts.web.bots import BotTurns, Roster
+from noughts.web.games import Games
+from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
-from noughts.web.rooms import Chair, Room
-from noughts.web.roster import Roster
+from noughts.web.room import Room, RoomSeat
+from noughts.web.writer import GATHER_SECONDS, Writer
+from web.apps import open_app
 from web.fake_clock import run, skip
-from web.houses import open_house
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from noughts import Board, Cell
     from noughts.core.events import Event
-    from noughts.store.appends import Append
-    from noughts.web.live import Live
+    from noughts.web.game import LiveGame
 
     Found = TypeVar("Found")
 
@@ -62,29 +61,36 @@ class Desk:
         self.asked = 0
         """How often a bot was asked for a move."""
         self._failures = iter(failures)
-        self.store = open_store("memory:")
-        self.lounge = Lounge(self.store, self, _Prompt())  # type: ignore[arg-type]  # it only records
-        self.bots = Bots(self.lounge, Roster({"first": first_free}), self._think, Metrics())
-        self.lounge.on_change = self.bots.consider
+        store = open_store("memory:")
+        self.games = Games(
+            store,
+            Writer(store.record, AtOnce()),
+            AtOnce(),
+            clock=wall_clock,
+            max_cached=1000,
+            is_shared=False,
+        )
+        roster = Roster({"first": first_free}, Random(1))
+        self.bots = BotTurns(self.games, roster, self, Metrics(), random_id)
+        self.games.on_change = self.bots.start
 
-    def record(self, append: Append, settle: Callable[[Append, Exception | None], None]) -> None:
-        """Record as the writer does, and call back in the next turn of the loop."""
-        self.store.record([append])
-        asyncio.get_running_loop().call_soon(settle, append, None)
-
-    async def _think(self, work: Callable[[], Found]) -> Found:
+    def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
+        """Think, or fail."""
         self.asked += 1
         for failure in self._failures:
-            raise failure
-        return work()
+            failed: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+            failed.set_exception(failure)
+            return failed
+        return AtOnce().run(work)
 
-    async def game(self, bot: str = "first") -> Live:
+    async def game(self, bot: str = "first") -> LiveGame:
         """Begin a game in which a bot has the first move."""
-        return await self.lounge.begin(random_id(), room(bot), beginning(bot))
+        return await self.games.create(random_id(), room(bot), beginning(bot), "create")
 
     async def settle(self) -> None:
         """Let everything happen that is under way."""
         for _ in range(LOOP_TURNS):
+            skip(GATHER_SECONDS)  # crowded commits wait so long
             await asyncio.sleep(0)
 
     async def check(self, seconds: int) -> None:
@@ -95,16 +101,22 @@ class Desk:
             await self.settle()
 
 
-class _Prompt(Executor):
-    def submit(self, work: Callable[[], Found], /) -> Future[Found]:  # type: ignore[override]  # no arguments are used
-        done: Future[Found] = Future()
-        done.set_result(work())
+class AtOnce:
+    """Threads that take no time."""
+
+    def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
+        """Work."""
+        done: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+        try:
+            done.set_result(work())
+        except NoughtsError as error:
+            done.set_exception(error)
         return done
 
 
 def room(bot: str) -> Room:
     """Return a room with a person at X and a bot at O, which starts."""
-    return Room(X=Chair(), O=Chair(bot=bot), created=0, names=("Ann", f"bot:{bot}"), first="O")
+    return Room(X=RoomSeat(), O=RoomSeat(bot=bot), created=0, names=("Ann", f"bot:{bot}"), first="O")
 
 
 def beginning(bot: str) -> list[Event]:
@@ -123,18 +135,18 @@ def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
         desk = Desk()
         moved: list[asyncio.Task[object]] = []
 
-        async def move(live: Live) -> None:
+        async def move(live: LiveGame) -> None:
             for _ in range(loop_turns):
                 await asyncio.sleep(0)
             command = PlaceToken(Mark.X, live.game.board.free_cells[0])
-            await desk.lounge.command(live, command, version=live.version, key="ann")
+            await desk.games.command(live, command, version=live.version, key="ann")
 
-        def on_change(live: Live) -> None:
-            desk.bots.consider(live)
+        def on_change(live: LiveGame) -> None:
+            desk.bots.start(live)
             if len(live.game.moves) == 1:
                 moved.append(asyncio.ensure_future(move(live)))
 
-        desk.lounge.on_change = on_change
+        desk.games.on_change = on_change
         live = await desk.game()
         await desk.settle()
         await asyncio.gather(*moved)
@@ -158,14 +170,14 @@ def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCa
     assert run(play) == ([], [0])
     (logged,) = caplog.records
     assert logged.__dict__["data"]["policy"] == "first"
-    assert str(FAILURES[failure]()) in Lines().format(logged)
+    assert str(FAILURES[failure]()) in JsonLines().format(logged)
 
 
 @pytest.mark.parametrize("failure", [*FAILURES, "the bot is not offered any more"])
 def test_a_bot_that_always_fails_is_asked_now_and_then(
     failure: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A minute after the first failure, once in ten seconds; a bot that is gone is in the log once."""
+    """A minute after the first failure, once in four seconds; a bot that is gone is in the log once."""
     make = FAILURES.get(failure)
 
     async def play() -> tuple[int, int]:
@@ -177,8 +189,8 @@ def test_a_bot_that_always_fails_is_asked_now_and_then(
         return before, desk.asked
 
     before, after = run(play)
-    assert 4 <= before <= 12
-    assert after - before == 10
+    assert 15 <= before <= 18
+    assert after - before == 25
     assert len(caplog.records) == (after if make else 1)
 
 
@@ -192,7 +204,7 @@ def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> N
         while desk.asked < failures:
             await desk.check(1)
         before = list(live.game.moves)
-        desk.bots.consider(live)
+        desk.bots.start(live)
         await desk.settle()
         return before, list(live.game.moves)
 
@@ -207,7 +219,7 @@ def test_a_turn_that_nobody_started_is_found_by_the_check(
 
     async def play() -> list[list[Cell]]:
         desk = Desk()
-        desk.lounge.on_change = lambda _live: None
+        desk.games.on_change = lambda _live: None
         held = [await desk.game() for _ in range(games)]
         await desk.settle()
         assert not any(live.game.moves for live in held)
@@ -224,10 +236,10 @@ def test_a_server_checks_by_itself() -> None:
     """A turn that nobody started is found while the server runs, and nothing is asked of it."""
 
     async def play() -> list[Cell]:
-        async with open_house() as house:
+        async with open_app() as app:
             moved = asyncio.Event()
-            house.lounge.on_change = lambda live: moved.set() if live.game.moves else None
-            live = await house.lounge.begin(random_id(), room("random"), beginning("random"))
+            app.games.on_change = lambda live: moved.set() if live.game.moves else None
+            live = await app.games.create(random_id(), room("random"), beginning("random"), "create")
             await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
             return list(live.game.moves)
 

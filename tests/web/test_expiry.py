@@ -17,13 +17,12 @@ from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.service import wall_clock
 from noughts.store.appends import append_of
 from noughts.store.documents import Write
-from noughts.web.api import Api
-from noughts.web.asking import Asking
 from noughts.web.expiry import ROUND_SECONDS, Expiry
-from noughts.web.problems import Refused
-from noughts.web.rooms import Chair, Room, read_room, write_room
+from noughts.web.problems import ApiError
+from noughts.web.room import Room, RoomSeat, read_room, write_room
+from web.apps import FakeStream, open_app
+from web.apps import get as get_path
 from web.fake_clock import FakeWallClock, run, skip
-from web.houses import open_house
 from web.serving import DEADLINE, Server
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
 
     from noughts.core.events import Event
     from noughts.store.base import EventStore
-    from noughts.web.asking import Message
-    from noughts.web.house import House
-    from noughts.web.live import Live
+    from noughts.web.app import App
+    from noughts.web.game import LiveGame
     from postgres_server import Server as Postgres
 
 GAME = "game"
@@ -46,21 +44,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeWallClock:
     return FakeWallClock(monkeypatch)
 
 
-class FakeStream:
-    """A reader of a game, as far as its end goes."""
-
-    marks = ()
-    room = b""
-    is_ended = False
-
-    def push(self, piece: bytes) -> None:
-        """Take a piece."""
-
-    def end(self) -> None:
-        """End."""
-        self.is_ended = True
-
-
 def beginning() -> list[Event]:
     """Return the events with which a game of two begins."""
     events = list(decide(None, CreateGame(open_seats=True)))
@@ -71,93 +54,80 @@ def beginning() -> list[Event]:
 
 def new_room() -> Room:
     """Return a room that is created now."""
-    return Room(X=Chair(), O=Chair(), created=wall_clock(), names=("Ann", "Bob"))
+    return Room(X=RoomSeat(), O=RoomSeat(), created=wall_clock(), names=("Ann", "Bob"))
 
 
-async def begin(house: House, game: str = GAME) -> Live:
+async def begin(app: App, game: str = GAME) -> LiveGame:
     """Create a game."""
-    return await house.lounge.begin(game, new_room(), beginning())
+    return await app.games.create(game, new_room(), beginning(), "create")
 
 
-async def is_there(house: House, game: str = GAME) -> bool:
+async def is_there(app: App, game: str = GAME) -> bool:
     """Return whether a game is found; one that isn't has left nothing behind."""
     try:
-        await house.lounge.find(game)
-    except Refused as refused:
+        await app.games.find(game)
+    except ApiError as refused:
         assert refused.code == "notFound"
-        assert house.store.document(game) is None
-        assert house.store.read(game) == ()
+        assert app.games.store.document(game) is None
+        assert app.games.store.read(game) == ()
         return False
     return True
 
 
-async def nothing() -> Message:
-    """Receive nothing."""
-    return {"type": "http.disconnect"}
-
-
-async def get(house: House, live: Live) -> None:
+async def get(app: App, live: LiveGame) -> None:
     """Read a game as GET does."""
-    scope = {
-        "method": "GET",
-        "path_params": {"id": live.id},
-        "query_string": b"",
-        "headers": [],
-        "client": ("127.0.0.1", 1),
-    }
-    reply = await Api(house).read(Asking(scope, nothing))
-    assert reply.status == 200
-    await house.expiry.close()  # waits until the reader is noted
+    assert (await get_path(app, f"/games/{live.id}")).status == 200
+    await app.expiry.close()  # waits until the reader is noted
 
 
-async def move(house: House, live: Live) -> None:
+async def move(app: App, live: LiveGame) -> None:
     """Place a mark."""
-    await house.lounge.command(live, PlaceToken(Mark.X, 4), version=None, key="move")
+    await app.games.command(live, PlaceToken(Mark.X, 4), version=None, key="move")
 
 
-async def join(house: House, live: Live) -> None:
+async def join(app: App, live: LiveGame) -> None:
     """Take a seat, as far as the room goes."""
-    await house.lounge.change_room(live, lambda room: room.seated("O", Chair(key="k"), "Bob"))
+    await app.games.change_room(live, lambda room: room.seated("O", RoomSeat(key="k"), "Bob"))
 
 
 def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock) -> None:
     """It is kept for the whole of the thirty days, and of the one that a reader may not be noted for."""
 
     async def play() -> None:
-        async with open_house() as house:
-            await begin(house)
+        async with open_app() as app:
+            await begin(app)
             clock.skip(days=31, ms=-1)
-            await house.expiry.look()
-            assert await is_there(house)
+            await app.expiry.look()
+            assert await is_there(app)
 
             clock.skip(ms=1)
-            await house.expiry.look()
-            assert not await is_there(house)
-            assert house.expiry.expired == 1
-            assert "noughts_games_expired_total 1\n" in house.metrics.text()
+            await app.expiry.look()
+            assert not await is_there(app)
+            assert app.expiry.expired == 1
+            assert "noughts_games_expired_total 1\n" in app.metrics.text()
 
     asyncio.run(play())
 
 
 @pytest.mark.parametrize("what", [move, join, get])
 def test_somebody_who_comes_keeps_a_game_for_thirty_days_more(
-    clock: FakeWallClock, store: str, what: Callable[[House, Live], Awaitable[None]]
+    clock: FakeWallClock, store: str, what: Callable[[App, LiveGame], Awaitable[None]]
 ) -> None:
     """By a move, by taking a seat, or just by reading it."""
 
     async def play() -> None:
-        async with open_house(store) as house:
-            live = await begin(house)
+        async with open_app(store) as app:
+            live = await begin(app)
             clock.skip(days=25)
-            await what(house, live)
+            await what(app, live)
 
             clock.skip(days=30)
-            await house.expiry.look()
-            assert await is_there(house)
+            await app.expiry.look()
+            assert await is_there(app)
 
             clock.skip(days=1)
-            await house.expiry.look()
-            assert not await is_there(house)
+            await app.expiry.look()
+            assert not await is_there(app)
 
     asyncio.run(play())
 
@@ -166,16 +136,16 @@ def test_a_reader_is_noted_at_most_once_a_day(clock: FakeWallClock) -> None:
     """And not at all on a day on which the game has gone on."""
 
     async def play() -> None:
-        async with open_house() as house:
-            live = await begin(house)
+        async with open_app() as app:
+            live = await begin(app)
             noted = []
             for days in (0, 1, 0, 1):
                 clock.skip(days=days, ms=1)
-                await get(house, live)
+                await get(app, live)
                 noted.append(live.revision)
             clock.skip(days=1)
-            await move(house, live)
-            await get(house, live)
+            await move(app, live)
+            await get(app, live)
             assert [*noted, live.revision] == [1, 2, 2, 3, 3]
 
     asyncio.run(play())
@@ -190,14 +160,14 @@ def test_a_reader_who_could_not_be_noted_is_noted_the_next_time(
         raise StoreUnavailable("the disk is full")
 
     async def play() -> None:
-        async with open_house() as house:
-            live = await begin(house)
+        async with open_app() as app:
+            live = await begin(app)
             clock.skip(days=2)
             with monkeypatch.context() as broken:
-                broken.setattr(house.store, "write_document", fail)
-                await get(house, live)
+                broken.setattr(app.writer, "_write", fail)
+                await get(app, live)
             assert live.room.seen == 0
-            await get(house, live)
+            await get(app, live)
             assert live.room.seen == wall_clock()
 
     asyncio.run(play())
@@ -207,10 +177,10 @@ def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store:
     """Neither at the process that has the stream, nor at another one, which can't see it."""
 
     async def play() -> None:
-        async with open_house(store) as here, open_house(store) as elsewhere:
+        async with open_app(store) as here, open_app(store) as elsewhere:
             live = await begin(here)
             stream: Any = FakeStream()
-            live.streams.add(stream)
+            live.streams[stream] = None
             for _ in range(3):
                 clock.skip(days=25)
                 await here.expiry.look()
@@ -222,7 +192,7 @@ def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store:
             assert not stream.is_ended
 
             await here.expiry.close()
-            live.streams.discard(stream)
+            del live.streams[stream]
             clock.skip(days=31)
             await elsewhere.expiry.look()
             assert not await is_there(elsewhere)
@@ -234,14 +204,14 @@ def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
     """However long nobody comes; with another setting the same game expires."""
 
     async def play() -> None:
-        async with open_house(store, expire_days=0) as house:
-            await begin(house)
+        async with open_app(store, expire_days=0) as app:
+            await begin(app)
             clock.skip(days=10_000)
-            await house.expiry.run()  # which returns
-            assert await is_there(house)
-        async with open_house(store) as house:
-            await house.expiry.look()
-            assert not await is_there(house)
+            await app.expiry.run()  # which returns
+            assert await is_there(app)
+        async with open_app(store) as app:
+            await app.expiry.look()
+            assert not await is_there(app)
 
     asyncio.run(play())
 
@@ -250,14 +220,14 @@ def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store: str) 
     """A web game between two of them does."""
 
     async def play() -> None:
-        async with open_house(store) as house:
-            house.store.append("first", beginning(), expected=0, key="key", at=wall_clock())
-            await begin(house)
-            house.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
+        async with open_app(store) as app:
+            app.games.store.append("first", beginning(), expected=0, key="key", at=wall_clock())
+            await begin(app)
+            app.games.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
             clock.skip(days=10_000)
-            await house.expiry.look()
-            assert not await is_there(house)
-            assert {*house.store.versions(["first", "last"])} == {"first", "last"}
+            await app.expiry.look()
+            assert not await is_there(app)
+            assert {*app.games.store.versions(["first", "last"])} == {"first", "last"}
 
     asyncio.run(play())
 
@@ -268,25 +238,25 @@ def test_a_game_expires_once_at_two_processes(
     """The one that comes too late finds no game, and says nothing."""
 
     async def play() -> None:
-        async with open_house(store) as one, open_house(store) as other:
+        async with open_app(store) as one, open_app(store) as other:
             await begin(one)
-            await other.lounge.find(GAME)
+            await other.games.find(GAME)
             clock.skip(days=31)
-            delete = one.store.delete
+            delete = one.games.store.delete
 
             def overtaken(game: str, *, at: int, expected: int | None = None) -> None:
-                other.store.delete(game, at=at)
+                other.games.store.delete(game, at=at)
                 with pytest.raises(NoSuchGame):
                     delete(game, at=at, expected=expected)
                 raise NoSuchGame(game)
 
-            monkeypatch.setattr(one.store, "delete", overtaken)
+            monkeypatch.setattr(one.games.store, "delete", overtaken)
             await one.expiry.look()
             await asyncio.gather(one.expiry.look(), other.expiry.look())
             assert (one.expiry.expired, other.expiry.expired) == (0, 0)
-            for house in (one, other):
-                with pytest.raises(Refused):
-                    await house.lounge.refresh(await house.lounge.find(GAME))
+            for app in (one, other):
+                with pytest.raises(ApiError):
+                    await app.games.refresh(await app.games.find(GAME))
 
     asyncio.run(play())
 
@@ -297,11 +267,11 @@ def test_a_game_that_can_not_be_deleted_yet_expires_later(
     """The others are deleted, and nothing is logged."""
 
     async def play() -> None:
-        async with open_house() as house:
+        async with open_app() as app:
             for game in ("a", "b", "c"):
-                await begin(house, game)
+                await begin(app, game)
             clock.skip(days=31)
-            delete = house.store.delete
+            delete = app.games.store.delete
 
             def not_yet(game: str, *, at: int, expected: int | None = None) -> None:
                 if game == "b":
@@ -309,12 +279,12 @@ def test_a_game_that_can_not_be_deleted_yet_expires_later(
                 delete(game, at=at, expected=expected)
 
             with monkeypatch.context() as early:
-                early.setattr(house.store, "delete", not_yet)
-                await house.expiry.look()
-            assert [await is_there(house, game) for game in ("a", "b", "c")] == [False, True, False]
+                early.setattr(app.games.store, "delete", not_yet)
+                await app.expiry.look()
+            assert [await is_there(app, game) for game in ("a", "b", "c")] == [False, True, False]
 
-            await house.expiry.look()
-            assert not await is_there(house, "b")
+            await app.expiry.look()
+            assert not await is_there(app, "b")
 
     asyncio.run(play())
     assert not [one for one in caplog.records if one.levelno > logging.INFO]
@@ -334,18 +304,18 @@ def test_a_damaged_game_stops_no_other(
     """It is left as it is, with a warning; those before and after it expire."""
 
     async def play() -> None:
-        async with open_house(store) as house:
+        async with open_app(store) as app:
             for game in ("a", "b", "c"):
-                await begin(house, game)
+                await begin(app, game)
         with closing(sqlite3.connect(store.removeprefix("sqlite:"))) as connection:
             connection.execute(DAMAGE[damage])
             connection.commit()
         clock.skip(days=31)
-        async with open_house(store, expire_days=0) as house:
-            expiry = Expiry(house.store, house.lounge, days=30)
+        async with open_app(store, expire_days=0) as app:
+            expiry = Expiry(app.games, days=30)
             await expiry.look()
             assert expiry.expired == 2
-            assert [*house.store.versions("abc")] == ["b"]
+            assert [*app.games.store.versions("abc")] == ["b"]
 
     asyncio.run(play())
     (warning,) = [one for one in caplog.records if one.levelno > logging.INFO]
@@ -358,15 +328,15 @@ def test_what_is_not_a_room_is_passed_over(
     """Such as what processes write about who is there, and rooms without a game."""
 
     async def play() -> None:
-        async with open_house(store, is_shared=True) as house:
-            house.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
-            house.store.write_document("process-abc", "0", expected=0)
-            house.store.write_document("alone", write_room(new_room()), expected=0)
-            await begin(house)
+        async with open_app(store, shared=1) as app:
+            app.games.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
+            app.games.store.write_document("process-abc", "0", expected=0)
+            app.games.store.write_document("alone", write_room(new_room()), expected=0)
+            await begin(app)
             clock.skip(days=31)
-            await house.expiry.look()
-            assert not await is_there(house)
-            assert house.store.document("alone")
+            await app.expiry.look()
+            assert not await is_there(app)
+            assert app.games.store.document("alone")
 
     asyncio.run(play())
     assert not [one for one in caplog.records if one.levelno > logging.INFO]
@@ -380,24 +350,24 @@ def test_more_games_than_a_page_expire_and_the_young_are_not_read(
     read: list[str] = []
 
     async def play() -> None:
-        async with open_house(expire_days=0) as house:  # it doesn't look by itself
-            expiry = Expiry(house.store, house.lounge, days=30)
+        async with open_app(expire_days=0) as app:  # it doesn't look by itself
+            expiry = Expiry(app.games, days=30)
             for game in ("a", "b", "c", "d", "e"):
-                await begin(house, game)
+                await begin(app, game)
             clock.skip(days=31)
             for game in ("f", "g", "h"):
-                await begin(house, game)
-            feed = house.store._feed  # noqa: SLF001 - what it reads is what is counted
+                await begin(app, game)
+            feed = app.games.store._feed  # noqa: SLF001 - what it reads is what is counted
 
             def noting(*asked: Any) -> tuple[list[Any], str]:  # noqa: ANN401 - as it is called
                 rows, cursor = feed(*asked)
                 read.extend(row[0] for row in rows)
                 return rows, cursor
 
-            monkeypatch.setattr(house.store, "_feed", noting)
+            monkeypatch.setattr(app.games.store, "_feed", noting)
             await expiry.look()
             assert expiry.expired == 5
-            assert {*house.store.versions("abcdefgh")} == {*"fgh"}
+            assert {*app.games.store.versions("abcdefgh")} == {*"fgh"}
 
     asyncio.run(play())
     assert read == ["a", "b", "c", "d", "e", "f"]
@@ -409,15 +379,15 @@ def test_games_in_postgresql_expire(clock: FakeWallClock, postgres: Postgres, da
     url = " ".join(postgres.place() for _ in range(databases))
 
     async def play() -> None:
-        async with open_house(url) as house:
+        async with open_app(url) as app:
             old, young = [f"old{number}" for number in range(9)], [f"young{n}" for n in range(9)]
             for game in old:
-                await begin(house, game)
+                await begin(app, game)
             clock.skip(days=31)
             for game in young:
-                await begin(house, game)
-            await house.expiry.look()
-            assert {*house.store.versions([*old, *young])} == {*young}
+                await begin(app, game)
+            await app.expiry.look()
+            assert {*app.games.store.versions([*old, *young])} == {*young}
 
     asyncio.run(play())
 
@@ -426,19 +396,19 @@ def test_a_stream_that_comes_too_late_ends(clock: FakeWallClock, monkeypatch: py
     """Its game is deleted at the same moment; whoever asks again gets what is said of no game."""
 
     async def play() -> None:
-        async with open_house() as house:
-            live = await begin(house)
+        async with open_app() as app:
+            live = await begin(app)
             clock.skip(days=31)
-            delete, stream = house.store.delete, FakeStream()
+            delete, stream = app.games.store.delete, FakeStream()
 
             def late(game: str, *, at: int, expected: int | None = None) -> None:
                 delete(game, at=at, expected=expected)
-                live.streams.add(stream)  # type: ignore[arg-type]  # as far as it is used here
+                live.streams[stream] = None
 
-            monkeypatch.setattr(house.store, "delete", late)
-            await house.expiry.look()
+            monkeypatch.setattr(app.games.store, "delete", late)
+            await app.expiry.look()
             assert stream.is_ended
-            assert not await is_there(house)
+            assert not await is_there(app)
 
     asyncio.run(play())
 
@@ -454,7 +424,7 @@ def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.Monkey
             raise StoreUnavailable("not now")
 
         monkeypatch.setattr(Expiry, "look", look)
-        async with open_house():
+        async with open_app():
             times = [await looks.get()]
             for _ in range(2):
                 await asyncio.sleep(0)

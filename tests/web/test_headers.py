@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts.web.pages import load
+from noughts.web.assets import load
 from web.serving import DEADLINE
 from web.tables import seated
 

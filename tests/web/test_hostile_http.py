@@ -102,9 +102,13 @@ STRANGE = {
     "a long id": (b"GET /api/v1/games/" + b"a" * 10_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 404),
     "a slash at the end": (b"GET /api/v1/health/ HTTP/1.1\r\n" + HOST + b"\r\n", 404),
     "a fragment": (b"GET /api/v1/health#x HTTP/1.1\r\n" + HOST + b"\r\n", 200),
-    "no host": (b"GET /api/v1/health HTTP/1.1\r\n\r\n", 200),
+    "no host": (b"GET /api/v1/health HTTP/1.1\r\n\r\n", 400),
     "HTTP/1.0": (b"GET /api/v1/health HTTP/1.0\r\n\r\n", 200),
-    "two hosts": (b"GET /api/v1/health HTTP/1.1\r\n" + HOST * 2 + b"\r\n", 200),
+    "two hosts": (b"GET /api/v1/health HTTP/1.1\r\n" + HOST * 2 + b"\r\n", 400),
+    "a length with a space after it": (
+        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 19 \r\n\r\n" + CREATE,
+        201,
+    ),
     "a websocket": (
         b"GET /api/v1/health HTTP/1.1\r\n"
         + HOST

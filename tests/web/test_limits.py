@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import Server, new_key
+from noughts.web.request import Response
+from noughts.web.streams import Stream
+from web.apps import ask, handle, open_app
+from web.serving import DEADLINE, Server, new_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +36,14 @@ def _analyse(client: Client) -> Answer:
     return client.get("/analysis?moves=5")
 
 
+def _move(client: Client) -> Answer:
+    return client.move("a" * 26, 4, 5)
+
+
 @pytest.mark.parametrize(
     ("setting", "act", "usual"),
     [
+        ("NOUGHTS_MOVES_PER_MINUTE", _move, 404),
         ("NOUGHTS_CREATES_PER_MINUTE", _create, 201),
         ("NOUGHTS_JOINS_PER_MINUTE", _join, 404),
         ("NOUGHTS_ANALYSES_PER_MINUTE", _analyse, 200),
@@ -147,6 +158,52 @@ def test_one_address_may_have_so_many_streams(store: str) -> None:
             assert again.refusal is None
 
 
+def test_streams_that_are_being_opened_count() -> None:
+    """However many come at once; and one that never starts gives its place back."""
+
+    async def follow() -> tuple[list[type], int, type]:
+        async with open_app(streams_per_address=2, creates_per_minute=0) as app:
+            created = await ask(app, "POST", "/games", {"opponent": "self"})
+            path = f"/games/{json.loads(created.body)['id']}/events"
+            results = [await handle(app, "GET", path) for _ in range(4)]
+            for result in results:
+                if isinstance(result, Stream):
+                    result.close()
+            again = await handle(app, "GET", path)
+            return [type(result) for result in results], len(app.streams), type(again)
+
+    found, left, again = asyncio.run(follow())
+    assert found == [Stream, Stream, Response, Response]
+    assert (left, again) == (1, Stream)
+
+
+def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
+    """Between its admission and its first bytes."""
+
+    class Wire:
+        is_ended = False
+
+        def send(self, _frame: bytes) -> bool:
+            return True
+
+        def end(self) -> None:
+            self.is_ended = True
+
+    async def follow() -> tuple[bool, int]:
+        async with open_app() as app:
+            created = await ask(app, "POST", "/games", {"opponent": "self"})
+            game, wire = json.loads(created.body)["id"], Wire()
+            stream = await handle(app, "GET", f"/games/{game}/events")
+            live = app.games.known(game)
+            assert live
+            app.games.forget(live)
+            assert isinstance(stream, Stream)
+            stream.start(wire)
+            return wire.is_ended, len(app.streams)
+
+    assert asyncio.run(follow()) == (True, 0)
+
+
 def test_the_server_holds_so_many_streams(store: str) -> None:
     """Whoever comes then is asked to come back."""
     with (
@@ -162,6 +219,27 @@ def test_the_server_holds_so_many_streams(store: str) -> None:
 
             assert (refused.status, refused.code) == (503, "tooBusy")
             assert refused.headers["retry-after"]
+
+
+def test_one_address_may_have_so_many_connections(store: str) -> None:
+    """One more is refused, counted and logged; others are not in its way."""
+    with Server(store, NOUGHTS_CONNECTIONS_PER_ADDRESS="2") as server, ExitStack() as stack:
+        clients = [stack.enter_context(server.client()) for _ in range(4)]
+        other = stack.enter_context(server.client(source=OTHER))
+
+        answers = [client.get("/health") for client in clients]
+
+        assert [answer.status for answer in answers] == [200, 200, 429, 429]
+        assert answers[-1].code == "tooMany"
+        assert answers[-1].headers["retry-after"]
+        assert other.get("/health").status == 200
+        assert "noughts_connections_refused_total 2" in other.get("//metrics").body.decode()
+        clients[0].close()
+        until = time.monotonic() + DEADLINE
+        while clients[3].get("/health").status != 200:
+            assert time.monotonic() < until
+        while b"connections refused" not in server.heard():
+            assert time.monotonic() < until
 
 
 def test_the_server_holds_so_many_lines(store: str) -> None:

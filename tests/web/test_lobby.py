@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts import Mark, open_store
+from noughts.core.events import GameCreated
 from noughts.core.game import CreateGame, decide
 from noughts.service import random_id
-from noughts.web.rooms import Chair, Room
+from noughts.web.peers import GONE_SECONDS, HEARTBEAT_SECONDS
+from noughts.web.room import Room, RoomSeat
+from web.apps import FakeStream, open_app
 from web.fake_clock import run, skip
-from web.houses import open_house
 from web.serving import DEADLINE, Client, Server
 from web.tables import friends, seated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from postgres_server import Server as Postgres
 
@@ -121,19 +125,50 @@ def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, 
     """And not a second longer, whether or not the process still remembers it."""
 
     async def leave() -> bool:
-        async with open_house(cached_games=0) as house:
-            room = Room(X=Chair(), O=Chair(), created=0, lobby=True)
-            live = await house.lounge.begin(random_id(), room, decide(None, CreateGame(Mark.X)))
+        async with open_app(cached_games=0) as app:
+            room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
+            live = await app.games.create(random_id(), room, decide(None, CreateGame(Mark.X)), "create")
             game = live.id
-            house.presence.came(live, is_player=True)
+            app.presence.joined(live, is_player=True)
             skip(3600)
-            assert await house.presence.attended() == {game: True}
-            house.presence.left(live, is_player=True)
+            assert await app.presence.attended() == {game: True}
+            app.presence.left(live, is_player=True)
             del live
             skip(seconds)
-            return game in await house.presence.attended()
+            return game in await app.presence.attended()
 
     assert run(leave) == (expected == "listed")
+
+
+def test_a_player_here_is_present_however_long() -> None:
+    """What a process has written itself is not taken for another process that fell silent."""
+
+    async def wait() -> bool:
+        async with open_app(shared=1, lobby_grace_seconds=0) as app:
+            room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
+            live = await app.games.create(random_id(), room, decide(None, CreateGame(Mark.X)), "create")
+            store, stream = app.games.store, FakeStream()
+            stream.marks = ("X",)
+            live.streams[stream] = None
+            app.presence.joined(live, is_player=True)
+            skip(1)
+            await _until(lambda: store.labelled(live.id))
+            first = await app.presence.attended()
+            heartbeats = {store.documents_end()}
+            while len(heartbeats) < 2 + GONE_SECONDS / HEARTBEAT_SECONDS:
+                skip(1)
+                await asyncio.sleep(0)
+                heartbeats.add(store.documents_end())
+            return first == await app.presence.attended() == {live.id: True}
+
+    assert run(wait)
+
+
+async def _until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + DEADLINE
+    while not is_so():
+        assert time.monotonic() < until
+        await asyncio.sleep(0)
 
 
 def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
@@ -152,6 +187,37 @@ def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
             watching.wait_room(lambda room: not room["seats"]["X"]["present"])
         assert listed(eve) == [seat["id"]]
         assert eve.join(seat["id"], None)["marks"] == ["O"]
+
+
+@pytest.mark.parametrize("damage", ["changed", "not a room", "not a game"])
+@pytest.mark.parametrize("shared", ["0", "1"])
+def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> None:
+    """The others are listed and played; the damage is logged and counted, once."""
+    with Server(store) as server, server.client() as client:
+        damaged, sound = (client.create("lobby", name=name)["id"] for name in ("Ann", "Bob"))
+        assert server.kill() < 0
+    if damage == "changed":
+        with closing(sqlite3.connect(store.removeprefix("sqlite:"))) as file, file:
+            file.execute("UPDATE noughts_documents SET text = '{' WHERE name = ?", (damaged,))
+    else:
+        with open_store(store) as kept:
+            document = kept.document(damaged)
+            assert document
+            text, label = ("{", document.label) if damage == "not a room" else (document.text, "")
+            kept.write_document(damaged, text, expected=document.revision, label=label)
+            if damage == "not a game":
+                version = kept.versions([damaged])[damaged]
+                kept.append(damaged, [GameCreated()], expected=version, key="again", at=0)
+
+    with Server(store, NOUGHTS_SHARED=shared) as server, server.client() as client:
+        assert listed(client) == listed(client) == [sound]
+        refused = client.get(f"/games/{damaged}")
+        assert (refused.status, refused.code) == (503, "storeUnavailable")
+        assert "damaged" in refused.json["detail"]
+        assert client.join(sound, None)["marks"] == ["O"]
+        assert "noughts_games_damaged_total 1" in client.get("//metrics").body.decode()
+        assert server.stop() == 0
+        assert server.errors.count(b"damaged game") == 1
 
 
 def test_abandoned_games_hide_no_open_one(store: str) -> None:

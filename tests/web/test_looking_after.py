@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
+from http.client import HTTPException
+from threading import Thread
 from typing import TYPE_CHECKING
 
-from web.serving import Server
+import pytest
+
+from web.serving import DEADLINE, Server
 from web.tables import friends
 
 if TYPE_CHECKING:
     from postgres_server import Server as Postgres
     from web.serving import Client
+
+STOP_SECONDS = 10.0
+"""How long a service manager waits before it kills a server."""
 
 _SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)+)\})? (\d+)')
 
@@ -110,6 +118,33 @@ def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
         assert client.read(seat["id"])["version"] == 8
         assert server.stop() == 0
         assert b"Traceback" not in server.errors
+
+
+@pytest.mark.parametrize("is_playing", [False, True])
+def test_a_server_without_its_database_ends_in_order(postgres: Postgres, *, is_playing: bool) -> None:
+    """It waits for nothing that the database has to do, not even for a move that was just sent."""
+    with Server(postgres.place()) as server, server.client() as client:
+        seat = client.create("self")
+        client.secret = seat["secrets"]["X"]
+        with client.follow(seat["id"]) as stream:
+            stream.wait(lambda now: now.rooms)
+            postgres.stop("immediate")
+            moving = Thread(target=_try_to_move, args=(client, seat["id"])) if is_playing else None
+            try:
+                if moving:
+                    moving.start()
+                code = server.stop(STOP_SECONDS)
+            finally:
+                postgres.start()
+            if moving:
+                moving.join(DEADLINE)
+        assert code == 0
+        assert b"Traceback" not in server.errors
+
+
+def _try_to_move(client: Client, game: str) -> None:
+    with suppress(OSError, HTTPException):
+        client.move(game, 4, 5)
 
 
 def test_the_log_is_lines_of_json(store: str) -> None:

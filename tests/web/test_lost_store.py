@@ -7,21 +7,15 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from noughts.core.errors import StoreLost
-from noughts.web.app import Application
-from noughts.web.house import LOST_STORE_SECONDS
-from noughts.web.problems import LOST
-from noughts.web.settings import Settings
+from noughts.web.app import LOST_STORE_SECONDS
+from noughts.web.problems import STORE_LOST
+from web.apps import ask, get, open_app
 from web.fake_clock import run, skip
-from web.houses import open_house
 from web.serving import DEADLINE, Server
-
-if TYPE_CHECKING:
-    from noughts.web.asking import Message
 
 WORDS = "the store games.db was replaced"
 
@@ -62,7 +56,7 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
 
         for answer in answers:
             assert (answer.status, answer.code) == (503, "storeUnavailable")
-            assert answer.json["detail"] == f"{LOST[0].upper()}{LOST[1:]}."
+            assert answer.json["detail"] == f"{STORE_LOST[0].upper()}{STORE_LOST[1:]}."
             assert answer.headers["retry-after"]
         assert server.wait() == 1
         (words,) = last_words(server)
@@ -110,73 +104,68 @@ def _workers(process: int) -> list[int]:
 
 
 def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often it is noticed."""
 
-    async def lose() -> list[list[StoreLost]]:
-        async with open_house() as house:
-            ended: list[StoreLost] = []
-            found = []
-            house.end = ended.append
-            house.check()
-            for seconds in (0.0, LOST_STORE_SECONDS - 1, 1.0, LOST_STORE_SECONDS):
-                skip(seconds)
-                await _turn()
-                found.append([*ended])
-                house.lose(StoreLost(WORDS))
-                with pytest.raises(StoreLost, match=WORDS):
-                    house.check()
-            return found
+    async def lose() -> list[list[str]]:
+        ended: list[str] = []
+        found = []
+        async with open_app(end=lambda error: ended.append(str(error))) as app:
+            assert (await get(app, "/health")).status == 200
+            with monkeypatch.context() as broken:
+                broken.setattr(app.games.store, "check", _fail)
+                for seconds in (0.0, LOST_STORE_SECONDS - 1, 1.0, LOST_STORE_SECONDS):
+                    skip(seconds)
+                    await _turn()
+                    found.append([*ended])
+                    assert (await get(app, "/ready")).status == 503
+        return found
 
     first, before, at_last, later = run(lose)
     assert (first, before) == ([], [])
-    assert [str(lost) for lost in at_last] == [WORDS]
+    assert at_last == [WORDS]
     assert later == at_last
     assert LOST_STORE_SECONDS == 5
     (logged,) = [one for one in caplog.records if one.levelname == "ERROR"]
     assert logged.__dict__["data"] == {"problem": WORDS}
 
 
+def test_a_writer_that_has_crashed_ends_the_server(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By more than an error that it could report: nothing would be recorded any more."""
+
+    class Crashed(BaseException):
+        pass
+
+    def crash(_items: object) -> None:
+        raise Crashed
+
+    async def create() -> tuple[str, int]:
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        async with open_app(end=lambda error: ended.set_result(str(error))) as app:
+            monkeypatch.setattr(app.writer, "_write", crash)
+            answer = await ask(app, "POST", "/games", {"opponent": "self"})
+            return await asyncio.wait_for(ended, DEADLINE), answer.status
+
+    assert asyncio.run(create()) == ("the thread that writes to the store has crashed", 503)
+    logged, *_ = [one for one in caplog.records if one.levelname == "ERROR"]
+    assert logged.exc_info
+    assert logged.exc_info[0] is Crashed
+
+
 def test_health_fails_once_a_request_has_found_the_store_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, nothing is known of it; afterwards the store is not asked."""
 
     async def ask() -> list[int]:
-        application = Application(Settings(), is_shared=False)
-        house = application.house
-        await house.open()
-        try:
-            monkeypatch.setattr(house.store, "check", _fail)
-            found = [await _status(application, what) for what in ("health", "ready")]
-            monkeypatch.setattr(house.store, "check", lambda: None)
-            return found + [await _status(application, what) for what in ("health", "ready")]
-        finally:
-            await house.close()
+        async with open_app() as app:
+            monkeypatch.setattr(app.games.store, "check", _fail)
+            found = [(await get(app, what)).status for what in ("/health", "/ready")]
+            monkeypatch.setattr(app.games.store, "check", lambda: None)
+            return found + [(await get(app, what)).status for what in ("/health", "/ready")]
 
     assert asyncio.run(ask()) == [200, 503, 503, 503]
-
-
-async def _status(application: Application, what: str) -> int:
-    """Return the status that a GET is answered with."""
-    sent: list[Any] = []
-
-    async def receive() -> Message:
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "path": f"/api/v1/{what}",
-        "query_string": b"",
-        "headers": [],
-        "client": ("127.0.0.1", 1),
-    }
-    await application(scope, receive, send)
-    return int(sent[0]["status"])
 
 
 async def _turn() -> None:
@@ -188,15 +177,13 @@ def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.Monk
     """When the store wakes those who follow it, it is checked."""
 
     async def follow() -> str:
-        async with open_house() as house:
-            ended = asyncio.Event()
-            house.end = lambda _lost: ended.set()
-            monkeypatch.setattr(house.store, "check", _fail)
-            house.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
-            await asyncio.wait_for(ended.wait(), DEADLINE)
-            return str(house.lost)
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        async with open_app(end=lambda error: ended.set_result(str(error))) as app:
+            monkeypatch.setattr(app.games.store, "check", _fail)
+            app.games.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
+            return await asyncio.wait_for(ended, DEADLINE)
 
-    monkeypatch.setattr("noughts.web.house.LOST_STORE_SECONDS", 0)
+    monkeypatch.setattr("noughts.web.app.LOST_STORE_SECONDS", 0)
     assert asyncio.run(follow()) == WORDS
 
 

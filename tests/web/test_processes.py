@@ -111,6 +111,48 @@ def test_nobody_has_to_wait_for_the_other_server(two: tuple[Server, Server], tim
 
 
 @pytest.mark.parametrize("time", range(3))
+def test_what_one_server_has_answered_the_other_knows(two: tuple[Server, Server], time: int) -> None:
+    """Whatever is asked there next: the game, its past, its events, and moves that are illegal by now."""
+    here, there = two
+    with friends(here, there) as table, there.client() as eve:
+        version = 5
+        for cell in (4, 0, 1, 7)[: 2 + time]:
+            mover = table.X if version % 2 else table.O
+            moved = mover.move(cell, version)
+            assert moved.status == 200, moved.body
+            version = moved.json["version"]
+            for server in two:
+                with server.client(table.X.client.secret) as ann:
+                    assert ann.read(table.game)["version"] == version
+                    assert ann.read(table.game, version)["version"] == version
+                    refused = ann.move(table.game, cell, version)
+                    assert refused.code in ("cellTaken", "notYourTurn")
+            with eve.follow(table.game) as stream:
+                assert len(stream.wait_version(version)) == version
+        created = table.X.client.create("friend", key=(key := new_key()))
+        assert eve.create("friend", key=key)["secrets"] == created["secrets"]
+
+
+@pytest.mark.parametrize("accept", [True, False])
+def test_an_answer_to_an_offer_counts_once_at_two_servers(
+    two: tuple[Server, Server], *, accept: bool
+) -> None:
+    """Sent again to the other one, with the same key, it is answered alike."""
+    here, there = two
+    with friends(here, here) as table, there.client(table.O.client.secret) as bob:
+        table.play(4)
+        table.X.take_back()
+        body = {"accept": accept, "key": new_key()}
+        path = f"/games/{table.game}/take-back/answer"
+
+        first = table.O.client.post(path, body)
+        again = bob.post(path, body)
+
+        assert first.status == 200, first.body
+        assert (again.status, again.body) == (first.status, first.body)
+
+
+@pytest.mark.parametrize("time", range(3))
 def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time: int) -> None:
     """For a seat, for a cell, and for a rematch."""
     here, there = two

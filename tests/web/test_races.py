@@ -81,7 +81,7 @@ def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None
 
 @pytest.mark.parametrize("time", range(TIMES))
 def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: int) -> None:
-    """Each is given the seat, and the secret that was given last is the one that counts."""
+    """Each is given the seat, with the same secret."""
     with server.client() as ann, ExitStack() as stack:
         seat, key = ann.create("friend"), f"{time}{new_key()}"
         clients = [stack.enter_context(server.client()) for _ in range(6)]
@@ -92,11 +92,8 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
 
         assert [answer.status for answer in answers] == [200] * 6
         assert ann.read(seat["id"])["version"] == 5
-        held = []
-        for answer in answers:
-            ann.secret = answer.json["secrets"]["O"]
-            held.append(ann.read(seat["id"])["you"])
-        assert sorted(held) == [[]] * 5 + [["O"]]
+        (ann.secret,) = {answer.json["secrets"]["O"] for answer in answers}
+        assert ann.read(seat["id"])["you"] == ["O"]
 
 
 @pytest.mark.parametrize("time", range(TIMES))

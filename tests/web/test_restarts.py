@@ -22,8 +22,7 @@ from noughts import (
 )
 from noughts.service import wall_clock
 from noughts.store.verify import verify
-from noughts.web.rooms import Chair, Room, write_room
-from noughts.web.secrets import sealed
+from noughts.web.room import Room, RoomSeat, hash_secret, write_room
 from web.serving import Server, new_key
 from web.tables import Seat, friends
 
@@ -238,7 +237,10 @@ def test_players_of_an_older_game_keep_their_names_in_a_rematch(store: str) -> N
         history += decide(fold(history), JoinGame(mark, name, is_entered=False))
     history += decide(fold(history), Resign(Mark.X))
     room = Room(
-        X=Chair(secret=sealed("of-x")), O=Chair(secret=sealed("of-o")), created=0, names=("Ann", "ann")
+        X=RoomSeat(secret=hash_secret("of-x")),
+        O=RoomSeat(secret=hash_secret("of-o")),
+        created=0,
+        names=("Ann", "ann"),
     )
     with open_store(store) as older:
         older.write_document("older", write_room(room), expected=0, label=room.label)

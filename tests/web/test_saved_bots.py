@@ -9,6 +9,7 @@ from contextlib import suppress
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
+from random import Random
 from shutil import copy
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from forked import noughts
 from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.players.policies import BUILT_IN, perfect
 from noughts.web.analysis import bots
-from noughts.web.roster import LONGEST, Roster, read_policies, read_roster
+from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
 from noughts.web.serve import serve
 from web.serving import Server
 
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from noughts import Board, Cell
 
 GOOD = parse_board("X__/___/___")
+
+
+def read_roster(offered: str) -> Roster:
+    """Read what NOUGHTS_BOTS offers."""
+    return Roster(read_policies(split_offered(offered)), Random())
 
 
 def first_free(board: Board) -> Mapping[Cell, Fraction]:
@@ -155,7 +161,7 @@ def test_nobody_out_there_names_a_file(server: Server, policy: str) -> None:
 def test_no_name_opens_a_file(folder: Path) -> None:
     """However long it may be, and whether the server has bots of its own or not."""
     file = folder / "first.json"
-    for roster in (Roster(), read_roster(f"tiger={file}")):
+    for roster in (Roster({}, Random()), read_roster(f"tiger={file}")):
         for asked in (f"saved:file={file}", f"menace:file={file}", f"tiger:file={file}", f"lion={file}"):
             with pytest.raises(errors.UnknownPolicy):
                 roster.policy(asked)
@@ -293,7 +299,7 @@ NO_NAMES = (
     "a:b",
     "a\n",
     "\x1b[2J",
-    "a" * (LONGEST + 1),
+    "a" * (MAX_NAME_LENGTH + 1),
 )
 
 
@@ -319,7 +325,7 @@ def test_a_name_that_is_taken_is_refused(offered: str) -> None:
 @pytest.mark.parametrize("name", ["saved", "program", "bot"])
 def test_a_word_that_seats_begin_with_is_no_name(name: str) -> None:
     """Whoever reads `saved:file=…` or `bot:…` knows what it is."""
-    with pytest.raises(errors.BadSetting, match=rf"says '{name}', which is a word of ours"):
+    with pytest.raises(errors.BadSetting, match=rf"says '{name}', which is reserved"):
         read_roster(f"{name}=q")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ import pytest
 
 from command import environment
 from forked import noughts
+from noughts.web.runtime import Runtime
+from noughts.web.serve import Ending, Job, run_process
+from noughts.web.settings import Settings
 from web.serving import Server
 
 if TYPE_CHECKING:
@@ -86,6 +90,23 @@ def test_a_setting_that_cannot_be_is_refused(name: str, text: str) -> None:
     assert name in ran.stderr
     assert "Traceback" not in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    """A database that is away is not waited for."""
+    ending, started = Ending(), []
+
+    async def open_slowly(*_: object, **__: object) -> None:
+        ending.count += 1
+        ending.wake()
+        await asyncio.Event().wait()
+
+    ending.count = when == "before"
+    monkeypatch.setattr(Runtime, "open", open_slowly)
+    with socket.socket() as door:
+        run_process(Job(Settings(), {}, door), ending, lambda: started.append(1), times=1)
+    assert not started
 
 
 def test_a_port_that_is_taken_is_refused() -> None:

@@ -15,11 +15,11 @@ from command import noughts as run_noughts
 from noughts import web as page
 from noughts.core.player import LONGEST_NAME
 from noughts.terminal.remote import SILENCE_LIMIT_SECONDS
-from noughts.web import connection
-from noughts.web.asking import LARGEST_BODY, LONGEST_QUERY
-from noughts.web.lounge import LONGEST
-from noughts.web.readers import PING_INTERVAL_SECONDS
+from noughts.web import http
+from noughts.web.games import MAX_EVENTS
+from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, from_environment, variable
+from noughts.web.streams import PING_SECONDS
 from web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
 from web.serving import Server
 
@@ -69,23 +69,26 @@ def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
 
     assert found
     assert int(found[1]) == 1000 * SILENCE_LIMIT_SECONDS == 25_000
-    assert f"never silent for more than {PING_INTERVAL_SECONDS} s" in SERVING
+    assert f"never silent for more than {PING_SECONDS} s" in SERVING
     assert f"reconnect after {SILENCE_LIMIT_SECONDS:.0f} s of silence" in SERVING
-    assert PING_INTERVAL_SECONDS == 15
+    assert PING_SECONDS == 15
 
 
 def test_the_limits_are_those_that_the_server_has() -> None:
     """Sizes and times of requests and of lines, as the page gives them."""
     told = {what.partition(",")[0]: how_much for what, how_much, _ in rows(SERVING, "## Limits")}
 
-    assert told["body"] == f"{LARGEST_BODY:,} bytes"
-    assert told["query"] == f"{LONGEST_QUERY} bytes"
+    assert told["body"] == f"{MAX_BODY_BYTES:,} bytes"
+    assert told["query"] == f"{MAX_QUERY_BYTES} bytes"
     assert told["name"] == f"{LONGEST_NAME} characters"
-    assert told["events of a game"] == f"{LONGEST:,}"
-    assert told["first line and headers"] == f"{connection.LARGEST_HEAD // 1024} KiB together"
-    assert told["a request that does not get whole"] == f"{connection.PATIENCE:g} s"
-    assert told["what waits for a slow reader"] == f"{connection.MOST_WAITING // 1024} KiB"
-    assert told["what is sent and never acknowledged"] == f"{connection.DEAD_AFTER // 1000} s"
+    assert told["events of a game"] == f"{MAX_EVENTS:,}"
+    assert told["first line and headers"] == f"{http.MAX_HEAD_BYTES // 1024} KiB together"
+    assert told["a request that does not come whole"] == f"{http.REQUEST_TIMEOUT_SECONDS:g} s"
+    assert told["a connection without a request"] == (
+        f"{http.IDLE_TIMEOUT_SECONDS:g} s (the first: {http.REQUEST_TIMEOUT_SECONDS:g} s)"
+    )
+    assert told["what waits for a slow reader"] == f"{http.MAX_UNSENT_BYTES // 1024} KiB"
+    assert told["what is sent and never acknowledged"] == f"{http.UNACKNOWLEDGED_MS // 1000} s"
 
 
 def test_no_page_and_no_example_names_a_setting_that_is_none() -> None:

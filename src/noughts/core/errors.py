@@ -40,7 +40,7 @@ NoughtsError
 ├── NotInstalled            a part whose packages are not there
 ├── BadSetting              a setting that cannot be
 ├── StaleVersion            somebody else has recorded something first
-├── KeyReused               a key that stands for another command already
+├── KeyReused               a key that was used for another command
 ├── InvalidId               no name for a game or a command
 ├── NoSuchGame
 └── StoreError              games cannot be kept or read

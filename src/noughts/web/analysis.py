@@ -1,30 +1,24 @@
-"""The coach and the bots' certificates, as the server tells them: worked out in threads, and kept."""
+"""The coach's advice and the bots' certificates as JSON: computed in threads, and cached."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache, lru_cache
+from typing import Any
 
 import msgspec
 
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
-from noughts.players.coach import advise, review
+from noughts.players.coach import Advice, Review, advise, review
 from noughts.players.odds import odds
 from noughts.players.plain import plain_advice, plain_prospect, plain_review
-from noughts.players.policies import perfect
+from noughts.players.policies import Policy, perfect
 from noughts.players.sentences import say_advice
 from noughts.players.solver import prospect
 from noughts.web import schemas
+from noughts.web.bots import Roster
 from noughts.words.describe import describe
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from noughts.players.coach import Advice, Review
-    from noughts.players.plain import Plain
-    from noughts.players.policies import Policy
-    from noughts.web.roster import Roster
 
 _encode = msgspec.json.Encoder().encode
 
@@ -45,7 +39,7 @@ def game(digits: str, first: str) -> bytes:
     return _encode(_position(board) | {"review": _review(review(moves, Mark(first)))})
 
 
-def _position(board: Board) -> Plain:
+def _position(board: Board) -> dict[str, Any]:
     return {
         "board": str(board),
         "turn": str(board.turn),
@@ -57,11 +51,11 @@ def _position(board: Board) -> Plain:
     }
 
 
-def _review(found: Review) -> Plain:
+def _review(found: Review) -> dict[str, Any]:
     return plain_review(found) | {"moves": [_advice(advice) for advice in found.moves]}
 
 
-def _advice(advice: Advice) -> Plain:
+def _advice(advice: Advice) -> dict[str, Any]:
     return plain_advice(advice) | {"sentence": say_advice(advice)}
 
 

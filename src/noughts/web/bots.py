@@ -1,130 +1,206 @@
-"""Bots in the seats of games: clients like any other, who are never waited for.
+"""The bots that a server offers, and their turns.
 
-When it is a bot's turn its policy is asked in a thread, and its move is sent as everybody's is. However
-many processes think of one, the version that it answers lets one move be made. A bot that failed is asked
-again by a check every second, which also finds any turn that nobody started. A game that no process
-holds goes on as soon as somebody looks at it.
+The operator names files with saved policies. A player names one of the bots, with parameters that it
+declares: no name opens a file or calls a function of another package.
+
+When it is a bot's turn, its policy is asked in a thread, and its move is recorded like any other. If
+several processes do so, the store accepts one move. A bot that failed is asked again by a check every
+second, which also finds a turn that nothing has started. A game that no process has in memory goes on
+as soon as somebody opens it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from random import Random
 from weakref import WeakKeyDictionary
 
-from noughts.core.board import Mark
-from noughts.core.errors import NoughtsError, StaleVersion, UnknownPolicy
+from noughts.core.errors import BadSetting, NoughtsError, StaleVersion, UnknownPolicy, quoted
 from noughts.core.game import PlaceToken, Resign
-from noughts.service import random_id
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import TypeAlias
-
-    from noughts.core.board import Cell
-    from noughts.web.live import Live
-    from noughts.web.lounge import Lounge
-    from noughts.web.metrics import Metrics
-    from noughts.web.rooms import MarkName
-    from noughts.web.roster import Roster
-
-    Think: TypeAlias = Callable[[Callable[[], Cell | None]], Awaitable[Cell | None]]
+from noughts.players.bot import Bot
+from noughts.players.grammar import BOT, PROGRAM, SAVED
+from noughts.players.policies import (
+    BUILT_IN,
+    Policy,
+    built_in_parameters,
+    check_parameters,
+    find_policy,
+    read_parameters,
+)
+from noughts.players.policy_file import load_policy
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
+from noughts.web.metrics import Metrics
+from noughts.web.threads import Runner
 
 log = logging.getLogger("noughts.web")
 
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 10.0
+MAX_NAME_LENGTH = 28
+"""With the prefix of bots, it fits into a seat."""
+
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 4.0
 """How long a bot that failed is left alone; each further failure in a row doubles it."""
 
 CHECKED_AT_ONCE = 512
 """How many games are checked before the loop goes on; thousands would hold it up for milliseconds."""
 
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_RESERVED = frozenset(word.rstrip(":") for word in (SAVED, PROGRAM, BOT))
+_OPTION = "--bot (NOUGHTS_BOTS)"
 
-class Bots:
+
+class Roster:
+    """The bots, by name."""
+
+    def __init__(self, saved: Mapping[str, Policy], random: Random) -> None:
+        self._saved = dict(saved)
+        self._random = random
+        self.names = (*BUILT_IN, *self._saved)
+        """Those that are listed; no others can be played."""
+        self.bot = lru_cache(maxsize=64)(self._bot)
+        """Return the bot of a policy, or refuse the policy."""
+
+    def parameters(self, name: str) -> tuple[str, ...]:
+        return () if name in self._saved else built_in_parameters(name)
+
+    def policy(self, asked: str) -> Policy:
+        """Return the policy of a listed bot, with parameters that it takes."""
+        name, colon, rest = asked.partition(":")
+        if name not in self.names:
+            raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {', '.join(self.names)}")
+        # A sentence begins with a capital letter, and no bot's name does.
+        check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), self.parameters(name))
+        return self._saved[name] if name in self._saved else find_policy(asked)
+
+    def _bot(self, asked: str) -> Bot:
+        return Bot(self.policy(asked), self._random)
+
+
+def split_offered(offered: str) -> list[str]:
+    """Split a list of NAME=FILE with commas between.
+
+    >>> split_offered("q=q.json, deep=deep.json,")
+    ['q=q.json', 'deep=deep.json']
+    """
+    return [*filter(None, map(str.strip, offered.split(",")))]
+
+
+def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
+    """Read the files that are offered as NAME=FILE each, and return the policies by name.
+
+    >>> read_policies(["club=club.json"])
+    Traceback (most recent call last):
+    noughts.core.errors.BadSetting: --bot (NOUGHTS_BOTS) says 'club', and another bot has that name
+    """
+    files: dict[str, str] = {}
+    for part in offered:
+        name, _, file = part.partition("=")
+        if not (file and len(name) <= MAX_NAME_LENGTH and _NAME.fullmatch(name)):
+            raise BadSetting(
+                f"{_OPTION} is NAME=FILE, the name of up to {MAX_NAME_LENGTH} small letters and digits "
+                f"with hyphens between, not {quoted(part)}"
+            )
+        if name in _RESERVED:
+            raise BadSetting(f"{_OPTION} says {quoted(name)}, which is reserved")
+        if name in files or name in BUILT_IN:
+            raise BadSetting(f"{_OPTION} says {quoted(name)}, and another bot has that name")
+        files[name] = file
+    return {name: load_policy(file) for name, file in files.items()}
+
+
+class BotTurns:
     """Makes bots move when it is their turn."""
 
-    def __init__(self, lounge: Lounge, roster: Roster, think: Think, metrics: Metrics) -> None:
-        self._lounge = lounge
+    def __init__(
+        self,
+        games: Games,
+        roster: Roster,
+        thinkers: Runner,
+        metrics: Metrics,
+        new_key: Callable[[], str],
+    ) -> None:
+        self._games = games
         self._roster = roster
-        self._think = think
+        self._thinkers = thinkers
         self._metrics = metrics
-        self._thinking: dict[Live, asyncio.Task[None]] = {}
-        self._pauses: WeakKeyDictionary[Live, tuple[float, float]] = WeakKeyDictionary()
+        self._new_key = new_key
+        self._thinking: dict[LiveGame, asyncio.Task[None]] = {}
+        self._pauses: WeakKeyDictionary[LiveGame, tuple[float, float]] = WeakKeyDictionary()
         """Games whose bot failed: the loop's time until which it rests, and the length of that rest."""
         self._unknown: set[str] = set()
-        """Policies that are not offered any more; the log names each once, however many games wait."""
+        """Policies that are not offered any more; each is logged once."""
+        self.missed = 0
+        """How many turns only the check has found."""
 
-    def consider(self, live: Live) -> None:
-        """Have the bot move whose turn it is, if it is a bot's."""
-        if bot_to_move(live) and live not in self._thinking:
+    def __len__(self) -> int:
+        return len(self._thinking)
+
+    def start(self, live: LiveGame) -> None:
+        """Have the bot move, if it is a bot's turn."""
+        if live.bot_to_move and live not in self._thinking:
             self._thinking[live] = asyncio.ensure_future(self._play(live))
 
     async def check(self) -> None:
         """Start every bot whose turn it is, except those that rest after a failure."""
         now = asyncio.get_running_loop().time()
-        for number, live in enumerate(self._lounge.all_known(), 1):
+        for number, live in enumerate(self._games.all_known(), 1):
             if not number % CHECKED_AT_ONCE:
                 await asyncio.sleep(0)
-            if (mark := bot_to_move(live)) and live not in self._thinking:
+            if (policy := live.bot_to_move) and live not in self._thinking:
                 pause = self._pauses.get(live)
                 if pause is None:
-                    _warn(live.room.chair(mark).bot, "its turn was missed")
+                    self.missed += 1
+                    _warn(policy, "its turn was missed")
                 elif now < pause[0]:
                     continue
-                self.consider(live)
+                self.start(live)
 
-    async def _play(self, live: Live) -> None:
+    async def _play(self, live: LiveGame) -> None:
         """Move, until it is not a bot's turn any more."""
         try:
-            while mark := bot_to_move(live):
-                policy = live.room.chair(mark).bot or ""
+            while policy := live.bot_to_move:
                 try:
-                    await self._move(live, mark, policy)
+                    await self._move(live, policy)
                     self._pauses.pop(live, None)
                 except StaleVersion:
-                    continue  # somebody was faster, and the board is another one
-                except NoughtsError as error:  # the store is away, as a rule
+                    continue  # another process was faster
+                except NoughtsError as error:  # usually the store is away
                     if policy not in self._unknown:
                         _warn(policy, str(error)[:200])
                     if isinstance(error, UnknownPolicy):
                         self._unknown.add(policy)
                     return self._pause(live)
-                except Exception:  # a policy is anybody's code, and spoils no other game
+                except Exception:  # a policy is anybody's code
                     log.exception("bot", extra={"data": {"policy": policy}})
                     return self._pause(live)
         finally:
-            # In the same turn of the loop as the last look: until a later one, a move that is settled
-            # would find the bot busy, and nobody would look again.
+            # Before the loop runs anything else: a move that is recorded in between would find the bot
+            # still thinking, and nothing would start it.
             del self._thinking[live]
 
-    async def _move(self, live: Live, mark: MarkName, policy: str) -> None:
+    async def _move(self, live: LiveGame, policy: str) -> None:
         board, version = live.game.board, live.version
-        cell = await self._think(lambda: self._roster.seated(policy).choose(board))
-        command = Resign(Mark(mark)) if cell is None else PlaceToken(Mark(mark), cell)
-        await self._lounge.command(live, command, version=version, key=f"bot-{random_id()}")
+        cell = await self._thinkers.run(lambda: self._roster.bot(policy).choose(board))
+        mark = board.turn
+        command = Resign(mark) if cell is None else PlaceToken(mark, cell)
+        await self._games.command(live, command, version=version, key=f"bot-{self._new_key()}")
         self._metrics.moves += cell is not None
 
-    def _pause(self, live: Live) -> None:
+    def _pause(self, live: LiveGame) -> None:
         _, last = self._pauses.get(live, (0.0, FIRST_PAUSE_SECONDS / 2))
-        seconds = min(2 * last, LONGEST_PAUSE_SECONDS)
+        seconds = min(2 * last, MAX_PAUSE_SECONDS)
         self._pauses[live] = asyncio.get_running_loop().time() + seconds, seconds
 
     async def close(self) -> None:
-        """Let those who think stop."""
-        for task in tuple(self._thinking.values()):
+        tasks = tuple(self._thinking.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._thinking.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def bot_to_move(live: Live) -> MarkName | None:
-    """Return the seat whose turn it is, if a bot sits there."""
-    game = live.game
-    if game.is_over or not game.is_ready:
-        return None
-    turn = game.board.turn
-    chair = live.room.X if turn is Mark.X else live.room.O
-    return turn.value if chair.bot else None
-
-
-def _warn(policy: str | None, problem: str) -> None:
+def _warn(policy: str, problem: str) -> None:
     log.warning("bot", extra={"data": {"policy": policy, "problem": problem}})

@@ -9,22 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
-from noughts.service import SHORT_ID, wall_clock
-from noughts.store.base import PAGE_SIZE
+from noughts.service import SHORT_ID
+from noughts.store.base import PAGE_SIZE, EventStore
 from noughts.store.documents import check_row
-from noughts.web.presence import is_presence
-from noughts.web.rooms import read_room
-
-if TYPE_CHECKING:
-    from noughts.store.base import EventStore
-    from noughts.web.live import Live
-    from noughts.web.lounge import Lounge
-    from noughts.web.rooms import Room
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
+from noughts.web.peers import is_presence
+from noughts.web.room import Room, read_room
 
 log = logging.getLogger("noughts.web")
 
@@ -38,29 +33,32 @@ ROUND_SECONDS = 3600.0
 class Expiry:
     """The readers of a store's web games, and the end of those that have none."""
 
-    def __init__(self, store: EventStore, lounge: Lounge, *, days: int) -> None:
-        self._store = store
-        self._lounge = lounge
+    def __init__(self, games: Games, *, days: int) -> None:
+        self._store = games.store
+        self._games = games
         self._days = days
-        self._noting: dict[Live, asyncio.Task[None]] = {}
+        self._noting: dict[LiveGame, asyncio.Task[None]] = {}
         self.expired = 0
         """How many games were deleted here."""
 
-    def note_reader(self, live: Live) -> None:
+    def note_reader(self, live: LiveGame) -> None:
         """Write down in the background that somebody reads a game, unless the last day shows it."""
-        if _was_there(live.room, live.last_played) <= wall_clock() - DAY_MS and live not in self._noting:
+        if (
+            _was_there(live.room, live.played_at) <= self._games.clock() - DAY_MS
+            and live not in self._noting
+        ):
             task = self._noting[live] = asyncio.ensure_future(self._note(live))
             task.add_done_callback(lambda _done: self._noting.pop(live))
 
-    async def _note(self, live: Live) -> None:
-        now = wall_clock()
+    async def _note(self, live: LiveGame) -> None:
+        now = self._games.clock()
 
         def seen(room: Room) -> Room:
             is_noted = room.last_seen > now - DAY_MS
             return room if is_noted else msgspec.structs.replace(room, seen=now)
 
         with suppress(NoughtsError):  # the next reader tries again
-            await self._lounge.change_room(live, seen)
+            await self._games.change_room(live, seen)
 
     async def run(self) -> None:
         """Look at once, and then every hour."""
@@ -75,33 +73,33 @@ class Expiry:
 
     async def look(self) -> None:
         """Delete the games that have expired."""
-        for live in self._lounge.all_known():
+        for live in self._games.all_known():
             if live.streams:
                 self.note_reader(live)
-        until = wall_clock() - (self._days + 1) * DAY_MS
+        until = self._games.clock() - (self._days + 1) * DAY_MS
         for part in self._store.parts():  # each has an order of its own
             cursor, is_last = "", False
             while not is_last:
-                games, cursor, is_last = await self._lounge.in_thread(
+                games, cursor, is_last = await self._games.threads.run(
                     lambda: _deserted(part, cursor, until)  # noqa: B023 - awaited before the next turn
                 )
                 for game in games:
                     await self._expire(game, until)
 
     async def _expire(self, game: str, until: int) -> None:
-        live = self._lounge.known(game)
+        live = self._games.known(game)
         if live and (live.streams or live.is_busy):
             return
         try:
-            if not await self._lounge.in_thread(lambda: self._delete(game, until)):
+            if not await self._games.threads.run(lambda: self._delete(game, until)):
                 return
         except CorruptStore:
             _warn(game)
             return
         self.expired += 1
         log.info("expired", extra={"data": {"game": game[:SHORT_ID]}})
-        if live := self._lounge.known(game):
-            self._lounge.forget(live)
+        if live := self._games.known(game):
+            self._games.forget(live)
 
     def _delete(self, game: str, until: int) -> bool:
         """Delete a game unless somebody was there after all; return whether it is deleted."""
@@ -111,7 +109,7 @@ class Expiry:
         if _was_there(read_room(document.text), records[-1].at) > until:
             return False
         try:
-            self._store.delete(game, at=wall_clock(), expected=records[-1].next_version)
+            self._store.delete(game, at=self._games.clock(), expected=records[-1].next_version)
         except (NoSuchGame, StaleVersion, StoreUnavailable):
             return False  # others were faster, or it can't be deleted yet
         return True

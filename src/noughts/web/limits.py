@@ -1,66 +1,59 @@
-"""How often one address may do something: a bucket of tokens each, in bounded memory."""
+"""Limits per address: token buckets in bounded memory."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from math import ceil
 
-from noughts.web.problems import Refused
+from noughts.web.problems import ApiError
+from noughts.web.request import Request
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-MOST_ADDRESSES = 10_000
-"""How many addresses are remembered; those that came longest ago are forgotten first."""
+MAX_ADDRESSES = 10_000
+"""Beyond that, those that came longest ago are forgotten."""
 
 
 class Limit:
-    """So many a minute for each address, and as many at once; 0 is no limit."""
+    """A token bucket per address; 0 disables the limit."""
 
     def __init__(self, what: str, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._what = what
-        self._most = per_minute
+        self._per_minute = per_minute
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def spend(self, address: str) -> None:
-        """Take one token, or refuse."""
-        if not self._most:
+    def spend(self, request: Request) -> None:
+        """Take a token, or refuse."""
+        if not self._per_minute:
             return
-        left = self._left(address)
-        if left < 1:
-            raise self._refusal(left)
-        self._keep(address, left - 1)
-
-    def check(self, address: str) -> None:
-        """Refuse an address that has no token left, and take none."""
-        if self._most and (left := self._left(address)) < 1:
-            raise self._refusal(left)
-
-    def _left(self, address: str) -> float:
-        now = self._clock()
-        left, since = self._buckets.get(network(address), (float(self._most), now))
-        return min(float(self._most), left + (now - since) * self._most / 60)
-
-    def _keep(self, address: str, left: float) -> None:
-        name = network(address)
-        self._buckets[name] = left, self._clock()
+        name = network(request.address)
+        left = self._left(name)
+        self._buckets[name] = left - 1, self._clock()
         self._buckets.move_to_end(name)
-        if len(self._buckets) > MOST_ADDRESSES:
+        if len(self._buckets) > MAX_ADDRESSES:
             self._buckets.popitem(last=False)
 
-    def _refusal(self, left: float) -> Refused:
-        wait = max(1, ceil((1 - left) * 60 / self._most))
-        return Refused(
-            "tooMany", f"too many {self._what} from your address: wait {wait} s", retry_after=wait
-        )
+    def check(self, request: Request) -> None:
+        """Refuse an address that has no token left."""
+        if self._per_minute:
+            self._left(network(request.address))
+
+    def _left(self, name: str) -> float:
+        now, most = self._clock(), float(self._per_minute)
+        left, since = self._buckets.get(name, (most, now))
+        left = min(most, left + (now - since) * most / 60)
+        if left < 1:
+            wait = max(1, ceil((1 - left) * 60 / most))
+            raise ApiError(
+                "tooMany", f"too many {self._what} from your address: wait {wait} s", retry_after=wait
+            )
+        return left
 
 
 def network(address: str) -> str:
-    """Return what counts as one address: of the newer kind everybody has 2 to the 64.
+    """Return what counts as one address: of IPv6, the first 64 bits.
 
     >>> network("2001:db8:1:2:3:4:5:6"), network("192.0.2.7")
     ('2001:db8:1:2', '192.0.2.7')

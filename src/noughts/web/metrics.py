@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 _HELP = {
     "requests": ("counter", "Requests answered, by route and status."),
     "moves": ("counter", "Tokens placed, by people and bots."),
     "games_created": ("counter", "Games created, by kind of opponent."),
     "readers_dropped": ("counter", "Streams cut because their reader was too slow."),
-    "commits": ("counter", "Commits of events."),
-    "commands_recorded": ("counter", "Commands whose events were recorded."),
+    "connections_refused": ("counter", "Connections refused because there were too many."),
+    "commits": ("counter", "Commits of events and documents."),
+    "commits_failed": ("counter", "Commits that failed."),
+    "commands_recorded": ("counter", "Commands and documents that commits were asked to write."),
     "games_expired": ("counter", "Games deleted because nobody had come for long."),
-    "streams": ("gauge", "Live streams that are open."),
-    "live_games": ("gauge", "Games that are remembered."),
+    "games_damaged": ("counter", "Games that turned out to be damaged."),
+    "turns_missed": ("counter", "Turns of bots that only the check every second has found."),
+    "turns_waiting": ("gauge", "Bots that have to move."),
+    "streams": ("gauge", "Streams that are open."),
+    "live_games": ("gauge", "Games in memory."),
 }
 
 
 class Metrics:
-    """Numbers that only grow, and numbers that are looked up when they are asked for."""
+    """Counters, and numbers that are looked up when they are asked for."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
         self.created: Counter[str] = Counter()
         self.moves = 0
-        self.dropped = 0
-        self.gauges: dict[str, Callable[[], int]] = {}
+        self.connections_refused = 0
+        self.lookups: dict[str, Callable[[], int]] = {}
 
     def text(self) -> str:
         """Return all of them.
@@ -48,8 +50,8 @@ class Metrics:
             "games_created": [
                 (f'{{opponent="{kind}"}}', count) for kind, count in sorted(self.created.items())
             ],
-            "readers_dropped": [("", self.dropped)],
-            **{name: [("", look())] for name, look in self.gauges.items()},
+            "connections_refused": [("", self.connections_refused)],
+            **{name: [("", look())] for name, look in self.lookups.items()},
         }
         lines = []
         for name, values in found.items():

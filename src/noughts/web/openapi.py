@@ -1,23 +1,37 @@
-"""The OpenAPI document, made from the table of operations and from the types they take and give."""
+"""The OpenAPI document, made from the table of operations and the types of bodies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
 import msgspec
 
 from noughts import __version__
-from noughts.web.api import BASE
-from noughts.web.operations import OPERATIONS
 from noughts.web.problems import CODES, MEDIA_TYPE, Problem
-
-if TYPE_CHECKING:
-    from noughts.web.operations import Operation
+from noughts.web.routes import OPERATIONS, Operation
 
 TEMPLATE = "#/components/schemas/{name}"
 
 ALWAYS = ("badRequest", "tooMany", "storeUnavailable", "tooBusy", "internal")
+EVENT_STREAM = {
+    "200": {
+        "description": "The events from there on; `room` when it changes, `ping` every 15 s.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+LAST_EVENT_ID = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"},
+}
 WITH_BODY = ("notAcceptedHere", "timeout", "tooLarge", "wrongType")
+
+
+@cache
+def encoded() -> bytes:
+    return msgspec.json.encode(document())
 
 
 def document() -> dict[str, Any]:
@@ -31,7 +45,6 @@ def document() -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.route, {})[operation.method.lower()] = _operation(operation)
-    paths[f"{BASE}/games/{{id}}/events"] = {"get": _events()}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -51,68 +64,38 @@ def document() -> dict[str, Any]:
 
 def _operation(operation: Operation) -> dict[str, Any]:
     problems = [*operation.problems, *ALWAYS, *(WITH_BODY if operation.body else ())]
+    answers = {
+        str(status): {
+            "description": (kind.__doc__ or "").split("\n")[0],
+            "content": {"application/json": {"schema": _reference(kind)}},
+        }
+        for status, kind in operation.answers.items()
+    }
     found: dict[str, Any] = {
         "operationId": operation.handler.__name__,
         "summary": (operation.handler.__doc__ or "").split("\n")[0],
         "parameters": _parameters(operation),
-        "responses": {
-            **{
-                str(status): {
-                    "description": (kind.__doc__ or "").split("\n")[0],
-                    "content": {"application/json": {"schema": _reference(kind)}},
-                }
-                for status, kind in operation.answers.items()
-            },
-            **_problems(problems),
-        },
+        "responses": {**(answers or EVENT_STREAM), **_problems(problems)},
     }
     if operation.body:
         found["requestBody"] = {
             "required": True,
             "content": {"application/json": {"schema": _reference(operation.body)}},
         }
-    if operation.is_for_a_seat:
+    if operation.needs_seat:
         found["security"] = [{"secret": []}]
     return found
 
 
-def _events() -> dict[str, Any]:
-    return {
-        "operationId": "events",
-        "summary": "Follow a game: server-sent events, the id of each is the event's version.",
-        "parameters": [
-            _id(),
-            {
-                "name": "after",
-                "in": "query",
-                "required": False,
-                "schema": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
-            },
-            {
-                "name": "Last-Event-ID",
-                "in": "header",
-                "required": False,
-                "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"},
-            },
-        ],
-        "responses": {
-            "200": {
-                "description": "The events from there on; `room` when it changes, `ping` every 15 s.",
-                "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            },
-            **_problems(["notFound", "staleVersion", *ALWAYS]),
-        },
-    }
-
-
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
     own = [_id()] if "{id}" in operation.path else []
+    own += [LAST_EVENT_ID] if not operation.answers else []
     return own + [
         {
             "name": query.name,
             "in": "query",
             "required": False,
-            "description": query.words,
+            "description": query.description,
             "schema": query.schema,
         }
         for query in operation.query

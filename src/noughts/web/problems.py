@@ -1,23 +1,12 @@
-"""What is answered when something is refused: a status, a code that programs can rely on, a sentence."""
+"""Problem responses: every code with its status, and which error has which code."""
 
 from __future__ import annotations
+
+from typing import Final
 
 import msgspec
 
 from noughts.core import errors
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-API_HEADERS = [
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
-"""What every answer has that is no page."""
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -31,15 +20,14 @@ class Problem(msgspec.Struct, omit_defaults=True, frozen=True):
     detail: str
     type: str = "about:blank"
     version: int | None = None
-    """Where the game stands now, if that is what the problem is about."""
+    """The game's version, if the problem is about that."""
 
 
-# Every code there is: its status, and what it is in general.
 CODES: dict[str, tuple[int, str]] = {
     "badRequest": (400, "The request cannot be read"),
     "nameRefused": (400, "The name cannot be taken"),
     "unknownPolicy": (400, "There is no such bot"),
-    "unreadable": (400, "That is no position and no game"),
+    "unreadable": (400, "That is not a position or a game"),
     "notAcceptedHere": (403, "The request comes from another site"),
     "notFound": (404, "There is no such thing for you"),
     "methodNotAllowed": (405, "That cannot be done there"),
@@ -48,9 +36,9 @@ CODES: dict[str, tuple[int, str]] = {
     "noSuchCell": (409, "There is no such cell"),
     "notYourTurn": (409, "It is not your turn"),
     "cellTaken": (409, "The cell is taken"),
-    "notReady": (409, "The other seat is free still"),
+    "notReady": (409, "Nobody has joined yet"),
     "staleVersion": (409, "The game has gone on"),
-    "keyReused": (409, "The key stands for another command"),
+    "keyReused": (409, "The key was used for another command"),
     "seatTaken": (409, "The seat is taken"),
     "alreadyOver": (409, "The game is over"),
     "notOver": (409, "The game is not over"),
@@ -66,8 +54,8 @@ CODES: dict[str, tuple[int, str]] = {
     "tooBusy": (503, "The server is full"),
 }
 
-# The first that an error is an instance of says what it is called.
-_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
+# The first that an error is an instance of is its code.
+_CODES_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
     (errors.GameOver, "gameOver"),
     (errors.NoSuchCell, "noSuchCell"),
     (errors.NotYourTurn, "notYourTurn"),
@@ -86,55 +74,57 @@ _OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
     (errors.RecordError, "storeUnavailable"),
 )
 
+STORE_LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
+UNAVAILABLE = "the games cannot be reached now: try again in a moment"
+DAMAGED = "this game is damaged: its record has changed since it was written"
+ABSENT = "there is no such game, or there is no seat of yours at it"
 
-class Refused(errors.NoughtsError):
-    """A request that is answered with a problem."""
+
+class ApiError(errors.NoughtsError):
+    """A refusal with a code of its own."""
 
     def __init__(
         self, code: str, detail: str, *, version: int | None = None, retry_after: int | None = None
     ) -> None:
         super().__init__(detail)
         self.code = code
+        self.status, self.title = CODES[code]
         self.version = version
         self.retry_after = retry_after
 
     @property
-    def status(self) -> int:
-        """What HTTP calls it."""
-        return CODES[self.code][0]
-
-    @property
-    def headers(self) -> list[tuple[bytes, bytes]]:
-        """What belongs to the answer beside its body."""
-        found = [(b"content-type", MEDIA_TYPE.encode())]
-        if self.retry_after is not None:
-            found.append((b"retry-after", str(self.retry_after).encode()))
-        return found
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        """The headers that belong to it beside those of every problem."""
+        if self.retry_after is None:
+            return ()
+        return ((b"retry-after", str(self.retry_after).encode()),)
 
     def body(self) -> bytes:
-        """Return the problem as it is sent."""
-        status, title = CODES[self.code]
         detail = str(self)
         sentence = detail[:1].upper() + detail[1:] + ("" if detail.endswith((".", "!", "?")) else ".")
-        return msgspec.json.encode(Problem(title, status, self.code, sentence, version=self.version))
+        return msgspec.json.encode(
+            Problem(self.title, self.status, self.code, sentence, version=self.version)
+        )
 
 
-def refusal(error: errors.NoughtsError) -> Refused:
-    """Return how a request is answered that led to an error."""
-    if isinstance(error, Refused):
+def api_error(error: errors.NoughtsError) -> ApiError:
+    """Return the refusal for an error."""
+    if isinstance(error, ApiError):
         return error
-    code = next((code for kind, code in _OF_ERRORS if isinstance(error, kind)), "badRequest")
+    code = next((code for kind, code in _CODES_OF_ERRORS if isinstance(error, kind)), "badRequest")
+    if code != "storeUnavailable":
+        return ApiError(code, str(error))
     if isinstance(error, errors.StoreLost):
-        return Refused(code, LOST, retry_after=1)
-    if code == "storeUnavailable":  # where the games are kept is nobody's business out there
-        return Refused(code, "the games cannot be reached now: try again in a moment", retry_after=1)
-    return Refused(code, str(error))
+        return ApiError(code, STORE_LOST, retry_after=1)
+    if isinstance(error, errors.CorruptStore | errors.RecordError):
+        return ApiError(code, DAMAGED)
+    return ApiError(code, UNAVAILABLE, retry_after=1)  # why is in the log
 
 
-LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
-ABSENT = "there is no such game, or there is no seat of yours at it"
+def absent() -> ApiError:
+    """Return the one refusal for a game that does not exist and for a seat that is not yours."""
+    return ApiError("notFound", ABSENT)
 
 
-def absent() -> Refused:
-    """Return the one answer for what is not there, and for what is somebody else's."""
-    return Refused("notFound", ABSENT)
+def unexpected() -> ApiError:
+    return ApiError("internal", "something went wrong here, and was logged")

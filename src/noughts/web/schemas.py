@@ -1,4 +1,4 @@
-"""What comes in and what goes out, as typed data; the OpenAPI document is made from it."""
+"""The bodies of requests and responses; the OpenAPI document is made from them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-MarkName: TypeAlias = Literal["X", "O"]
-Chosen: TypeAlias = Literal["X", "O", "random"]
+from noughts.web.room import MarkName
+
+BASE = "/api/v1"
+
+Choice: TypeAlias = Literal["X", "O", "random"]
 Cell: TypeAlias = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8]
 Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 printable characters")]
 Key: TypeAlias = Annotated[
@@ -31,14 +34,15 @@ Version: TypeAlias = Annotated[
 Event: TypeAlias = dict[str, Any]
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A request's body: a field that is not known is refused, and never quietly passed over."""
+class RequestBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A request's body: an unknown field is refused, and never ignored."""
 
 
-class Create(Asked, frozen=True, kw_only=True):
+class Create(RequestBody, frozen=True, kw_only=True):
     """A new game."""
 
     opponent: Literal["friend", "lobby", "bot", "self"]
+    key: JoinKey | None = None
     bot: (
         Annotated[
             str,
@@ -53,12 +57,12 @@ class Create(Asked, frozen=True, kw_only=True):
     other: Annotated[Name, Meta(description="The name at the other seat, if both are yours")] | None = (
         None
     )
-    mark: Chosen = "X"
-    first: Chosen = "X"
+    mark: Choice = "X"
+    first: Choice = "X"
     secret: bool = False
 
 
-class Join(Asked, frozen=True, kw_only=True):
+class Join(RequestBody, frozen=True, kw_only=True):
     """Take the free seat."""
 
     key: JoinKey
@@ -67,7 +71,7 @@ class Join(Asked, frozen=True, kw_only=True):
     secret: bool = False
 
 
-class Move(Asked, frozen=True, kw_only=True):
+class Move(RequestBody, frozen=True, kw_only=True):
     """Place a mark."""
 
     cell: Cell
@@ -76,7 +80,7 @@ class Move(Asked, frozen=True, kw_only=True):
     mark: MarkName | None = None
 
 
-class Act(Asked, frozen=True, kw_only=True):
+class Action(RequestBody, frozen=True, kw_only=True):
     """Resign, or take back."""
 
     version: Version
@@ -84,32 +88,32 @@ class Act(Asked, frozen=True, kw_only=True):
     mark: MarkName | None = None
 
 
-class Reply(Asked, frozen=True, kw_only=True):
+class TakeBackReply(RequestBody, frozen=True, kw_only=True):
     """Let the opponent take back, or not."""
 
     accept: bool
     key: Key
 
 
-class Again(Asked, frozen=True, kw_only=True):
+class Rematch(RequestBody, frozen=True, kw_only=True):
     """Play again."""
 
     key: Key
     secret: bool = False
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ResponseBody(msgspec.Struct, frozen=True, kw_only=True):
     """An answer's body."""
 
 
-class Offer(Told, frozen=True, kw_only=True):
+class Offer(ResponseBody, frozen=True, kw_only=True):
     """Something that waits for the opponent's answer."""
 
     kind: Literal["takeBack", "rematch"]
     mark: MarkName
 
 
-class Seat(Told, frozen=True, kw_only=True):
+class Seat(ResponseBody, frozen=True, kw_only=True):
     """Who sits there."""
 
     name: str | None
@@ -118,14 +122,14 @@ class Seat(Told, frozen=True, kw_only=True):
     present: bool
 
 
-class Seats(Told, frozen=True, kw_only=True):
+class Seats(ResponseBody, frozen=True, kw_only=True):
     """The two seats."""
 
     X: Seat
     O: Seat
 
 
-class Score(Told, frozen=True, kw_only=True):
+class Score(ResponseBody, frozen=True, kw_only=True):
     """How the games before this one ended."""
 
     X: int = 0
@@ -133,8 +137,8 @@ class Score(Told, frozen=True, kw_only=True):
     draws: int = 0
 
 
-class Room(Told, frozen=True, kw_only=True):
-    """What stands around a game, and is no part of its record."""
+class Room(ResponseBody, frozen=True, kw_only=True):
+    """What belongs to a game but is not part of its record."""
 
     seats: Seats
     lobby: bool
@@ -144,7 +148,7 @@ class Room(Told, frozen=True, kw_only=True):
     next: str | None
 
 
-class Game(Told, frozen=True, kw_only=True):
+class Game(ResponseBody, frozen=True, kw_only=True):
     """A game at a version."""
 
     id: str
@@ -163,7 +167,7 @@ class Game(Told, frozen=True, kw_only=True):
     room: Room
 
 
-class Moved(Told, frozen=True, kw_only=True):
+class Moved(ResponseBody, frozen=True, kw_only=True):
     """What a command led to."""
 
     version: int
@@ -171,7 +175,7 @@ class Moved(Told, frozen=True, kw_only=True):
     offer: Offer | None = None
 
 
-class Seated(Told, frozen=True, kw_only=True):
+class Seated(ResponseBody, frozen=True, kw_only=True):
     """A seat of yours."""
 
     id: str
@@ -181,7 +185,7 @@ class Seated(Told, frozen=True, kw_only=True):
     game: Game
 
 
-class OpenTable(Told, frozen=True, kw_only=True):
+class OpenGame(ResponseBody, frozen=True, kw_only=True):
     """A game with a free seat."""
 
     id: str
@@ -191,7 +195,7 @@ class OpenTable(Told, frozen=True, kw_only=True):
     created: int
 
 
-class Playing(Told, frozen=True, kw_only=True):
+class PlayedGame(ResponseBody, frozen=True, kw_only=True):
     """A game to watch."""
 
     id: str
@@ -199,14 +203,14 @@ class Playing(Told, frozen=True, kw_only=True):
     O: str
 
 
-class Lobby(Told, frozen=True, kw_only=True):
+class Lobby(ResponseBody, frozen=True, kw_only=True):
     """The games of the lobby, the newest first."""
 
-    open: list[OpenTable]
-    playing: list[Playing]
+    open: list[OpenGame]
+    playing: list[PlayedGame]
 
 
-class Shares(Told, frozen=True, kw_only=True):
+class Shares(ResponseBody, frozen=True, kw_only=True):
     """How the games end, as shares of all."""
 
     wins: float
@@ -214,7 +218,7 @@ class Shares(Told, frozen=True, kw_only=True):
     losses: float
 
 
-class Bot(Told, frozen=True, kw_only=True):
+class Bot(ResponseBody, frozen=True, kw_only=True):
     """A bot, and exactly how strong it is."""
 
     policy: str
@@ -226,20 +230,20 @@ class Bot(Told, frozen=True, kw_only=True):
     againstPerfect: Shares  # noqa: N815 - JSON is written so
 
 
-class Bots(Told, frozen=True, kw_only=True):
+class Bots(ResponseBody, frozen=True, kw_only=True):
     """The bots there are."""
 
     bots: list[Bot]
 
 
-class Prospect(Told, frozen=True, kw_only=True):
+class Prospect(ResponseBody, frozen=True, kw_only=True):
     """What a position or a move is worth, and how many moves off the end is."""
 
     result: Literal["win", "draw", "loss"]
     distance: int
 
 
-class Reason(Told, frozen=True, kw_only=True):
+class Reason(ResponseBody, frozen=True, kw_only=True):
     """What a move does, with what proves it."""
 
     kind: str
@@ -249,7 +253,7 @@ class Reason(Told, frozen=True, kw_only=True):
     sentence: str
 
 
-class Advice(Told, frozen=True, kw_only=True):
+class Advice(ResponseBody, frozen=True, kw_only=True):
     """What is to be said of a move."""
 
     mark: MarkName
@@ -261,7 +265,7 @@ class Advice(Told, frozen=True, kw_only=True):
     sentence: str
 
 
-class Review(Told, frozen=True, kw_only=True):
+class Review(ResponseBody, frozen=True, kw_only=True):
     """What is to be said of a game; moves are numbered from 1."""
 
     moves: list[Advice]
@@ -270,8 +274,8 @@ class Review(Told, frozen=True, kw_only=True):
     decisive: int | None
 
 
-class Analysis(Told, frozen=True, kw_only=True):
-    """What is to be said of a position, and of the game that led there if it was told."""
+class Analysis(ResponseBody, frozen=True, kw_only=True):
+    """An analysis of a position, and of the game that led there if it was given."""
 
     board: str
     turn: MarkName
@@ -282,7 +286,7 @@ class Analysis(Told, frozen=True, kw_only=True):
     review: Review | None = None
 
 
-class Health(Told, frozen=True, kw_only=True):
+class Health(ResponseBody, frozen=True, kw_only=True):
     """That the server answers."""
 
     status: Literal["ok"] = "ok"

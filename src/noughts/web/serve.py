@@ -1,125 +1,47 @@
-"""`noughts serve`: a server that answers until it is told to stop, and then stops in order."""
+"""`noughts serve`: sockets, worker processes and signals."""
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
+import resource
 import signal
+import socket
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from typing import NamedTuple, TextIO
 
-import uvicorn
-from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
+import msgspec
 
-from noughts.core.errors import BadSetting, StoreLost, StoreUnavailable, quoted
+from noughts.core.errors import BadSetting, NoughtsError, StoreLost, StoreUnavailable, quoted
+from noughts.players.policies import Policy
 from noughts.store.urls import open_store
-from noughts.web import logs
-from noughts.web.connection import Connection, listening
-from noughts.web.roster import Roster, read_policies, split_offered
-from noughts.web.settings import from_environment, variable
+from noughts.web.bots import read_policies, split_offered
+from noughts.web.http import Server, listening_socket
+from noughts.web.logging import log_to_stderr
+from noughts.web.runtime import Runtime, freeze_memory
+from noughts.web.settings import Settings, from_environment
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Mapping, Sequence
-    from multiprocessing.connection import Connection as Pipe
-    from typing import TextIO
-
-    from noughts.players.policies import Policy
-    from noughts.web.app import Application
-
-START = 30
-"""How long a worker may take to start, in seconds."""
-
-GRACE = 10
-"""How long requests that are being answered may still take, in seconds."""
-
-DOORS = 16
-"""How often the loop looks at the same door in each turn: libuv lets in one connection each time.
+ACCEPTED_AT_ONCE = 16
+"""How often a single process listens at its socket: libuv lets in one connection each time and turn.
 
 When many come at once, as they do when games begin, they would wait for hundreds of turns. Of several
-workers each looks once, so that all get something to do.
+workers each listens once, so that all get something to do.
 """
 
+RESTART_SECONDS = 1.0
+"""How long to wait before a worker is replaced that has never started."""
 
-class Server(uvicorn.Server):
-    """A server that says where it answers as soon as it does."""
+RESERVED_DESCRIPTORS = 64
+"""Kept free of connections: for the store, and for tools that inspect the process."""
 
-    def __init__(self, config: uvicorn.Config, address: str, out: TextIO) -> None:
-        super().__init__(config)
-        self._address = address
-        self._out = out
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
-        await super().startup(sockets)
-        if self.started:
-            tell(self._out, self._address)
-
-
-class Workers(Multiprocess):
-    """Several servers at one door, each replaced if it dies."""
-
-    def __init__(self, config: uvicorn.Config, door: socket.socket, address: str, out: TextIO) -> None:
-        was = signal.getsignal(signal.SIGHUP)
-        super().__init__(config, [door])
-        if was is signal.SIG_IGN:  # nohup wants no end
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        self._address = address
-        self._out = out
-        self.is_interrupted = False
-
-    def handle_int(self) -> None:
-        """End, and remember that somebody was impatient."""
-        self.is_interrupted = True
-        super().handle_int()
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it has ended because one of them could not start."""
-        return any(process.exitcode == STARTUP_FAILURE for process in self.processes)
-
-    def handle_hup(self) -> None:
-        """End: the terminal is gone."""
-        self.handle_term()
-
-    def init_processes(self) -> None:
-        """Start them, and say so when all answer."""
-        super().init_processes()
-        if all(process.wait_until_ready(START, self.should_exit) for process in self.processes):
-            tell(self._out, self._address)
-
-
-class Making:
-    """Makes the application of a process, whose bots were read once for all of them.
-
-    It is sent to each worker, also to one that comes for another that died: whatever has become of the
-    files meanwhile, all of them play the same.
-    """
-
-    def __init__(self, bots: Mapping[str, Policy], losses: Pipe) -> None:
-        """Take the bots, and where to say why the store was lost."""
-        self._bots = bots
-        self._losses = losses
-
-    def __call__(self) -> Application:
-        """Return the application, with the settings in the environment."""
-        from noughts.web.app import make  # noqa: PLC0415 - who only starts workers needs none
-
-        application = make()
-        application.house.roster = Roster(self._bots)
-        application.house.may_create_store = False  # one that has vanished meanwhile is not replaced
-        application.house.end = self._end
-        return application
-
-    def _end(self, lost: StoreLost) -> None:
-        """End the whole server, which leaves with this error."""
-        self._losses.send(str(lost))
-        parent = multiprocessing.parent_process()
-        if parent is None:
-            signal.raise_signal(signal.SIGTERM)
-        elif parent.pid and parent.is_alive():
-            os.kill(parent.pid, signal.SIGTERM)
+STARTED, LOST, FAILED = "started", "lost", "failed"
+"""What a worker reports, the last two with a reason."""
 
 
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
@@ -128,68 +50,230 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     Bots are NAME=FILE each; or one text, with commas between.
     """
     settings = from_environment(os.environ, store=store)
-    if workers > 1 and store == "memory:":
-        raise BadSetting("several workers share their games through a store: memory: is each one's own")
+    if workers > 1:
+        if store == "memory:":
+            raise BadSetting("workers share their games through a store, and memory: can't be shared")
+        settings = msgspec.structs.replace(settings, shared=1)
     offered = bots or settings.bots
     policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
-    losses, reporting = multiprocessing.Pipe(duplex=False)
-    making = Making(policies, reporting)
-    logs.set_up(settings)
+    log_to_stderr(settings.log)
     # So that what is wrong with it is said here, in one sentence.
     open_store(store, checkpoint_file=settings.checkpoint_file).close()
-    os.environ[variable("store")] = store
-    os.environ[variable("bots")] = ""  # nobody reads the files again
+    job = Job(settings, policies, _listen(host, port))
+    address = _address(host, job.door)
+
+    def announce() -> None:
+        print(f"Serving on {address}", file=out, flush=True)
+
     if workers > 1:
-        os.environ["NOUGHTS_SHARED"] = "1"
-    door = _door(host, port)
-    address = _address(host, door)
-    config = uvicorn.Config(
-        making,
-        factory=True,
-        workers=workers,
-        http=Connection,
-        ws="none",
-        loop=_loop(),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=True,
-        proxy_headers=False,  # whom to believe is known in asking.py
-        backlog=4096,
-        timeout_keep_alive=75,
-        timeout_graceful_shutdown=GRACE,
-    )
-    if workers > 1:
-        servers = Workers(config, door, address, out)
-        servers.run()
-        if servers.is_interrupted:
-            raise KeyboardInterrupt
-        _check_end(losses, is_started=not servers.has_failed)
-        return
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal is gone; nohup wants no end
-        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
-    server = Server(config, address, out)
-    with suppress(SystemExit):  # the signal that it was ended by, or a start that failed
-        server.run(sockets=[door, *(door.dup() for _ in range(1, DOORS))])
-    _check_end(losses, is_started=server.started)
+        Workers(workers, job, announce).run()
+    else:
+        ending = Ending()
+        ending.catch_signals()
+        run_process(job, ending, announce, times=ACCEPTED_AT_ONCE)
+        if ending.error:
+            raise ending.error
 
 
-def _check_end(losses: Pipe, *, is_started: bool) -> None:
-    """Refuse if the server did not end because it was asked to."""
-    if losses.poll():
-        raise StoreLost(losses.recv())
-    if not is_started:
-        raise StoreUnavailable("the server could not start: its log says why")
+class Job(NamedTuple):
+    """What a process serves, and where."""
+
+    settings: Settings
+    policies: Mapping[str, Policy]
+    door: socket.socket
 
 
-def tell(out: TextIO, address: str) -> None:
-    """Say where the server answers."""
-    print(f"Serving on {address}", file=out, flush=True)
+class Ending:
+    """How a process ends: by a signal, or by an error."""
+
+    def __init__(self) -> None:
+        self.error: NoughtsError | None = None
+        self.is_interrupted = False
+        self.count = 0
+        self.wake: Callable[[], object] = lambda: None
+
+    def catch_signals(self) -> None:
+        signal.signal(signal.SIGTERM, self._on_signal)
+        signal.signal(signal.SIGINT, self._on_signal)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup wants it to go on
+            signal.signal(signal.SIGHUP, self._on_signal)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.count += 1
+        self.is_interrupted = self.is_interrupted or number == signal.SIGINT
+        self.wake()
+
+    def fail(self, error: NoughtsError) -> None:
+        self.error = self.error or error
+        self.count += 1
+        self.wake()
 
 
-def _door(host: str, port: int) -> socket.socket:
+def run_process(job: Job, ending: Ending, on_start: Callable[[], None], *, times: int) -> None:
+    """Serve in this process until a signal or an error ends it."""
     try:
-        return listening(host, port)
+        import uvloop  # noqa: PLC0415 - it is not on every system
+
+        new_loop: Callable[[], asyncio.AbstractEventLoop] | None = uvloop.new_event_loop
+    except ImportError:
+        new_loop = None
+    try:
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(_serve(job, ending, on_start, times))
+    finally:
+        ending.wake = lambda: None
+    if ending.is_interrupted:
+        raise KeyboardInterrupt
+
+
+async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: int) -> None:
+    loop = asyncio.get_running_loop()
+    is_ending = asyncio.Event()
+    ending.wake = partial(loop.call_soon_threadsafe, is_ending.set)
+    if ending.count:
+        is_ending.set()
+    opening = asyncio.ensure_future(
+        Runtime.open(job.settings, job.policies, ending.fail, may_create=False)
+    )
+    interrupted = asyncio.ensure_future(is_ending.wait())
+    await asyncio.wait((opening, interrupted), return_when=asyncio.FIRST_COMPLETED)
+    interrupted.cancel()
+    if not opening.done():  # a database may be away
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+        return
+    runtime = opening.result()
+    freeze_memory()
+    server = Server(runtime.app, _max_connections(job.settings.most_connections))
+    await server.listen(job.door, times)
+    on_start()
+    parent = multiprocessing.parent_process()
+    while not is_ending.is_set():
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await is_ending.wait()
+        if parent and not parent.is_alive():
+            break
+    closing = asyncio.ensure_future(_close(server, runtime))
+    while not closing.done():
+        is_ending.clear()
+        impatient = asyncio.ensure_future(is_ending.wait())
+        await asyncio.wait((closing, impatient), return_when=asyncio.FIRST_COMPLETED)
+        impatient.cancel()
+        if ending.is_interrupted and ending.count > 1:
+            closing.cancel()
+            break
+
+
+async def _close(server: Server, runtime: Runtime) -> None:
+    runtime.app.streams.close()
+    await server.close()
+    await runtime.close()
+
+
+def _max_connections(asked: int) -> int:
+    """Return how many connections there can be: each takes a file descriptor."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    if soft == resource.RLIM_INFINITY:
+        return asked
+    return min(asked or soft, max(1, soft - RESERVED_DESCRIPTORS))
+
+
+class Workers:
+    """Several processes that listen at one socket; one that dies is replaced."""
+
+    def __init__(self, number: int, job: Job, announce: Callable[[], None]) -> None:
+        self._number = number
+        self._job = job
+        self._announce = announce
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: dict[BaseProcess, Pipe] = {}
+
+    def run(self) -> None:
+        """Serve until a signal comes, or until a worker can't go on."""
+        ending = Ending()
+        ending.catch_signals()
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing)
+        for _ in range(self._number):
+            self._start()
+        started: set[BaseProcess] = set()
+        is_announced = False
+        try:
+            while not ending.count:
+                wait([reading, *self._workers.values(), *(one.sentinel for one in self._workers)])
+                for worker, pipe in tuple(self._workers.items()):
+                    report = _report(pipe)
+                    if report and report[0] == STARTED:
+                        started.add(worker)
+                    elif report:
+                        kind = StoreLost if report[0] == LOST else StoreUnavailable
+                        ending.fail(kind(report[1]))
+                    elif not worker.is_alive() and not ending.count:
+                        del self._workers[worker]
+                        if worker not in started:  # it would die again at once
+                            wait([reading], RESTART_SECONDS)
+                        self._start()
+                if not is_announced and len(started) >= self._number:
+                    is_announced = True
+                    self._announce()
+        finally:
+            signal.set_wakeup_fd(-1)
+            self._end(ending)
+        if ending.error:
+            raise ending.error
+        if ending.is_interrupted:
+            raise KeyboardInterrupt
+
+    def _start(self) -> None:
+        reading, writing = self._context.Pipe(duplex=False)
+        worker = self._context.Process(target=_work, args=(self._job, writing))
+        worker.start()
+        writing.close()
+        self._workers[worker] = reading
+
+    def _end(self, ending: Ending) -> None:
+        for worker in self._workers:
+            worker.terminate()
+        for worker in self._workers:
+            while worker.is_alive():
+                worker.join(0.1)
+                if ending.is_interrupted and ending.count > 1:
+                    worker.kill()
+
+
+def _report(pipe: Pipe) -> tuple[str, str] | None:
+    """Return what a worker says, if it says anything."""
+    try:
+        found: tuple[str, str] | None = pipe.recv() if pipe.poll() else None
+    except EOFError:
+        return None
+    return found
+
+
+def _work(job: Job, pipe: Pipe) -> None:
+    """Run a worker; its parent gets every signal that concerns all of them."""
+    log_to_stderr(job.settings.log)
+    ending = Ending()
+    ending.catch_signals()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run_process(job, ending, lambda: pipe.send((STARTED, "")), times=1)
+    except NoughtsError as error:
+        ending.error = error
+    if ending.error:
+        kind = LOST if isinstance(ending.error, StoreLost) else FAILED
+        pipe.send((kind, str(ending.error)))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return listening_socket(host, port)
     except (OSError, OverflowError, TypeError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise BadSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
@@ -198,11 +282,3 @@ def _door(host: str, port: int) -> socket.socket:
 def _address(host: str, door: socket.socket) -> str:
     port = door.getsockname()[1]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _loop() -> str:
-    try:
-        import uvloop  # noqa: F401, PLC0415 - it is not on every system
-    except ImportError:
-        return "asyncio"
-    return "uvloop"

@@ -1,16 +1,13 @@
-"""What a server is told: by options, and by the environment."""
+"""The settings of a server: from options and the environment."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import ip_address
 
 import msgspec
 
 from noughts.core.errors import BadSetting, quoted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,26 +25,35 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     creates_per_minute: int = 60
     """How many games one address may create, 0 for any number; likewise below."""
     joins_per_minute: int = 120
+    moves_per_minute: int = 3000
     wrong_secrets_per_minute: int = 60
     analyses_per_minute: int = 1200
+    connections_per_address: int = 512
     streams_per_address: int = 256
     most_streams: int = 20_000
     most_connections: int = 50_000
     cached_games: int = 4096
-    """How many games are remembered that nobody watches."""
+    """How many games stay in memory that nobody watches."""
     lobby_grace_seconds: int = 60
     """How long the lobby lists a game that was just created, or whose last player has disconnected."""
     expire_days: int = 30
     """After how many days without a move, a join or a reader a web game is deleted, 0 for never."""
+    shared: int = 0
+    """1 where servers that were started one by one share a file of SQLite."""
     log: str = "info"
-    """How much is told: debug, info, warning or error."""
+    """The least level that is logged: debug, info, warning or error."""
+
+    @property
+    def is_shared(self) -> bool:
+        """True if other processes may serve the same games."""
+        return bool(self.shared) or self.store.startswith("postgres")
 
 
 LEVELS = ("debug", "info", "warning", "error")
 
 
 def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
-    """Read the settings; what is given by option counts more.
+    """Read the settings; an option overrides the environment.
 
     >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "7"}, store="memory:").joins_per_minute
     7
@@ -75,7 +81,7 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
 
 
 def variable(name: str) -> str:
-    """Return what a setting is called in the environment."""
+    """Return the name of a setting in the environment."""
     return f"NOUGHTS_{name.upper()}"
 
 

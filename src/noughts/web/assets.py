@@ -1,0 +1,194 @@
+"""The files of the page: read and compressed once.
+
+The modules of every game are bundled into one file, so that the page needs few requests and no tools. A
+bundled module becomes a function that returns what it exports; modules that are seldom needed stay
+separate, and take what they import from the bundle.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import NamedTuple
+
+from noughts.web.problems import ApiError
+from noughts.web.request import Header, Request, Response
+
+PAGE, BUNDLED = "page", ("setup", "join", "invite", "table", "app")
+"""The module that the page loads, and those that are bundled in it, with all that they import."""
+
+KINDS = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+HEADERS: tuple[Header, ...] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+
+class File(NamedTuple):
+    """A file of the page."""
+
+    kind: str
+    plain: bytes
+    compressed: bytes
+    tag: str
+
+
+@cache
+def load() -> dict[str, File]:
+    """Read all files of the page by name, and bundle the modules of every game."""
+    found = {
+        one.name: one.read_bytes()
+        for one in (files("noughts.web") / "static").iterdir()
+        if _ending(one.name) in KINDS
+    }
+    modules = {
+        name.removesuffix(".js"): content.decode()
+        for name, content in found.items()
+        if name.endswith(".js")
+    }
+    for name, text in bundle(modules, BUNDLED, PAGE).items():
+        found[f"{name}.js"] = text.encode()
+    return {name: _file(KINDS[_ending(name)], content) for name, content in found.items()}
+
+
+def _ending(name: str) -> str:
+    return "." + name.rpartition(".")[2]
+
+
+def _file(kind: str, content: bytes) -> File:
+    tag = f'"{sha256(content).hexdigest()[:16]}"'
+    return File(kind, content, gzip.compress(content, 9, mtime=0), tag)
+
+
+def respond(files: Mapping[str, File], name: str, request: Request) -> Response:
+    """Return a file, unless the reader has it."""
+    file = files.get(name)
+    if file is None:
+        raise ApiError("notFound", "there is nothing at that address")
+    if request.prefix and name.endswith(".html"):
+        file = _prefixed(file, request.prefix)
+    headers = (
+        *HEADERS,
+        (b"etag", file.tag.encode()),
+        (b"cache-control", b"no-cache"),
+        (b"vary", b"accept-encoding"),
+    )
+    if file.tag in request.text(b"if-none-match"):
+        return Response(304, b"", headers)
+    headers = (*headers, (b"content-type", file.kind.encode()))
+    if "gzip" in request.text(b"accept-encoding") and len(file.compressed) < len(file.plain):
+        return Response(200, file.compressed, (*headers, (b"content-encoding", b"gzip")))
+    return Response(200, file.plain, headers)
+
+
+@lru_cache(maxsize=8)
+def _prefixed(file: File, prefix: str) -> File:
+    """Return a page whose links begin with a prefix, which is quoted."""
+    return _file(file.kind, file.plain.replace(b'="/', f'="{prefix}/'.encode()))
+
+
+_IMPORT = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"\./(\w+)\.js";\n', re.MULTILINE)
+_LATE = re.compile(r'\bimport\("\./(\w+)\.js"\)')
+_EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.MULTILINE)
+
+
+def bundle(modules: Mapping[str, str], entries: Iterable[str], bound: str) -> dict[str, str]:
+    r"""Return the modules as they are sent, with those that the entries need in the one called `bound`.
+
+    >>> modules = {"a": 'import { b } from "./b.js";\nb();\n', "b": "export const b = 1;\n"}
+    >>> print(bundle(modules, ["a"], "all")["all"])
+    const $b = (() => {
+    const b = 1;
+    return { b };
+    })();
+    const $a = (() => {
+    const { b } = $b;
+    b();
+    return {  };
+    })();
+    export { $b, $a };
+    <BLANKLINE>
+    """
+    order: list[str] = []
+    for entry in entries:
+        _put_in_order(modules, entry, order, ())
+    within = set(order)
+    pieces = [_bound(name, modules[name], within) for name in order]
+    names = ", ".join(f"${name}" for name in order)
+    sent = {bound: "".join([*pieces, f"export {{ {names} }};\n"])}
+    return sent | {
+        name: text if name in within else _apart(text, within, bound) for name, text in modules.items()
+    }
+
+
+def _put_in_order(
+    modules: Mapping[str, str], name: str, order: list[str], on_the_way: tuple[str, ...]
+) -> None:
+    """Put a module behind all that it needs."""
+    if name in on_the_way:
+        raise ValueError(f"modules import each other: {' → '.join((*on_the_way, name))}")
+    if name in order:
+        return
+    for found in _IMPORT.finditer(modules[name]):
+        _put_in_order(modules, found[3], order, (*on_the_way, name))
+    order.append(name)
+
+
+def _bound(name: str, text: str, within: set[str]) -> str:
+    exported = [found[2] for found in _EXPORT.finditer(text)]
+    text = _IMPORT.sub(_taking, text)
+    text = _LATE.sub(
+        lambda found: f"Promise.resolve(${found[1]})" if found[1] in within else found[0], text
+    )
+    text = _EXPORT.sub(r"\1 \2", text)
+    if strange := re.search(r"^(import|export)\b.*", text, re.MULTILINE):
+        raise ValueError(f"{name}.js cannot be bound for its line {strange[0]!r}")
+    return f"const ${name} = (() => {{\n{text}return {{ {', '.join(exported)} }};\n}})();\n"
+
+
+def _taking(found: re.Match[str]) -> str:
+    """Return an import as a bound module has it."""
+    names, whole, name = found.groups()
+    if names is not None:
+        return f"const {{{names.replace(' as ', ': ')}}} = ${name};\n"
+    return f"const {whole} = ${name};\n" if whole else ""
+
+
+def _apart(text: str, within: set[str], bound: str) -> str:
+    """Return a module that stays by itself, and takes what is bound from there."""
+
+    def take(found: re.Match[str]) -> str:
+        if found[3] not in within:
+            return found[0]
+        return f'import {{ ${found[3]} }} from "./{bound}.js";\n{_taking(found)}'
+
+    def take_late(found: re.Match[str]) -> str:
+        if found[1] not in within:
+            return found[0]
+        return f'import("./{bound}.js").then((all) => all.${found[1]})'
+
+    return _LATE.sub(take_late, _IMPORT.sub(take, text))

@@ -1,0 +1,442 @@
+"""What the API does, apart from the commands of players: each operation from a request to a response."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from base64 import b32encode, urlsafe_b64encode
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from random import Random
+
+import msgspec
+
+from noughts.core.board import Mark
+from noughts.core.errors import (
+    AlreadyOver,
+    CorruptStore,
+    InvalidName,
+    StaleVersion,
+    StoreUnavailable,
+    UnknownPolicy,
+    quoted,
+)
+from noughts.core.events import Event
+from noughts.core.game import CreateGame, JoinGame, decide, fold
+from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
+from noughts.players.grammar import BOT, BOT_NAMES, parse_policy, prefix
+from noughts.service import SHORT_ID
+from noughts.web import analysis, schemas
+from noughts.web.bots import Roster
+from noughts.web.expiry import Expiry
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
+from noughts.web.limits import Limit
+from noughts.web.metrics import Metrics
+from noughts.web.peers import Presence
+from noughts.web.problems import ApiError, absent
+from noughts.web.request import JSON_HEADERS, Request, Response, read_version
+from noughts.web.room import (
+    MARKS,
+    OPEN,
+    PLAYING,
+    MarkName,
+    Offer,
+    Room,
+    RoomSeat,
+    hash_secret,
+    is_same,
+    read_room,
+)
+from noughts.web.seats import Seats
+from noughts.web.settings import Settings
+from noughts.web.threads import Runner
+
+log = logging.getLogger("noughts.web")
+
+MAX_LISTED = 50
+READY_TIMEOUT_SECONDS = 2.0
+COOKIE_SECONDS = 365 * 24 * 3600
+SECRET_BYTES = 24
+"""192 bits, in 32 letters, digits, - and _."""
+
+_encode = msgspec.json.Encoder().encode
+CREATE = msgspec.json.Decoder(schemas.Create)
+JOIN = msgspec.json.Decoder(schemas.Join)
+REMATCH = msgspec.json.Decoder(schemas.Rematch)
+
+
+class Handlers:
+    """The operations, with what they need."""
+
+    def __init__(  # noqa: PLR0913 - all that they need
+        self,
+        settings: Settings,
+        games: Games,
+        seats: Seats,
+        *,
+        presence: Presence,
+        expiry: Expiry,
+        roster: Roster,
+        thinkers: Runner,
+        random: Random,
+        new_id: Callable[[], str],
+        metrics: Metrics,
+        check_store: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._games = games
+        self._seats = seats
+        self._presence = presence
+        self._expiry = expiry
+        self._roster = roster
+        self._thinkers = thinkers
+        self._random = random
+        self._new_id = new_id
+        self._metrics = metrics
+        self._check_store = check_store
+        self._creates = Limit("new games", settings.creates_per_minute)
+        self._joins = Limit("attempts to join", settings.joins_per_minute)
+        self._analyses = Limit("analyses", settings.analyses_per_minute)
+
+    async def create(self, request: Request) -> Response:
+        """Create a game, and take a seat in it."""
+        self._creates.spend(request)
+        body = request.json(CREATE)
+        if (body.opponent == "bot") != (body.bot is not None):
+            raise ApiError("badRequest", "a bot is named if the opponent is a bot, and only then")
+        if body.other is not None and body.opponent != "self":
+            raise ApiError("badRequest", "the other seat has a name only if both seats are yours")
+        key = body.key or self._new_id()
+        mark, first = self._choose(body.mark), self._choose(body.first)
+        other: MarkName = "O" if mark == "X" else "X"
+        names: dict[MarkName, str] = {mark: _name(body.name, mark)}
+        secrets = {mark: _derived_secret(key, mark)}
+        if body.bot is not None:
+            names[other] = await self._bot_name(parse_policy(body.bot))
+        elif body.opponent == "self":
+            names[other] = _name(body.other, other)
+            secrets[other] = _derived_secret(key, other)
+        seats = {
+            one: RoomSeat(secret=hash_secret(secrets[one]), key=_fingerprint(body))
+            if one in secrets
+            else RoomSeat(bot=body.bot and parse_policy(body.bot))
+            for one in MARKS
+        }
+        invite = _derived_secret(key, "invite") if body.opponent == "friend" else None
+        room = Room(
+            X=seats["X"],
+            O=seats["O"],
+            created=self._games.clock(),
+            invite=None if invite is None else hash_secret(invite),
+            lobby=body.opponent == "lobby",
+            names=(names.get("X"), names.get("O")),
+            first=first,
+        )
+        game = _derived_id(f"create {key}")
+        events = _first_events(Mark(first), names, are_entered=True)
+        try:
+            live = await self._games.create(game, room, events, key=self._new_id())
+        except StaleVersion:
+            return await self._create_again(request, body, game)
+        self._metrics.created[body.opponent] += 1
+        _log("created", live, opponent=body.opponent)
+        return self._seated(201, request, live, secrets, in_body=body.secret, invite=invite)
+
+    async def _create_again(self, request: Request, body: schemas.Create, game: str) -> Response:
+        """Give the same seat again, to somebody who may not have got the first response."""
+        live = await self._games.find(game, is_latest=True)
+        key, room, fingerprint = body.key or "", live.room, _fingerprint(body)
+        own = {
+            mark: _derived_secret(key, mark)
+            for mark in MARKS
+            if is_same(fingerprint, room.seat(mark).key)
+        }
+        if not own:
+            raise ApiError("keyReused", "another game was created with this key")
+        invite = _derived_secret(key, "invite") if room.free and room.invite else None
+        return self._seated(201, request, live, own, in_body=body.secret, invite=invite)
+
+    async def join(self, request: Request) -> Response:
+        """Take the free seat of a game, by invitation or in the lobby."""
+        self._joins.spend(request)
+        body = request.json(JOIN)
+        live = await self._games.find(request.id, is_latest=True)
+        secret, key = _derived_secret(body.key, live.id), hash_secret(body.key)
+        taken: list[tuple[MarkName, str]] = []
+
+        def take(room: Room) -> Room:
+            is_welcome = (
+                room.lobby if body.invite is None else is_same(hash_secret(body.invite), room.invite)
+            )
+            if not is_welcome:
+                raise absent()
+            mark = next((one for one in MARKS if is_same(key, room.seat(one).key)), room.free)
+            if mark is None:
+                raise (
+                    absent()
+                    if body.invite is not None
+                    else ApiError("seatTaken", "somebody else has taken the seat")
+                )
+            if live.game.is_over and live.game.player(Mark(mark)) is None:
+                raise AlreadyOver("the game is over: nobody can join it")
+            own, other = room.names if mark == "X" else room.names[::-1]
+            name = own or _name(body.name, mark)
+            if own is None and other is not None:
+                check_names_differ(name, other)
+            taken[:] = [(mark, name)]
+            return room.seated(mark, RoomSeat(secret=hash_secret(secret), key=key), name)
+
+        await self._games.change_room(live, take)
+        ((mark, name),) = taken
+        if live.game.player(Mark(mark)) is None:
+            command = JoinGame(Mark(mark), name, is_entered=False)  # it was checked above
+            await self._games.command(live, command, version=None, key=key[:48])
+        live.broadcast_room()
+        _log("joined", live)
+        return self._seated(200, request, live, {mark: secret}, in_body=body.secret)
+
+    async def rematch(self, request: Request) -> Response:
+        """Play again with the same seats, the other starting; both have to agree."""
+        body = request.json(REMATCH)
+        live, mark = await self._seats.find(request)
+        has_both = len(await self._seats.held(live, request)) == 2
+        if live.room.next is None:
+            await self._games.refresh(live)  # the opponent may have agreed at another process
+        if not live.game.is_over:
+            raise ApiError("notOver", "the game is not over", version=live.version)
+        status = 200
+        if live.room.next is None:
+            offer = Offer("rematch", mark, live.version)
+            theirs = Offer("rematch", "O" if mark == "X" else "X", live.version)
+
+            def agree(room: Room) -> Room:
+                is_agreed = has_both or not room.needs_consent or room.offer == theirs
+                return room if room.next or is_agreed else msgspec.structs.replace(room, offer=offer)
+
+            await self._games.change_room(live, agree)
+            if live.room.next is None:
+                if live.room.offer == offer:
+                    body_ = schemas.Moved(
+                        version=live.version, events=[], offer=schemas.Offer(kind="rematch", mark=mark)
+                    )
+                    return Response(202, _encode(body_))
+                self._creates.spend(request)
+                await self._create_rematch(live)
+                status = 201
+        following = await self._games.find(live.room.next or "", is_latest=True)
+        secrets = {
+            one: secret
+            for secret in request.secrets()
+            for one in MARKS
+            if is_same(hash_secret(secret), following.room.seat(one).secret)
+        }
+        if not secrets:
+            raise absent()
+        return self._seated(status, request, following, secrets, in_body=body.secret)
+
+    async def _create_rematch(self, live: LiveGame) -> None:
+        game, room = live.game, live.room
+        x, o, draws = room.score
+        winner = game.winner.value if game.winner else None
+        names: dict[MarkName, str] = {
+            one: player.name for one in MARKS if (player := game.player(Mark(one)))
+        }
+        following = Room(
+            X=room.X,
+            O=room.O,
+            created=self._games.clock(),
+            lobby=room.lobby,
+            score=(x + (winner == "X"), o + (winner == "O"), draws + (winner is None)),
+            names=(names.get("X"), names.get("O")),
+            first=game.board.first.other.value,
+        )
+        name = _derived_id(f"after {live.id}")  # the same at every process
+        events = _first_events(game.board.first.other, names, are_entered=False)
+        with suppress(StaleVersion):
+            await self._games.create(name, following, events, key=self._new_id())
+        await self._games.change_room(
+            live, lambda room: msgspec.structs.replace(room, next=name, offer=None)
+        )
+
+    async def read(self, request: Request) -> Response:
+        """Return a game as it is, or as it was at a version."""
+        parameters = request.parameters("version")
+        live = await self._games.find(request.id, is_latest=True)
+        self._expiry.note_reader(live)
+        you = await self._seats.held(live, request)
+        version = live.version
+        if "version" in parameters:
+            version = read_version("version", parameters["version"])
+            if version > live.version:
+                await self._games.refresh(live)
+            if not 1 <= version <= live.version:
+                raise ApiError(
+                    "notFound", f"the game has versions 1 to {live.version}", version=live.version
+                )
+        await self._presence.find(live)
+        return Response(200, _encode(live.snapshot(version, you)))
+
+    async def lobby(self, request: Request) -> Response:
+        """List the games of the lobby: first those with a player present, of these the newest first."""
+        request.parameters()
+        store = self._games.store
+        attended = await self._presence.attended()
+        known = {game: live.room for game in attended if (live := self._games.known(game))}
+        others = [game for game in attended if game not in known][-2 * MAX_LISTED :]
+        damaged: dict[str, CorruptStore] = {}
+        documents = await self._games.threads.run(
+            lambda: (
+                *store.labelled(OPEN, MAX_LISTED, damaged.__setitem__),
+                *store.labelled(PLAYING, MAX_LISTED, damaged.__setitem__),
+                *store.documents_named(others, damaged.__setitem__),
+            )
+        )
+        for game, error in damaged.items():  # they don't hide the others
+            self._games.report_damage(game, error)
+        rooms = dict(known)
+        for document in documents:
+            try:
+                rooms[document.name] = read_room(document.text)
+            except CorruptStore as error:
+                self._games.report_damage(document.name, error)
+        newest = self._games.clock() - 1000 * self._settings.lobby_grace_seconds
+        listed = sorted(
+            [
+                (game, room)
+                for game, room in rooms.items()
+                if game in attended or room.created > newest  # its player may still be connecting
+            ],
+            key=lambda found: (not attended.get(found[0]), -found[1].created),
+        )
+        found = schemas.Lobby(
+            open=[
+                schemas.OpenGame(
+                    id=game,
+                    name=next((name for name in room.names if name), ""),
+                    mark=room.free or "O",
+                    first=room.first,
+                    created=room.created,
+                )
+                for game, room in listed
+                if room.label == OPEN
+            ][:MAX_LISTED],
+            playing=[
+                schemas.PlayedGame(id=game, X=room.names[0] or "", O=room.names[1] or "")
+                for game, room in listed
+                if room.label == PLAYING
+            ][:MAX_LISTED],
+        )
+        return Response(200, _encode(found))
+
+    async def analyse(self, request: Request) -> Response:
+        """Return what each move of a position is worth, and why; or a review of a game."""
+        self._analyses.spend(request)
+        parameters = request.parameters("board", "moves", "first")
+        first = parameters.get("first", "X")
+        if first not in MARKS:
+            raise ApiError("badRequest", f"first is X or O, not {quoted(first)}")
+        if ("board" in parameters) == ("moves" in parameters):
+            raise ApiError("badRequest", "either board is given or moves, such as moves=519")
+        if "board" in parameters:
+            work = self._thinkers.run(lambda: analysis.position(parameters["board"], first))
+        else:
+            work = self._thinkers.run(lambda: analysis.game(parameters["moves"], first))
+        return Response(200, await work)
+
+    async def bots(self, request: Request) -> Response:
+        """List the bots, and exactly how strong each is."""
+        request.parameters()
+        return Response(200, await self._thinkers.run(lambda: analysis.bots(self._roster)))
+
+    def health(self, _request: Request) -> Response:
+        """Report that the server answers, and has not lost its store."""
+        self._check_store()
+        return Response(200, _encode(schemas.Health()))
+
+    async def ready(self, _request: Request) -> Response:
+        """Report whether the games can be reached."""
+        self._check_store()
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_SECONDS):
+                await self._games.threads.run(self._games.store.check)
+        except TimeoutError:
+            raise StoreUnavailable("the store does not answer") from None
+        return Response(200, _encode(schemas.Health()))
+
+    def _choose(self, asked: schemas.Choice) -> MarkName:
+        return self._random.choice(MARKS) if asked == "random" else asked
+
+    async def _bot_name(self, policy: str) -> str:
+        """Return a bot's name in the record, if the bot exists."""
+        name = f"{BOT}{policy}"
+        if len(name) > LONGEST_NAME or clean_name(name) != name:
+            raise UnknownPolicy(f"a bot's policy is written shorter than {quoted(policy)}")
+        await self._thinkers.run(lambda: self._roster.bot(policy))
+        return name
+
+    def _seated(
+        self,
+        status: int,
+        request: Request,
+        live: LiveGame,
+        secrets: dict[MarkName, str],
+        *,
+        in_body: bool,
+        invite: str | None = None,
+    ) -> Response:
+        """Give somebody their seat: a program gets the secret, a browser a cookie."""
+        path = f"{request.prefix}{schemas.BASE}/games/{live.id}"
+        marks = [mark for mark in MARKS if mark in secrets]
+        headers = [*JSON_HEADERS, (b"location", path.encode())]
+        if not in_body:
+            is_secure = request.origin_scheme == "https" or self._settings.origin.startswith("https:")
+            attributes = f"Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
+            attributes += "; Secure" if is_secure else ""
+            headers += [
+                (b"set-cookie", f"{mark}={secrets[mark]}; {attributes}".encode()) for mark in marks
+            ]
+        body = schemas.Seated(
+            id=live.id,
+            marks=marks,
+            secrets=secrets if in_body else None,
+            invite=invite,
+            game=live.snapshot(live.version, marks),
+        )
+        return Response(status, _encode(body), tuple(headers))
+
+
+def _derived_secret(key: str, what: str) -> str:
+    """Derive a secret from a key: a request that is sent again gets the same one."""
+    return urlsafe_b64encode(sha256(f"{what} {key}".encode()).digest()[:SECRET_BYTES]).decode()
+
+
+def _fingerprint(body: schemas.Create) -> str:
+    """Return the same text for a request that is sent again, and another for any other request."""
+    return hash_secret(_encode(body).decode())
+
+
+def _derived_id(text: str) -> str:
+    """Return a game's id that can be found again from what it was made for."""
+    return b32encode(sha256(text.encode()).digest()[:16]).decode().rstrip("=").lower()
+
+
+def _log(event: str, live: LiveGame, **more: str) -> None:
+    """Log an event of a game; its id is cut, because the whole of it allows watching."""
+    log.info(event, extra={"data": {"game": live.id[:SHORT_ID], **more}})
+
+
+def _first_events(first: Mark, names: dict[MarkName, str], *, are_entered: bool) -> list[Event]:
+    events = list(decide(None, CreateGame(first, open_seats=True)))
+    for mark, name in names.items():
+        events += decide(fold(events), JoinGame(Mark(mark), name, is_entered=are_entered))
+    return events
+
+
+def _name(asked: str | None, mark: MarkName) -> str:
+    """Return a person's name, which must not be a bot's."""
+    name = clean_name(f"Player {mark}" if asked is None else asked)
+    if prefix(key := name_key(name)) or key in BOT_NAMES:
+        raise InvalidName(f"a person cannot be called '{name}': that is the name of a bot")
+    return name

@@ -1,0 +1,163 @@
+"""The commands of players: moves, resigning, taking back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+
+import msgspec
+
+from noughts.core.board import Mark
+from noughts.core.errors import NoughtsError, StaleVersion
+from noughts.core.events import Event
+from noughts.core.game import Command, PlaceToken, Resign, TakeBack
+from noughts.service import Answer, judge
+from noughts.store.appends import append_of, serialize
+from noughts.web import schemas
+from noughts.web.game import LiveGame
+from noughts.web.games import Games, check_legal
+from noughts.web.limits import Limit
+from noughts.web.metrics import Metrics
+from noughts.web.problems import ApiError
+from noughts.web.request import Pending, Request, Response
+from noughts.web.room import MARKS, MarkName, Offer, hash_secret
+from noughts.web.seats import Seats
+
+TOKENS = {(mark, cell): PlaceToken(Mark(mark), cell) for mark in MARKS for cell in range(9)}
+ROUTE = f"{schemas.BASE}/games/{{id}}/moves"
+MOVE = msgspec.json.Decoder(schemas.Move)
+ACTION = msgspec.json.Decoder(schemas.Action)
+REPLY = msgspec.json.Decoder(schemas.TakeBackReply)
+
+
+class Moves:
+    """Judges commands and has them recorded."""
+
+    def __init__(
+        self,
+        games: Games,
+        seats: Seats,
+        limit: Limit,
+        metrics: Metrics,
+        start: Callable[[str, Coroutine[None, None, Response]], Pending[Response]],
+    ) -> None:
+        self._games = games
+        self._seats = seats
+        self._limit = limit
+        self._metrics = metrics
+        self._start = start
+        """Runs a handler in a task whose result is a response, whatever happens."""
+
+    def move(self, request: Request) -> Pending[Response]:
+        """Place a mark."""
+        self._limit.spend(request)
+        body = request.json(MOVE)
+        live = self._games.known(request.id)
+        # Most moves are plain: then nothing has to be waited for but the commit, and no task is needed.
+        if live and live.game.is_ready and not live.is_busy and not live.is_stale:
+            mark = live.seat(live.room.held(request.secrets()), body.mark)
+            if mark and (pending := self._record(request, body, live, mark)):
+                return pending
+        return self._start(ROUTE, self._move(request, body))
+
+    def _record(
+        self, request: Request, body: schemas.Move, live: LiveGame, mark: MarkName
+    ) -> Pending[Response] | None:
+        """Record a move without waiting, unless it must be judged again with what the store has."""
+        command = TOKENS[mark, body.cell]
+        try:
+            answer, new = judge(
+                live.id, live.commands, live.game, command, version=body.version, key=body.key
+            )
+            check_legal(answer)
+        except NoughtsError:
+            return None
+        if not new:
+            return None
+        append = append_of(live.id, live.version, new, key=body.key, at=self._games.clock())
+        pending: Pending[Response] = Pending()
+
+        def settle(failure: Exception | None) -> None:
+            if failure or append.refusal:
+                self._start(ROUTE, self._move(request, body)).then(pending.resolve)
+            else:
+                self._metrics.moves += 1
+                self._metrics.requests[ROUTE, 200] += 1
+                pending.resolve(_moved(200, answer.version, append.text))
+
+        self._games.record(live, append, answer.game, settle)
+        return pending
+
+    async def _move(self, request: Request, body: schemas.Move) -> Response:
+        live, mark = await self._seats.find(request, body.mark)
+        if not live.game.is_ready:
+            await self._games.refresh(live)
+        if not live.game.is_ready:
+            raise ApiError("notReady", "nobody has joined yet", version=live.version)
+        return await self._act(live, TOKENS[mark, body.cell], body.version, body.key)
+
+    async def resign(self, request: Request) -> Response:
+        """Give the game up."""
+        body = request.json(ACTION)
+        live, mark = await self._seats.find(request, body.mark)
+        return await self._act(live, Resign(Mark(mark)), body.version, body.key)
+
+    async def take_back(self, request: Request) -> Response:
+        """Take back the last token, or ask the opponent to allow it."""
+        body = request.json(ACTION)
+        live, mark = await self._seats.find(request, body.mark, is_to_move=False)
+        command = TakeBack(Mark(mark))
+        if not live.room.needs_consent:
+            return await self._act(live, command, body.version, body.key)
+        if self._games.is_shared or body.version > live.version:
+            await self._games.refresh(live)
+        answer, new = self._judge(live, command, body.version, body.key)
+        if not new:  # it was taken back before
+            return _moved(200, answer.version, serialize(answer.events)[0])
+        offer = Offer("takeBack", mark, live.version)
+        await self._games.change_room(live, lambda room: msgspec.structs.replace(room, offer=offer))
+        return _moved(202, live.version, "", offer)
+
+    async def answer(self, request: Request) -> Response:
+        """Allow the opponent to take back, or refuse."""
+        body = request.json(REPLY)
+        live, mark = await self._seats.find(request)
+        if self._games.is_shared:
+            await self._games.refresh(live)
+        theirs, key = TakeBack(Mark(mark).other), hash_secret(body.key)
+        if any(command.key == body.key for command in live.commands):
+            return await self._act(live, theirs, live.version, body.key)
+        if not body.accept and live.room.declined == key:  # it was declined before
+            return _moved(200, live.version, "")
+        offer = live.offer
+        if offer is None or offer.kind != "takeBack" or offer.mark == mark:
+            raise ApiError("noOffer", "there is nothing to answer", version=live.version)
+        if body.accept:
+            return await self._act(live, theirs, offer.version, body.key)
+        await self._games.change_room(
+            live, lambda room: msgspec.structs.replace(room, offer=None, declined=key)
+        )
+        return _moved(200, live.version, "")
+
+    def _judge(
+        self, live: LiveGame, command: Command, version: int, key: str
+    ) -> tuple[Answer, tuple[Event, ...]]:
+        try:
+            return judge(live.id, live.commands, live.game, command, version=version, key=key)
+        except StaleVersion as error:
+            raise ApiError("staleVersion", str(error), version=live.version) from None
+
+    async def _act(self, live: LiveGame, command: Command, version: int, key: str) -> Response:
+        before = live.version
+        try:
+            answer = await self._games.command(live, command, version=version, key=key)
+        except StaleVersion as error:
+            raise ApiError("staleVersion", str(error), version=live.version) from None
+        self._metrics.moves += answer.version > before and command.__class__ is PlaceToken
+        return _moved(200, answer.version, serialize(answer.events)[0])
+
+
+def _moved(status: int, version: int, text: str, offer: Offer | None = None) -> Response:
+    """Return what a command led to; the text is that of the record."""
+    offered = f'{{"kind":"{offer.kind}","mark":"{offer.mark}"}}' if offer else "null"
+    events = text.replace("\n", ",")
+    return Response(status, f'{{"version":{version},"events":[{events}],"offer":{offered}}}'.encode())

@@ -1,0 +1,226 @@
+"""Requests and responses, as the application sees them: whole, and from any server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from noughts.core.errors import quoted
+from noughts.web.problems import MEDIA_TYPE, ApiError
+from noughts.web.room import MAX_SECRET_LENGTH
+
+Header: TypeAlias = tuple[bytes, bytes]
+Body = TypeVar("Body", bound=msgspec.Struct)
+Later = TypeVar("Later")
+
+MAX_BODY_BYTES = 4096
+MAX_QUERY_BYTES = 512
+
+HEADERS_READ = frozenset(
+    b"accept-encoding authorization content-type cookie host if-none-match last-event-id origin"
+    b" sec-fetch-site x-forwarded-for x-forwarded-proto".split()
+)
+"""The headers that a server passes on; it may pass on more."""
+
+API_HEADERS: tuple[Header, ...] = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""Of every response that is not a file of the page."""
+
+_JSON = b"application/json"
+JSON_HEADERS: tuple[Header, ...] = ((b"content-type", _JSON), *API_HEADERS)
+_PROBLEM_HEADERS: tuple[Header, ...] = ((b"content-type", MEDIA_TYPE.encode()), *API_HEADERS)
+
+
+class Response(NamedTuple):
+    """An answer; a server adds the date and the length."""
+
+    status: int
+    body: bytes
+    headers: tuple[Header, ...] = JSON_HEADERS
+
+
+class Pending(Generic[Later]):
+    """A response that comes later.
+
+    The callback runs at once when it does, and not in the next turn of the loop as a future's would: so
+    the response to a move leaves together with the frames of its streams.
+    """
+
+    __slots__ = ("_callback", "_result")
+
+    def __init__(self) -> None:
+        self._callback: Callable[[Later], object] | None = None
+        self._result: Later | None = None
+
+    def resolve(self, result: Later) -> None:
+        self._result = result
+        if self._callback:
+            self._callback(result)
+
+    def then(self, callback: Callable[[Later], object]) -> None:
+        self._callback = callback
+        if self._result is not None:
+            callback(self._result)
+
+    def __await__(self) -> Generator[None, None, Later]:
+        future: asyncio.Future[Later] = asyncio.get_running_loop().create_future()
+
+        def settle(result: Later) -> None:
+            if not future.done():  # the waiting task may have been cancelled
+                future.set_result(result)
+
+        self.then(settle)
+        return future.__await__()
+
+
+class Transport(Protocol):
+    """Where a stream is written to."""
+
+    def send(self, frame: bytes) -> bool:
+        """Send a part of the body; return False if the reader is too slow, and was cut off."""
+
+    def end(self) -> None:
+        """End the body in order."""
+
+
+def problem(error: ApiError) -> Response:
+    """Return the response to what was refused."""
+    return Response(error.status, error.body(), (*_PROBLEM_HEADERS, *error.headers))
+
+
+@lru_cache(maxsize=4096)
+def bare_address(address: str) -> str:
+    """Return an address without a port, and an IPv4 address without IPv6 around it.
+
+    >>> [*map(bare_address, ("::ffff:192.0.2.1", "192.0.2.1:5512", "[2001:DB8::1]:443"))]
+    ['192.0.2.1', '192.0.2.1', '2001:db8::1']
+    """
+    address = address.strip()
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
+    try:
+        return str(getattr(found := ip_address(address.partition("%")[0]), "ipv4_mapped", None) or found)
+    except ValueError:  # not an address: `*`, or nothing
+        return address
+
+
+class Request(msgspec.Struct):
+    """A request that has come whole."""
+
+    method: str
+    path: str
+    """The path under the prefix, decoded."""
+    query: bytes
+    headers: dict[bytes, bytes]
+    """By names in lower case."""
+    body: bytes
+    peer: str
+    """The address at the other end of the connection."""
+    scheme: str = "http"
+    prefix: str = ""
+    """Where the application is mounted."""
+    proxies: frozenset[str] = frozenset()
+    """The addresses of proxies that are trusted."""
+    id: str = ""
+    """What the path has in place of the route's parameter."""
+
+    @property
+    def address(self) -> str:
+        """The client's address; behind a trusted proxy, the last in its header that is not a proxy."""
+        peer = bare_address(self.peer)
+        if not self._is_trusted(peer):
+            return peer
+        named = [bare_address(one) for one in self.text(b"x-forwarded-for").split(",") if one.strip()]
+        return next((one for one in reversed(named) if one not in self.proxies), peer)
+
+    @property
+    def origin_scheme(self) -> str:
+        """The scheme that the browser used, as far as it is known."""
+        if self._is_trusted(bare_address(self.peer)):
+            forwarded = self.text(b"x-forwarded-proto").strip().lower()
+            if forwarded in ("http", "https"):
+                return forwarded
+        return self.scheme
+
+    def _is_trusted(self, address: str) -> bool:
+        return bool(self.proxies) and (address in self.proxies or "*" in self.proxies)
+
+    def text(self, name: bytes) -> str:
+        return self.headers.get(name, b"").decode("latin-1")
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return the secrets of seats that came with it."""
+        found = []
+        authorization, cookie = self.headers.get(b"authorization"), self.headers.get(b"cookie")
+        if authorization and authorization[:7].lower() == b"bearer ":
+            found.append(authorization[7:].strip())
+        if cookie:
+            pairs = [pair.strip().partition(b"=") for pair in cookie.split(b";")[:50]]
+            found += [secret for name, _, secret in pairs if name in (b"X", b"O")]
+        return tuple([one.decode("latin-1") for one in found[:4] if 0 < len(one) <= MAX_SECRET_LENGTH])
+
+    def check_origin(self, own: str) -> None:
+        """Refuse what another site has made somebody's browser send."""
+        origin = self.headers.get(b"origin")
+        if origin is not None:
+            expected = own or f"{self.origin_scheme}://{self.text(b'host')}"
+            is_ours = origin.decode("latin-1").lower() == expected.lower()
+        else:
+            # A browser that doesn't send an origin sends this; a program sends neither.
+            is_ours = self.headers.get(b"sec-fetch-site", b"none") in (b"none", b"same-origin")
+        if not is_ours:
+            raise ApiError("notAcceptedHere", "a page of another site cannot act here for its reader")
+
+    def parameters(self, *known: str) -> dict[str, str]:
+        """Read the query, which has only these parameters, each once."""
+        if not self.query:
+            return {}
+        if len(self.query) > MAX_QUERY_BYTES:
+            raise ApiError("badRequest", f"a query has {MAX_QUERY_BYTES} bytes at most")
+        try:
+            pairs = parse_qsl(self.query.decode("ascii"), keep_blank_values=True, strict_parsing=True)
+        except ValueError:
+            raise ApiError("badRequest", "the query cannot be read: it is like NAME=VALUE") from None
+        found: dict[str, str] = {}
+        for name, value in pairs:
+            if name not in known:
+                allowed = " and ".join(known) or "nothing"
+                raise ApiError("badRequest", f"the query takes {allowed}, not {quoted(name)}")
+            if name in found:
+                raise ApiError("badRequest", f"the query has {name} twice")
+            found[name] = value
+        return found
+
+    def json(self, decoder: msgspec.json.Decoder[Body]) -> Body:
+        """Read the body; a form of another site can't claim to be JSON."""
+        kind = self.headers.get(b"content-type", b"")
+        if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
+            raise ApiError("wrongType", "the body is JSON, and its Content-Type is application/json")
+        try:
+            return decoder.decode(self.body)
+        except msgspec.ValidationError as error:
+            words = str(error)
+            if "$.cell" in words and "Invalid enum value" in words:
+                raise ApiError("noSuchCell", "there is no such cell: cells are 0 to 8") from None
+            raise ApiError("badRequest", f"the body cannot be taken: {words[:200]}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise ApiError("badRequest", "the body is not JSON") from None
+
+
+def read_version(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise ApiError("badRequest", f"{name} is a number from 0 on, not {quoted(text)}")
+    return int(text)

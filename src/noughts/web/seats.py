@@ -1,0 +1,42 @@
+"""Whose seat a request is for."""
+
+from __future__ import annotations
+
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
+from noughts.web.limits import Limit
+from noughts.web.problems import absent
+from noughts.web.request import Request
+from noughts.web.room import MarkName
+
+
+class Seats:
+    """Checks the secrets that come with requests; wrong ones are limited per address."""
+
+    def __init__(self, games: Games, wrong_secrets: Limit) -> None:
+        self._games = games
+        self._wrong_secrets = wrong_secrets
+
+    async def held(self, live: LiveGame, request: Request) -> tuple[MarkName, ...]:
+        """Return the seats whose secrets came with a request."""
+        secrets = request.secrets()
+        if not secrets:
+            return ()
+        if held := live.room.held(secrets):
+            return held
+        self._wrong_secrets.check(request)
+        await self._games.refresh(live)  # another process may have given the seat away just now
+        if held := live.room.held(secrets):
+            return held
+        self._wrong_secrets.spend(request)
+        return ()
+
+    async def find(
+        self, request: Request, mark: MarkName | None = None, *, is_to_move: bool = True
+    ) -> tuple[LiveGame, MarkName]:
+        """Return the game and the seat that a command is for, or refuse."""
+        live = await self._games.find(request.id)
+        seat = live.seat(await self.held(live, request), mark, is_to_move=is_to_move)
+        if seat is None:
+            raise absent()
+        return live, seat

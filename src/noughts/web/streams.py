@@ -1,0 +1,176 @@
+"""Server-sent events: who may subscribe to a game, limits, and keep-alive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
+from noughts.web.limits import network
+from noughts.web.problems import ApiError
+from noughts.web.request import API_HEADERS, Header, Request, Transport, read_version
+from noughts.web.room import MarkName
+from noughts.web.seats import Seats
+from noughts.web.settings import Settings
+
+PING_SECONDS = 15
+PING = b"event: ping\ndata: {}\n\n"
+"""An event and not a comment, which browsers hide from the page: its absence shows a dead stream."""
+
+
+class Stream:
+    """One subscriber of a game. Events go straight to its transport, which cuts off slow readers."""
+
+    status = 200
+    headers: tuple[Header, ...] = (
+        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"x-accel-buffering", b"no"),
+        *API_HEADERS,
+    )
+
+    __slots__ = ("_after", "_is_closed", "_streams", "_transport", "address", "game", "marks", "room")
+
+    def __init__(
+        self, streams: Streams, game: LiveGame, marks: tuple[MarkName, ...], address: str, after: int
+    ) -> None:
+        self._streams = streams
+        self._after = after
+        self._transport: Transport | None = None
+        self._is_closed = False
+        self.game = game
+        self.marks = marks
+        self.address = address
+        self.room = b""
+
+    def start(self, transport: Transport) -> None:
+        """Send what the subscriber has missed, and from now on everything."""
+        self._transport = transport
+        self.game.streams[self] = None
+        self.room = self.game.room_frame()
+        self._streams.started(self)
+        self.send(self.game.first_frames(self._after))
+
+    def send(self, frame: bytes) -> None:
+        if self._transport and not self._transport.send(frame):
+            self._streams.dropped += 1
+            self.close()
+
+    def end(self) -> None:
+        """End the stream in order: the subscriber comes back."""
+        if self._transport:
+            transport = self._transport
+            self.close()
+            transport.end()
+
+    def close(self) -> None:
+        """Forget the subscriber: its connection is gone, or was before the stream could start."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._transport = None
+            self._streams.remove(self)
+
+
+class Streams:
+    """All streams of this process."""
+
+    def __init__(
+        self,
+        games: Games,
+        seats: Seats,
+        settings: Settings,
+        *,
+        find_present: Callable[[LiveGame], Awaitable[None]],
+        on_join: Callable[[LiveGame, bool], None],
+        on_leave: Callable[[LiveGame, bool], None],
+    ) -> None:
+        self._games = games
+        self._seats = seats
+        self._max_streams = settings.most_streams
+        self._max_per_address = settings.streams_per_address
+        self._find_present = find_present
+        self._on_join = on_join
+        self._on_leave = on_leave
+        """Called with the game, and whether it was a player who came or left."""
+        self._open: dict[Stream, int] = {}
+        """All streams, each with its second of the ping interval."""
+        self._count = 0
+        self._per_address: Counter[str] = Counter()
+        self.dropped = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def subscribe(self, request: Request) -> Stream | Awaitable[Stream]:
+        """Follow a game: server-sent events, the id of each is the event's version."""
+        after = _last_seen(request)
+        live = self._games.known(request.id)
+        if live is not None and not live.is_stale and not self._games.is_shared:
+            secrets = request.secrets()
+            marks = live.room.held(secrets)
+            if after <= live.version and bool(marks) == bool(secrets):
+                return self._admit(request, live, marks, after)
+        return self._subscribe_later(request, after)
+
+    async def _subscribe_later(self, request: Request, after: int) -> Stream:
+        while True:
+            live = await self._games.find(request.id, is_latest=True)
+            if after > live.version:
+                await self._games.refresh(live)
+            if after > live.version:
+                raise ApiError(
+                    "staleVersion", f"the game never was at version {after}", version=live.version
+                )
+            marks = await self._seats.held(live, request)
+            await self._find_present(live)
+            if self._games.known(live.id) is live:  # else it was deleted meanwhile
+                return self._admit(request, live, marks, after)
+
+    def _admit(self, request: Request, live: LiveGame, marks: tuple[MarkName, ...], after: int) -> Stream:
+        address = network(request.address)
+        if self._max_streams and len(self._open) >= self._max_streams:
+            raise ApiError("tooBusy", "the server has as many readers as it can hold", retry_after=5)
+        most = self._max_per_address
+        if most and self._per_address[address] >= most:
+            raise ApiError("tooMany", f"one address may follow {most} games at once", retry_after=5)
+        stream = Stream(self, live, marks, address, after)
+        self._count += 1
+        self._open[stream] = self._count % PING_SECONDS
+        self._per_address[address] += 1
+        return stream
+
+    def started(self, stream: Stream) -> None:
+        """Note that a stream that was admitted has started."""
+        game = stream.game
+        self._on_join(game, bool(stream.marks))
+        if self._games.known(game.id) is not game:  # it was deleted meanwhile
+            stream.end()
+        elif game.is_stale:
+            self._games.refresh_soon(game)
+
+    def remove(self, stream: Stream) -> None:
+        del self._open[stream]
+        self._per_address[stream.address] -= 1
+        if not self._per_address[stream.address]:
+            del self._per_address[stream.address]
+        if stream.game.streams.pop(stream, self) is None:  # it had started
+            self._on_leave(stream.game, bool(stream.marks))
+
+    def ping(self, second: int) -> None:
+        """Ping the streams whose turn it is."""
+        now = second % PING_SECONDS
+        for stream in [one for one, turn in self._open.items() if turn == now]:
+            stream.send(PING)
+
+    def close(self) -> None:
+        for stream in tuple(self._open):
+            stream.end()
+
+
+def _last_seen(request: Request) -> int:
+    """Return the version that a subscriber has seen."""
+    parameters = request.parameters("after")
+    last = request.headers.get(b"last-event-id")
+    if last is not None:
+        return read_version("Last-Event-ID", last.decode("latin-1"))
+    return read_version("after", parameters.get("after", "0"))

@@ -1,0 +1,44 @@
+"""Threads for work that blocks."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from threading import Event
+
+import pytest
+
+from noughts.web.threads import Threads
+
+
+def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
+    """Also one that a future refuses: it would wait for ever."""
+
+    def stop() -> None:
+        raise StopIteration
+
+    async def run() -> None:
+        threads = Threads("test")
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await asyncio.wait_for(threads.run(stop), 30)
+        assert await asyncio.wait_for(threads.run(lambda: 5), 30) == 5
+        threads.close()
+
+    asyncio.run(run())
+
+
+def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
+    """As when a database is away, and the same is asked again and again."""
+    done: list[int] = []
+
+    async def run() -> None:
+        threads, goes_on = Threads("test"), Event()
+        first = threads.run(goes_on.wait)
+        cancelled, last = (threads.run(partial(done.append, number)) for number in (1, 2))
+        cancelled.cancel()
+        goes_on.set()
+        await asyncio.wait_for(asyncio.gather(first, last), 30)
+        threads.close()
+
+    asyncio.run(run())
+    assert done == [2]
