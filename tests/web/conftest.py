@@ -8,6 +8,7 @@ import pytest
 
 from postgres_server import Server as Postgres
 from web.agreement import Agreement
+from web.in_process import InProcessServer
 from web.serving import Client, Server
 
 if TYPE_CHECKING:
@@ -15,10 +16,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+IN_PROCESS = {"test_bodies", "test_games", "test_keys", "test_random_games", "test_seats"}
+"""Tests of the API alone: they need no sockets."""
+
+
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest) -> Server:
+    """Run a server for all tests that need no own; whatever it answers has to be as documented."""
+    module = request.module.__name__.rpartition(".")[2]
+    found: Server = request.getfixturevalue("in_process" if module in IN_PROCESS else "in_a_process")
+    return found
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server for all tests that need no own; whatever it answers has to be as documented."""
+def in_a_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server as a user would."""
     yield from _serving(f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}")
+
+
+@pytest.fixture(scope="session")
+def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run the application itself."""
+    yield from _checked(InProcessServer(f"sqlite:{tmp_path_factory.mktemp('api') / 'games.db'}"))
 
 
 @pytest.fixture(scope="session")
@@ -52,8 +71,13 @@ def postgres() -> Iterator[Postgres]:
 
 def _serving(store: str) -> Iterator[Server]:
     with Server(store) as server:
-        server.check = Agreement(server)
-        yield server
-        assert server.stop() == 0
+        yield from _checked(server)
         assert b"Traceback" not in server.errors
         assert b'"level": "error"' not in server.errors
+
+
+def _checked(server: Server) -> Iterator[Server]:
+    """Hold all that a server answers against the document, and end it in order."""
+    server.check = Agreement(server)
+    yield server
+    assert server.stop() == 0

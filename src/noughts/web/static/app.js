@@ -1,5 +1,6 @@
 /** Which screen an address shows, and the way from one to the other without loading the page anew. */
 
+import { BASE } from "./base.js";
 import { h, s } from "./dom.js";
 import * as start from "./start.js";
 
@@ -30,7 +31,7 @@ async function show(handoff = null) {
   const mine = ++visit;
   leave();
   leave = () => {};
-  const [parts, load] = SCREENS.map(([path, screen]) => [path.exec(location.pathname), screen]).find(
+  const [parts, load] = SCREENS.map(([path, screen]) => [path.exec(location.pathname.slice(BASE.length)), screen]).find(
     ([found]) => found,
   ) ?? [[], null];
   let screen;
@@ -87,7 +88,7 @@ function lost(where, context) {
       "div",
       { class: "hero" },
       h("h1", { tabindex: "-1" }, "Nothing here."),
-      h("p", {}, h("a", { href: "/" }, "To the start")),
+      h("p", {}, h("a", { href: `${BASE}/` }, "To the start")),
     ),
   );
 }

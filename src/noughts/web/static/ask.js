@@ -1,6 +1,8 @@
 /** Questions and commands to the server, and the two ways in which they fail. */
 
-const API = "/api/v1";
+import { BASE } from "./base.js";
+
+const API = `${BASE}/api/v1`;
 const PATIENCE = 10_000;
 
 /** The server has said no; `message` is its sentence. */

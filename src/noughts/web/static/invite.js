@@ -1,5 +1,6 @@
 /** While one waits: the link for the other player, to copy, to share or to scan. */
 
+import { BASE } from "./base.js";
 import { button, copyButton, h } from "./dom.js";
 import { inviteOf } from "./setup.js";
 
@@ -9,7 +10,7 @@ export function panel({ id, room }) {
   if (!code && !room.lobby) {
     return h("p", { class: "soft" }, "The link to this game is where it was made.");
   }
-  const link = `${location.origin}/game/${id}${room.lobby ? "" : `#${code}`}`;
+  const link = `${location.origin}${BASE}/game/${id}${room.lobby ? "" : `#${code}`}`;
   const field = h("input", {
     class: "link",
     readonly: true,

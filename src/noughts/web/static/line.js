@@ -1,6 +1,7 @@
 /** The line to one game: its events as they happen, and the way back when it breaks. */
 
 import { at, BrokenLine, get, Refusal } from "./ask.js";
+import { BASE } from "./base.js";
 
 const LONGEST_WAIT = 10_000;
 const SILENCE_LIMIT_MS = 25_000; // the server sends a ping every 15 s
@@ -41,7 +42,7 @@ export class Line {
   /** Listen to what comes after a version. */
   open(version) {
     this.#source?.close();
-    const source = new EventSource(`/api/v1${at(this.#id, "events")}?after=${version}`);
+    const source = new EventSource(`${BASE}/api/v1${at(this.#id, "events")}?after=${version}`);
     this.#source = source;
     this.#heardAt = Date.now();
     for (const sign of ["open", "message", "room", "ping"])

@@ -1,6 +1,7 @@
 /** The open tables: who waits for an opponent, who plays, and a table of one's own. */
 
 import { get } from "./ask.js";
+import { BASE } from "./base.js";
 import { chip, h, name, setText } from "./dom.js";
 import { creator, firstChoice, markChoice, nameField } from "./setup.js";
 
@@ -44,7 +45,7 @@ function listTables(place, context) {
       { class: "hero" },
       h("h1", { tabindex: "-1" }, "Open table"),
       h("p", {}, "Play whoever is there, or watch."),
-      h("a", { class: "btn main wide", href: "/lobby#open" }, "Open a table"),
+      h("a", { class: "btn main wide", href: `${BASE}/lobby#open` }, "Open a table"),
       said,
       open.element,
       playing.element,
@@ -104,7 +105,7 @@ function rows(title, nothing) {
 function waiting({ id, name: who, mark, first }) {
   return h(
     "a",
-    { class: "choice", href: `/game/${id}` },
+    { class: "choice", href: `${BASE}/game/${id}` },
     h(
       "span",
       {},
@@ -118,7 +119,7 @@ function waiting({ id, name: who, mark, first }) {
 function played({ id, X, O }) {
   return h(
     "a",
-    { class: "choice", href: `/game/${id}` },
+    { class: "choice", href: `${BASE}/game/${id}` },
     h("span", { class: "pair" }, chip("X"), name(X ?? "X"), chip("O"), name(O ?? "O")),
     h("span", { class: "go" }, "Watch"),
   );

@@ -1,5 +1,6 @@
 /** A game told again from the digits of its address alone. */
 
+import { BASE } from "./base.js";
 import "./board.js";
 import { h, setText } from "./dom.js";
 import { eventsDrawer } from "./drawer.js";
@@ -59,7 +60,7 @@ function refuse(place, message) {
       { class: "hero" },
       h("h1", { tabindex: "-1" }, "These digits are no game."),
       h("p", {}, code ? `Move ${number}: ${REFUSALS[code]}.` : message),
-      h("a", { class: "btn", href: "/" }, "To the start"),
+      h("a", { class: "btn", href: `${BASE}/` }, "To the start"),
     ),
   );
 }

@@ -1,17 +1,18 @@
 /** The first screen: four ways to play. */
 
 import { get } from "./ask.js";
+import { BASE } from "./base.js";
 import { h, s, setText } from "./dom.js";
 
 const WAYS = [
-  ["/#friend", "Play a friend", "Share a link or a code to scan"],
-  ["/#computer", "Play the computer", "From pure chance to perfect play"],
-  ["/lobby", "Open table", "Play whoever is there, or watch"],
-  ["/#same", "Same screen", "Two people, one device"],
+  ["#friend", "Play a friend", "Share a link or a code to scan"],
+  ["#computer", "Play the computer", "From pure chance to perfect play"],
+  ["lobby", "Open table", "Play whoever is there, or watch"],
+  ["#same", "Same screen", "Two people, one device"],
 ];
 
 export function mount(place) {
-  const ways = WAYS.map(([href, title, about]) => way(href, title, about));
+  const ways = WAYS.map(([path, title, about]) => way(`${BASE}/${path}`, title, about));
   place.append(
     h(
       "div",

@@ -1,6 +1,7 @@
 /** The screen of a game: what players do at it, and what they see of it. */
 
 import { newKey } from "./ask.js";
+import { BASE } from "./base.js";
 import { announce, h, session, setText } from "./dom.js";
 import { active, boardText, fold, other, told, turn } from "./game.js";
 import { herald } from "./herald.js";
@@ -117,7 +118,7 @@ class Table {
         { class: "hero" },
         h("h1", { tabindex: "-1" }, sentence),
         h("p", {}, "The link may be incomplete, or the game too old."),
-        h("a", { class: "btn", href: "/" }, "To the start"),
+        h("a", { class: "btn", href: `${BASE}/` }, "To the start"),
       ),
     );
   }
@@ -253,7 +254,7 @@ class Table {
   #goOn(id, seated) {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
-    this.#context.go(`/game/${id}`, seated);
+    this.#context.go(`${BASE}/game/${id}`, seated);
   }
 
   async #join(body, broken) {

@@ -1,5 +1,6 @@
 /** A table as it is seen: made once, and changed where something has changed, so that no focus is lost. */
 
+import { BASE } from "./base.js";
 import "./board.js";
 import { button, copyButton, h, name, setAttribute, setText } from "./dom.js";
 import { eventsDrawer } from "./drawer.js";
@@ -67,7 +68,7 @@ export class View {
       class: "btn",
     });
     this.#row = h("div", { class: "row" }, ...Object.values(this.#buttons));
-    this.#link = copyButton("Copy link", () => `${location.origin}/game/${id}`, { class: "quiet" });
+    this.#link = copyButton("Copy link", () => `${location.origin}${BASE}/game/${id}`, { class: "quiet" });
     this.#table = h(
       "div",
       { class: "table" },
@@ -179,5 +180,5 @@ export class View {
 
 /** The address that tells a game again, from its moves alone. */
 function replayPath(game) {
-  return `/replay/${digits(game)}${game.first === "O" ? "?first=O" : ""}`;
+  return `${BASE}/replay/${digits(game)}${game.first === "O" ? "?first=O" : ""}`;
 }
