@@ -1,0 +1,148 @@
+"""Simulated time: event loops that run on it, and whatever happens outside of them.
+
+The callbacks of a loop run in the order in which they became ready. What comes from outside (threads,
+networks, crashes) is scheduled by the simulation, which draws its times from a seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from contextvars import Context
+
+MAX_CALLBACKS = 100_000
+"""More than a whole run needs; a loop that never comes to rest would run for ever."""
+
+
+class Simulation:
+    """The clock, and what is to happen when."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.now = 0.0
+        self.loops: list[SimulatedLoop] = []
+        self._agenda: list[tuple[float, int, Callable[[], object]]] = []
+        self._numbers = count()
+        self._ran = 0
+
+    def after(self, seconds: float, action: Callable[[], object]) -> None:
+        """Have something happen later."""
+        self.at(self.now + seconds, action)
+
+    def at(self, when: float, action: Callable[[], object]) -> None:
+        """Have something happen then, after what is to happen at the same time."""
+        heappush(self._agenda, (when, next(self._numbers), action))
+
+    def run(self, until: float, is_done: Callable[[], bool] = lambda: False) -> None:
+        """Let time pass until then, or until something is so."""
+        self._run_ready()
+        while self._agenda and self._agenda[0][0] <= until and not is_done():
+            self.now, _, action = heappop(self._agenda)
+            action()
+            self._run_ready()
+        if not is_done():
+            self.now = max(self.now, until)
+
+    def _run_ready(self) -> None:
+        while [loop for loop in tuple(self.loops) if loop.run_ready()]:
+            self._ran += 1
+            assert self._ran < MAX_CALLBACKS, "the loops never come to rest"
+
+
+class SimulatedLoop(asyncio.AbstractEventLoop):
+    """An event loop on simulated time; once killed, nothing of it runs any more."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._ready: deque[asyncio.Handle] = deque()
+        self.is_killed = False
+        self.failures: list[dict[str, Any]] = []
+        """What went wrong without anybody noticing."""
+        simulation.loops.append(self)
+
+    def run_ready(self) -> bool:
+        """Run the callbacks that are ready, in order; return whether there were any."""
+        if not self._ready or self.is_killed:
+            return False
+        asyncio._set_running_loop(self)  # noqa: SLF001 - documented for those who write loops
+        try:
+            for _ in range(len(self._ready)):
+                handle = self._ready.popleft()
+                if not handle.cancelled():
+                    handle._run()  # noqa: SLF001 - as every loop does
+                if self.is_killed:
+                    break
+        finally:
+            asyncio._set_running_loop(None)  # noqa: SLF001 - the same
+        return True
+
+    def start(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the action returns
+        """Call something inside the loop, now."""
+        asyncio._set_running_loop(self)  # noqa: SLF001 - the same
+        try:
+            return action()
+        finally:
+            asyncio._set_running_loop(None)  # noqa: SLF001 - the same
+
+    def kill(self) -> None:
+        """Stop for good, in the middle of whatever is going on."""
+        self.is_killed = True
+        self._ready.clear()
+        self._simulation.loops.remove(self)
+
+    def time(self) -> float:
+        return self._simulation.now
+
+    def call_soon(
+        self, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    call_soon_threadsafe = call_soon
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: object, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._simulation.at(max(when, self.time()), lambda: self._fire(timer))
+        return timer
+
+    def _fire(self, timer: asyncio.TimerHandle) -> None:
+        if not timer.cancelled() and not self.is_killed:
+            self._ready.append(timer)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Coroutine[Any, Any, Any], **_: object) -> asyncio.Task[Any]:  # type: ignore[override]  # as it is used
+        return asyncio.Task(coro, loop=self)
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if not self.is_killed:
+            self.failures.append(context)
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Do nothing: a cancelled timer is passed over when its time comes."""

@@ -1,0 +1,85 @@
+"""Many runs of the server in a simulated world, each with faults of its own (`simulation.py`)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from figures import record_figure
+from noughts.web import streams
+from noughts.web.bots import BotTurns
+from web.simulation import FAULTS, Cluster
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from noughts.web.game import LiveGame
+
+SEEDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 200
+PARTS = 20
+FIGURE = (
+    "{seeds} simulations of the server, {hours:.1f} simulated hours: {problems} problems; faults: "
+    + ", ".join(f"{kind} {{{kind.replace(' ', '_').replace(',', '')}}}" for kind in FAULTS)
+)
+
+
+def run(seed: int) -> Cluster:
+    """Run a simulation to its end."""
+    cluster = Cluster(seed)
+    cluster.run()
+    return cluster
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("part", range(PARTS))
+def test_everybody_gets_on_once_the_faults_are_over(
+    part: int, record_property: Callable[[str, object], None]
+) -> None:
+    """Nothing acknowledged is lost, nothing refused is recorded, nobody waits for ever."""
+    for seed in range(part, SEEDS, PARTS):
+        cluster = run(seed)
+        faults = {kind.replace(" ", "_").replace(",", ""): cluster.faults[kind] for kind in FAULTS}
+        hours = cluster.simulation.now / 3600
+        record_figure(
+            record_property, FIGURE, seeds=1, hours=hours, problems=len(cluster.problems), **faults
+        )
+        assert not cluster.problems, f"seed {seed}: {cluster.problems}"
+
+
+def test_a_seed_gives_the_same_run_again() -> None:
+    """With the same faults at the same times, and the same games in the end."""
+    first, again = run(7), run(7)
+
+    assert first.faults == again.faults
+    assert first.last_fault == again.last_fault
+    for one, other in zip(first.games, again.games, strict=True):
+        assert one.id == other.id
+        assert first.store.read(one.id) == again.store.read(one.id)
+
+
+class LateRemoval(dict["LiveGame", "asyncio.Task[None]"]):
+    """Removes a game when its task is done, one turn of the loop after the task has looked last."""
+
+    def __delitem__(self, live: LiveGame) -> None:
+        self[live].add_done_callback(lambda _done: self.pop(live))
+
+
+def test_a_forgotten_turn_of_a_bot_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move that is recorded while the bot counts as thinking, and thinks no more."""
+    init = BotTurns.__init__
+
+    def forgetful(turns: BotTurns, *args: object) -> None:
+        init(turns, *args)  # type: ignore[arg-type]  # as they came
+        turns._thinking = LateRemoval()  # noqa: SLF001 - the fault that is put back
+
+    monkeypatch.setattr(BotTurns, "__init__", forgetful)
+    assert any("a turn of a bot was missed" in run(seed).problems for seed in range(200))
+
+
+def test_a_stream_whose_death_nobody_sees_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a comment for a ping, which a page doesn't see, every quiet stream looks dead."""
+    monkeypatch.setattr(streams, "PING", b": ping\n\n")
+    assert any("a stream was silent without a fault" in run(seed).problems for seed in range(200))
