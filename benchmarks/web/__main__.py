@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import resource
 import sys
 import tempfile
@@ -13,13 +14,16 @@ from typing import TYPE_CHECKING
 from benchmarks.report import missed, report
 from benchmarks.web.page import page
 from benchmarks.web.processes import processes
-from benchmarks.web.rounds import Bench, report_ratio
+from benchmarks.web.rounds import Bench, median, report_ratio
 from benchmarks.web.servers import NO_LIMITS, Shape, disk_of, load, pinned, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 STREAMS = 10_000
+STREAM_BYTES = 12_000
+RATE = 3.0 if platform.machine() == "x86_64" else 3.5
+"""The kinds of machines differ in how much faster than Node they run Python."""
 
 
 def rates(bench: Bench) -> None:
@@ -33,9 +37,9 @@ def rates(bench: Bench) -> None:
     )
     what = "accepted moves, durable on SQLite, one core, 200 matches"
     for ours, peer, more, limit in (
-        ("warm", "peer_memory", "against boardgame.io in memory", 3),
+        ("warm", "peer_memory", "against boardgame.io in memory", RATE),
         ("warm", "peer_flatfile", "against boardgame.io with FlatFile", 15),
-        ("cold", "peer_memory", "every game cold, against boardgame.io in memory", 2),
+        ("cold", "peer_memory", "every game cold, against boardgame.io in memory", 2.3),
     ):
         report_ratio(f"{what}, {more}", rounds, (ours, peer), "rate", limit)
 
@@ -45,15 +49,21 @@ def many_matches(bench: Bench) -> None:
     shape = Shape(1_000, 3)
     rounds = bench.rounds(peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape))
     what = "accepted moves, durable on SQLite, one core, 1,000 matches, against boardgame.io in memory"
-    report_ratio(what, rounds, ("ours", "peer"), "rate", 2)
+    report_ratio(what, rounds, ("ours", "peer"), "rate", 2.7)
 
 
 def thought(bench: Bench) -> None:
-    """Compare how long a move takes to both clients when people think."""
+    """Compare how long a move takes to both clients when people think; a commit needs the disk."""
     shape = Shape(200, 2, 1_000)
-    rounds = bench.rounds(peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape))
+    rounds = bench.rounds(
+        peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape), disk=bench.disk
+    )
+    disk = median(rounds["disk"], "p99")
+    is_fast = bool(rounds.get("peer")) and disk < median(rounds["peer"], "p99") / 6
     what = "p99 of move → both clients, 200 matches with a second of thought"
-    report_ratio(f"{what}, against boardgame.io in memory", rounds, ("ours", "peer"), "p99", 1 / 3)
+    what += f" (of a commit on this disk: {disk * 1e3:.2f} ms)"
+    limit = 1 / 3 if is_fast else 1 / 2
+    report_ratio(f"{what}, against boardgame.io in memory", rounds, ("ours", "peer"), "p99", limit)
 
 
 def memory(bench: Bench) -> None:
@@ -84,8 +94,8 @@ def idle_streams(bench: Bench) -> None:
     report(
         f"{told['streams']:,.0f} idle streams on one process",
         figure,
-        "≤ 20 kB each",
-        reached=size <= 20_000,
+        f"≤ {STREAM_BYTES // 1000} kB each",
+        reached=size <= STREAM_BYTES,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import statistics
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.web.servers import Shape, Told
 
 ROUNDS = 3
+COMMITS = 2_000
 
 Rounds: TypeAlias = "dict[str, list[Told]]"
 
@@ -61,6 +64,22 @@ class Bench:
             with serving(command, self.log, NODE_ENV="production") as server:
                 told = peer_load(self._modules, server, shape)
         return self.keep(f"boardgame.io, {kind}", shape, told)
+
+    def disk(self) -> Told:
+        """Commit small rows to SQLite, as durably as the store does."""
+        took = []
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            connection = sqlite3.connect(f"{folder}/rows", isolation_level=None)
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("CREATE TABLE rows (text TEXT)")
+            for _ in range(COMMITS):
+                start = time.perf_counter()
+                connection.execute("INSERT INTO rows VALUES (?)", ("x" * 200,))
+                took.append(time.perf_counter() - start)
+                time.sleep(0.001)  # not in one rush, as when people think
+            connection.close()
+        return {"p99": statistics.quantiles(took, n=100)[98]}
 
     def played(
         self,

@@ -22,7 +22,9 @@ NO_LIMITS = {
         "CREATES_PER_MINUTE",
         "JOINS_PER_MINUTE",
         "WRONG_SECRETS_PER_MINUTE",
+        "MOVES_PER_MINUTE",
         "STREAMS_PER_ADDRESS",
+        "CONNECTIONS_PER_ADDRESS",
     )
 }
 """All load comes from one address."""
