@@ -10,7 +10,7 @@ import pytest
 from far_server import INVITE, SECRETS, FarServer, after_all, hang_up, home, joined, problem, seats, text
 from forked import noughts
 from noughts import O, PlaceToken
-from pseudo_terminal import CTRL_C, CTRL_D, between_pipes
+from pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,6 +217,16 @@ def test_a_seat_whose_answer_is_lost_is_asked_for_again(
         session.expect("You play O against bob.")
 
     first, second = server.bodies("/join")
+    assert first == second
+
+
+def test_a_game_whose_answer_is_lost_is_asked_for_again(server: FarServer, tmp_path: Path) -> None:
+    """With the same key, and so it is created once."""
+    server.harm["/games"].append(hang_up)
+    with in_terminal("join", server.url, "--bot", "club", env=home(tmp_path)) as session:
+        session.expect("You play X against club.")
+
+    first, second = server.bodies("/games")
     assert first == second
 
 

@@ -119,9 +119,10 @@ class Visit:
         return Place(address.at(address.game or ""), given.standing, given.mark, given.secret)
 
     def _create(self, body: dict[str, object]) -> Place:
-        given = seated(self._ask("/games", self._signed(body)))
+        key = random_id()
+        given = seated(self._ask_again("/games", self._signed({**body, "key": key})))
         address = self._address.at(given.game)
-        self._seats.keep(address, Seat(random_id(), given.secret))
+        self._seats.keep(address, Seat(key, given.secret))
         if given.invite:  # the one code that is meant to be passed on
             self._screen.say(f"To play with you, a friend opens {address}#{given.invite}")
         return Place(address, given.standing, given.mark, given.secret)

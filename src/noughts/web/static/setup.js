@@ -1,6 +1,7 @@
 /** What is asked before a game: names, marks, who starts; and against whom. */
 
-import { get, post } from "./ask.js";
+import { get, newKey, post } from "./ask.js";
+import { BASE } from "./base.js";
 import { announce, h, memory, name as bdi } from "./dom.js";
 import { botName } from "./sentence.js";
 
@@ -38,7 +39,7 @@ export function mount(place, context) {
   const which = location.hash.slice(1);
   const kind = KINDS[which];
   if (!kind) {
-    context.go("/", null, { replace: true });
+    context.go(`${BASE}/`, null, { replace: true });
     return () => {};
   }
   context.title(kind.title);
@@ -63,6 +64,7 @@ export function mount(place, context) {
  * @param {() => object} wanted what the form itself does not ask
  */
 export function creator(context, wanted) {
+  let sent = { wish: "", key: "" }; // sent again after a lost answer, it creates no second game
   return async (event) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -70,10 +72,13 @@ export function creator(context, wanted) {
     form.dataset.busy = "yes";
     const body = { ...wanted(), ...answers(form) };
     if (event.submitter?.value) body.bot = event.submitter.value;
+    const wish = JSON.stringify(body);
+    if (sent.wish !== wish) sent = { wish, key: newKey() };
     try {
-      const seated = await post("/games", body);
+      const seated = await post("/games", { ...body, key: sent.key });
+      sent.wish = "";
       if (seated.invite) rememberInvite(seated.id, seated.invite);
-      context.go(`/game/${seated.id}`, seated);
+      context.go(`${BASE}/game/${seated.id}`, seated);
     } catch (error) {
       complain(form, error);
     } finally {
