@@ -129,6 +129,33 @@ def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
     serve(play)
 
 
+@pytest.mark.parametrize("method", [b"POST", b"CONNECT"])
+@pytest.mark.parametrize(
+    "framing",
+    [
+        b"Transfer-Encoding: gzip",
+        b"Transfer-Encoding: chunked, gzip",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        b"Transfer-Encoding:",
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked",
+        b"Content-Length: 5\r\nContent-Length: 5",
+        b"Content-Length: +5",
+        b"Content-Length: 5000",
+    ],
+)
+def test_a_body_of_unknown_length_is_refused_with_an_upgrade_too(framing: bytes, method: bytes) -> None:
+    """In a sentence, and the connection is closed: nobody knows where the next request begins."""
+
+    async def play(server: Server) -> None:
+        requests, wire = noting(server), Wire(server)
+        wire.send(method + b" / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + framing + b"\r\n\r\n" + HEALTH)
+        assert wire.statuses in ([400], [413])
+        assert wire.is_closed
+        assert not requests
+
+    serve(play)
+
+
 def test_trailers_are_not_headers() -> None:
     """Nobody chooses an address or a secret after the head."""
 

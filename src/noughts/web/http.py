@@ -224,14 +224,16 @@ class Connection(asyncio.Protocol):
                 return
 
     def _parse(self, data: bytes) -> bytes:
-        """Feed the parser, and return what it has left out after a request for an upgrade."""
+        """Feed the parser, and return what it is to be fed next after a request for an upgrade."""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:  # declined by going on as before
-            if self._framing:  # the parser takes the body for another protocol: a new one reads it
-                self._parser = httptools.HttpRequestParser(self)
-                self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n\r\n" % self._framing)
-            return data[upgrade.args[0] :]
+            left = data[upgrade.args[0] :]
+            if not self._framing:
+                return left
+            # The parser takes the body for another protocol: a new one reads it, after a head of its own.
+            self._parser = httptools.HttpRequestParser(self)
+            return b"POST / HTTP/1.1\r\n%b\r\n\r\n%b" % (self._framing, left)
         except httptools.HttpParserError:
             if not self._is_last:
                 self._is_last = True
