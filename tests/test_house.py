@@ -14,14 +14,14 @@ SOURCE = Path(__file__).parent.parent / "src" / "noughts"
 # everything, and nothing reaches the command.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
-    "words": {"core"},
+    "text": {"core"},
     "players": {"core"},
     "store": {"core"},
     "service": {"core", "store"},
-    "terminal": {"core", "players", "service", "store", "words", "__init__"},
-    "web": {"core", "players", "service", "store", "words", "__init__"},
+    "terminal": {"core", "players", "service", "store", "text", "__init__"},
+    "web": {"core", "players", "service", "store", "text", "__init__"},
     "lab": {"core", "players"},
-    "library": {"core", "players", "service", "store", "words"},
+    "library": {"core", "players", "service", "store", "text"},
     "__init__": {"library", "players"},
     "__main__": {"__init__", "terminal"},
 }
@@ -125,9 +125,7 @@ def test_the_service_knows_no_more_of_stores_than_the_contract() -> None:
     assert known == {"noughts.store.base"}
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if "core" in path.parts or "words" in path.parts]
-)
+@pytest.mark.parametrize("path", [path for path in FILES if "core" in path.parts or "text" in path.parts])
 def test_what_is_pure_stays_pure(path: Path) -> None:
     """Time, chance and the outside come in as arguments."""
     assert not imports(path) & IMPURE

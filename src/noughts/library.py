@@ -33,8 +33,8 @@ from noughts.players.chance import next_move
 from noughts.service import Answer, Service
 from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
 from noughts.store.urls import open_store
-from noughts.words.describe import describe, standing
-from noughts.words.wording import GEM, KATA, NARRATIVE, WORDINGS, Wording
+from noughts.text.describe import describe, standing
+from noughts.text.wordings import GEM, KATA, NARRATIVE, WORDINGS, Wording
 
 __all__ = [
     "GEM",

@@ -25,7 +25,7 @@ from saved_games import asked, digits, saving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from noughts.words.wording import Starter
+    from noughts.text.wordings import Starter
 
 NO_CELL = "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
 CORNER_AFTER_CENTRE = (

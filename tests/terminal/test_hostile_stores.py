@@ -14,7 +14,7 @@ from forked import noughts
 from noughts import Game, Player, X, parse_board
 from noughts.store.records import GENESIS, record_hash
 from noughts.terminal.screen import Screen
-from noughts.words.wording import KATA
+from noughts.text.wordings import KATA
 from saved_games import NOW, X_WINS, file, save, saving
 
 if TYPE_CHECKING:

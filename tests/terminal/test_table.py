@@ -16,7 +16,7 @@ from noughts.terminal.screen import Screen
 from noughts.terminal.table import HELP, SHORT_HELP, Starters, Table
 
 if TYPE_CHECKING:
-    from noughts.words.wording import Starter
+    from noughts.text.wordings import Starter
 
 
 def played(

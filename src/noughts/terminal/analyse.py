@@ -13,7 +13,7 @@ from noughts.players.solver import Result, prospect
 from noughts.terminal.screen import is_cramped
 from noughts.terminal.show import read_board
 from noughts.terminal.table import new_game
-from noughts.words.describe import standing
+from noughts.text.describe import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from noughts.terminal.leaving import INTERRUPTED, leave_well
 from noughts.terminal.parsing import parser
 from noughts.terminal.screen import Screen, colours_wanted, is_cramped
 from noughts.terminal.waiting import Waiting
-from noughts.words.wording import WORDINGS
+from noughts.text.wordings import WORDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

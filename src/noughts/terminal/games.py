@@ -11,7 +11,7 @@ from noughts.core.errors import NoSuchGame, printable
 from noughts.core.notation import format_moves
 from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, GameFilter
-from noughts.words.describe import standing
+from noughts.text.describe import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import cache
 from noughts import __version__
 from noughts.core.errors import printable, quoted
 from noughts.terminal.leaving import BAD_USAGE
-from noughts.words.wording import WORDINGS
+from noughts.text.wordings import WORDINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from noughts.service import Service
 from noughts.store.base import GameFilter
 from noughts.terminal.games import NONE, delete_game, last_left, list_games
 from noughts.terminal.saving import MEMORY, Notebook, keeps_games, open_saved
-from noughts.words.describe import standing
+from noughts.text.describe import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.value import Value
-from noughts.words.describe import describe
+from noughts.text.describe import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noughts.core.board import Board, Cell
     from noughts.core.events import Event
     from noughts.core.game import Game
-    from noughts.words.wording import Wording
+    from noughts.text.wordings import Wording
 
 _RESET = "\x1b[0m"
 _COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart by most eyes

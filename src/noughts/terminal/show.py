@@ -7,7 +7,7 @@ from noughts.core.game import Game
 from noughts.core.notation import parse_board, parse_moves
 from noughts.terminal.table import new_game
 from noughts.terminal.watch import show_move
-from noughts.words.describe import standing
+from noughts.text.describe import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

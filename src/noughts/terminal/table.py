@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from noughts.terminal.saving import Notebook
     from noughts.terminal.screen import Screen
     from noughts.terminal.seats import Sitter
-    from noughts.words.wording import Starter
+    from noughts.text.wordings import Starter
 
 HELP = """\
 Type the number of a free cell, 1 to 9, row by row from the top left;

@@ -16,9 +16,9 @@ from noughts.players.plain import plain_advice, plain_prospect, plain_review
 from noughts.players.policies import Policy, perfect
 from noughts.players.sentences import say_advice
 from noughts.players.solver import prospect
+from noughts.text.describe import describe
 from noughts.web import schemas
 from noughts.web.bots import Roster
-from noughts.words.describe import describe
 
 _encode = msgspec.json.Encoder().encode
 

@@ -15,9 +15,9 @@ from noughts.core.events import Event
 from noughts.core.game import Game, fold
 from noughts.core.player import Player
 from noughts.store.records import Record, read_events
+from noughts.text.describe import describe
 from noughts.web import schemas
 from noughts.web.room import MarkName, Offer, Room, RoomSeat
-from noughts.words.describe import describe
 
 VisibleRoom: TypeAlias = tuple[Room, bool, bool, int, Offer | None, tuple[Player, ...]]
 """All that subscribers see of a room: with who is present, how many watch, and the players."""
