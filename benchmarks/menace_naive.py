@@ -1,7 +1,7 @@
 """MENACE as one writes it first: boards are text, and boxes lie in a dictionary by their smallest image.
 
-The rule is Michie's, as in `noughts.players.menace`: the same boxes and kinds of beads, the same beads at
-first, the same change after a game. The opponent moves at random.
+The rule is Michie's, as in `noughts.bots.menace.machine`: the same boxes and kinds of beads, the same
+beads at first, the same change after a game. The opponent moves at random.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 import sys
 import time
 
-from noughts.players.odds import odds
-from noughts.players.policies import find_policy
+from noughts.bots.odds import odds
+from noughts.bots.registry import find_policy
 
 x, o = sys.argv[1:]
 start = time.process_time()

@@ -2,8 +2,8 @@
 
 import time
 
+from noughts.analysis.solver import prospect
 from noughts.core.board import Board
-from noughts.players.solver import prospect
 
 board = Board()
 start = time.process_time()

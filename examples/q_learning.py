@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noughts import O, Odds, Policy, Result, X, certify, find_policy, odds, save_policy
+from noughts.bots.odds import percent
 from noughts.lab import POSITIONS, Rules, TicTacToeVectorEnv, greedy
-from noughts.players.odds import percent
 
 Table: TypeAlias = NDArray[np.float64]
 """What each of the nine cells is worth to whoever is to move, a row for each position."""

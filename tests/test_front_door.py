@@ -11,13 +11,13 @@ import pytest
 
 import noughts
 from noughts import library
-from noughts.players import library as players_library
+from noughts.bots import library as bots_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-SHELVES = library, players_library
+SHELVES = library, bots_library
 
 
 @pytest.mark.parametrize("shelf", SHELVES)
@@ -30,7 +30,7 @@ def test_all_is_exact(shelf: ModuleType) -> None:
 
 def test_the_front_door_offers_what_stands_on_both_shelves() -> None:
     """All of it, and no name twice."""
-    assert noughts.__all__ == [*library.__all__, *players_library.__all__]
+    assert noughts.__all__ == [*library.__all__, *bots_library.__all__]
     assert len(noughts.__all__) == len(set(noughts.__all__))
 
 

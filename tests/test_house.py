@@ -14,15 +14,17 @@ SOURCE = Path(__file__).parent.parent / "src" / "noughts"
 # everything, and nothing reaches the command.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
-    "text": {"core"},
-    "players": {"core"},
+    "analysis": {"core", "text"},
+    "text": {"core", "analysis"},
+    "bots": {"core", "analysis", "files", "text"},
+    "files": {"core"},
     "store": {"core"},
     "service": {"core", "store"},
-    "terminal": {"core", "players", "service", "store", "text", "__init__"},
-    "web": {"core", "players", "service", "store", "text", "__init__"},
-    "lab": {"core", "players"},
-    "library": {"core", "players", "service", "store", "text"},
-    "__init__": {"library", "players"},
+    "terminal": {"core", "analysis", "bots", "service", "store", "text", "files", "__init__"},
+    "web": {"core", "analysis", "bots", "service", "store", "text", "files", "__init__"},
+    "lab": {"core", "analysis", "bots", "files"},
+    "library": {"core", "bots", "service", "store", "text"},
+    "__init__": {"library", "bots"},
     "__main__": {"__init__", "terminal"},
 }
 

@@ -1,5 +1,6 @@
 """The public names of noughts, but for the players'. Import them from `noughts` itself."""
 
+from noughts.bots.chance import next_move
 from noughts.core import errors, events
 from noughts.core.board import SYMMETRIES, Board, Cell, Mark, O, X, reachable
 from noughts.core.codec import decode, encode, format_record, parse_record
@@ -29,7 +30,6 @@ from noughts.core.notation import (
     parse_moves,
 )
 from noughts.core.player import Player
-from noughts.players.chance import next_move
 from noughts.service import Answer, Service
 from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
 from noughts.store.urls import open_store

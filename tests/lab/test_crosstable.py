@@ -21,11 +21,11 @@ import pytest
 from command import environment, noughts
 from hostile_bots import POLITE, command, plays
 from noughts import errors
+from noughts.bots.odds import odds
+from noughts.bots.registry import find_policy
 from noughts.lab.crosstable import COLUMNS, Report, tell_tournament, write_csv, write_json, write_table
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
-from noughts.players.odds import odds
-from noughts.players.policies import find_policy
 from noughts.terminal.parsing import parser
 from pseudo_terminal import CTRL_C, between_pipes, in_terminal
 

@@ -19,14 +19,14 @@ from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 import plain_reasons
 import plain_symmetry
 from command import COMMAND, environment, noughts
+from noughts.analysis.coach import advise
+from noughts.analysis.solver import prospect
 from noughts.core.board import reachable
 from noughts.core.errors import BadFormat, NotInstalled, StoreUnavailable
 from noughts.lab import dataset
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
 from noughts.lab.dataset import as_csv, as_jsonl, as_parquet, write_dataset
 from noughts.lab.whole_file import write_whole
-from noughts.players.coach import advise
-from noughts.players.solver import prospect
 from pseudo_terminal import in_terminal
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from gymnasium.error import ResetNeeded, UnsupportedMode
 from gymnasium.utils.env_checker import check_env
 
 from noughts import Board, Mark, O, X, errors, reachable
+from noughts.bots.registry import find_policy
 from noughts.lab.envs import GYM_ID, TicTacToeEnv, register
 from noughts.lab.gym_env import _below
 from noughts.lab.observing import OWN, THEIRS
-from noughts.players.policies import find_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

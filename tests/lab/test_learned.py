@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from noughts import Board, Mark, find_policy, odds, prospects, reachable
+from noughts.analysis.solver import Result
 from noughts.core.errors import BadArray
 from noughts.lab import greedy
-from noughts.players.solver import Result
 
 WORTH = {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: -1}
 

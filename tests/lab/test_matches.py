@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from array_libraries import INSTALLED, numpied
 from noughts import Board, O, X, find_policy, odds, reachable
+from noughts.bots.policy import Weighed, Weights, weigh
 from noughts.core.errors import BadArray, BadPolicy
 from noughts.lab import tables
 from noughts.lab.arrays import Rules
@@ -23,7 +24,6 @@ from noughts.lab.backends import BITS, Backend, Chance
 from noughts.lab.matches import RandomMatch
 from noughts.lab.mixing import fill, mix, slot_bits
 from noughts.lab.tables import DRAWN, O_WON, X_WON
-from noughts.players.weights import Weighed, Weights, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

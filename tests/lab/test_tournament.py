@@ -17,6 +17,10 @@ from hypothesis import strategies as st
 
 from hostile_bots import POLITE, command, greets, plays
 from noughts import O, X, errors
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed
+from noughts.bots.program import NoRoom
+from noughts.bots.registry import find_policy, random
 from noughts.core.errors import NoTournament
 from noughts.lab.sittings import LENGTH, Tables, most_tables, sittings
 from noughts.lab.tournament import (
@@ -30,10 +34,6 @@ from noughts.lab.tournament import (
     score,
     wide,
 )
-from noughts.players.external import NoRoom
-from noughts.players.odds import odds
-from noughts.players.policies import find_policy, random
-from noughts.players.weights import Weighed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,19 +24,19 @@ from gymnasium.wrappers.vector import (
 )
 
 from noughts import Board, Mark, O, X, errors, reachable
+from noughts.bots.odds import odds
+from noughts.bots.registry import find_policy
 from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
 from noughts.lab.observing import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
-from noughts.players.odds import odds
-from noughts.players.policies import find_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from noughts.players.policies import Policy
+    from noughts.bots.registry import Policy
 
     Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 

@@ -11,10 +11,10 @@ import pytest
 from command import environment
 from forked import noughts
 from noughts import Mark, O, Resign, Service, X, open_store
+from noughts.analysis.as_json import plain_moves, plain_prospect, plain_review
+from noughts.analysis.coach import advise, review
+from noughts.analysis.solver import prospect
 from noughts.core.notation import parse_board, parse_moves
-from noughts.players.coach import advise, review
-from noughts.players.plain import plain_moves, plain_prospect, plain_review
-from noughts.players.solver import prospect
 from pseudo_terminal import in_terminal
 from saved_games import DRAW, X_WINS, save, saving, url
 

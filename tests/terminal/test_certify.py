@@ -9,13 +9,13 @@ import pytest
 from command import environment
 from forked import noughts
 from noughts import O, X
-from noughts.players.certificate import certify
-from noughts.players.menace import Menace
-from noughts.players.menace_file import save_machine
-from noughts.players.odds import odds
-from noughts.players.policies import BUILT_IN, find_policy, policy_names
-from noughts.players.solver import Result
-from noughts.players.weights import Weighed
+from noughts.analysis.solver import Result
+from noughts.bots.certificate import certify
+from noughts.bots.menace.file import save_machine
+from noughts.bots.menace.machine import Menace
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 

@@ -11,9 +11,9 @@ import pytest
 from forked import noughts
 from hostile_bots import POLITE, command
 from noughts import GEM, KATA, NARRATIVE, O, Wording, X
+from noughts.analysis.best_moves import best_cells
 from noughts.core.board import reachable
 from noughts.core.notation import format_cell
-from noughts.players.perfect import best_cells
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.terminal.coaching import hint

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from forked import noughts
-from noughts.players.policies import BUILT_IN
+from noughts.bots.registry import BUILT_IN
 from saved_games import file, save, saving
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ import pytest
 from command import environment
 from forked import noughts
 from noughts import CreateGame, Mark, O, Resign, X, decide, fold, parse_moves, replay
+from noughts.analysis.solver import Result
+from noughts.bots.menace.file import load_machine, save_machine
+from noughts.bots.menace.machine import BeadRules, Menace
+from noughts.bots.menace.training import Training
+from noughts.bots.policy import Weighed
+from noughts.bots.program import poll
+from noughts.bots.registry import find_policy, policy_names
 from noughts.core.errors import StoreUnavailable
-from noughts.players.external import poll
-from noughts.players.menace import BeadRules, Menace
-from noughts.players.menace_file import load_machine, save_machine
-from noughts.players.policies import find_policy, policy_names
-from noughts.players.solver import Result
-from noughts.players.training import Training
-from noughts.players.weights import Weighed
 from noughts.terminal import menace
 from noughts.terminal.machines import taught
 from noughts.terminal.seats import Seating

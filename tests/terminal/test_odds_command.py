@@ -12,17 +12,17 @@ import pytest
 from command import environment
 from forked import noughts
 from noughts import Board, O, parse_board
-from noughts.players.odds import odds, percent
-from noughts.players.policies import BUILT_IN, find_policy, policy_names
-from noughts.players.weights import Weighed
+from noughts.bots.odds import odds, percent
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 from saved_games import saving
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from noughts.players.odds import Odds
-    from noughts.players.policies import Policy
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
 
 LATE = "X_O/_X_/___"
 """A position from which all odds are found at once."""

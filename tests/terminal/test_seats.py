@@ -16,7 +16,7 @@ from command import noughts as started
 from forked import noughts
 from hostile_bots import POLITE, command, greets, plays
 from noughts import O, open_store
-from noughts.players.policies import policy_names
+from noughts.bots.registry import policy_names
 from pseudo_terminal import CTRL_C, DEADLINE, in_terminal
 from saved_games import asked, digits, drawn, file, save, saving, url
 

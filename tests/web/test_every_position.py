@@ -32,9 +32,9 @@ from noughts import (
     reachable,
     say_advice,
 )
+from noughts.analysis.as_json import plain_prospect
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.players.plain import plain_prospect
 from web.tables import Seat, seated
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts.players.policies import BUILT_IN
+from noughts.bots.registry import BUILT_IN
 from web.serving import new_key
 from web.tables import Seat, friends, seated
 

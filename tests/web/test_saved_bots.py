@@ -18,7 +18,7 @@ import pytest
 from far_server import home
 from forked import noughts
 from noughts import errors, find_policy, odds, parse_board, save_policy
-from noughts.players.policies import BUILT_IN, perfect
+from noughts.bots.registry import BUILT_IN, perfect
 from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
 from noughts.web.serve import serve

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from noughts.bots.registry import random
 from noughts.core.board import Mark, check_mark
 from noughts.core.errors import BadArray, NotInstalled, quoted
 from noughts.lab import tables
@@ -26,15 +27,14 @@ from noughts.lab.matches import (
 )
 from noughts.lab.mixing import mix
 from noughts.lab.tables import GOING, NO_CELL, POSITIONS, WIDTH
-from noughts.players.policies import random
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from noughts.bots.registry import Policy
     from noughts.core.board import Board
     from noughts.lab.backends import Array, Backend
     from noughts.lab.matches import Match, Records, Tally
-    from noughts.players.policies import Policy
 
 
 class Rules:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from noughts.analysis.coach import advise
+from noughts.analysis.solver import Result, prospect
 from noughts.core.board import SYMMETRIES, reachable
-from noughts.players.coach import advise
-from noughts.players.solver import Result, prospect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, TypeAlias
 
+    from noughts.analysis.coach import Advice
     from noughts.core.board import Board, Cell
-    from noughts.players.coach import Advice
 
     Row: TypeAlias = dict[str, Any]
 

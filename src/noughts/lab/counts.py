@@ -7,12 +7,12 @@ from math import inf, isfinite, sqrt
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed
 from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.lab.matches import NOTHING
 from noughts.lab.simulation import Simulation
-from noughts.players.odds import odds
-from noughts.players.weights import Weighed
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Protocol, TextIO
 
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
     from noughts.lab.matches import Tally
-    from noughts.players.odds import Odds
-    from noughts.players.policies import Policy
 
     class Bar(Protocol):
         """Shows how far the work has come."""

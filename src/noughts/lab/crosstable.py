@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noughts.bots.odds import percent
+from noughts.bots.program import PATIENCE, NoRoom
 from noughts.core.errors import NotInstalled, printable, quoted
 from noughts.core.value import Value
 from noughts.lab.ratings import rate_all
 from noughts.lab.sittings import Tables, sittings
 from noughts.lab.tournament import Tournament, cut, enter, score, wide
-from noughts.players.external import PATIENCE, NoRoom
-from noughts.players.odds import percent
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import Protocol, TextIO
 
+    from noughts.bots.registry import Policy
     from noughts.lab.ratings import Rating
     from noughts.lab.tournament import Entrant, Forfeits, Meeting
-    from noughts.players.policies import Policy
 
     class Progress(Protocol):
         """A bar that shows how far it has come."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium import Env
 from gymnasium.error import ResetNeeded
 
+from noughts.bots.policy import weigh
 from noughts.core.board import Board, O, X
 from noughts.core.errors import IllegalMove
 from noughts.lab.observing import (
@@ -23,16 +24,15 @@ from noughts.lab.observing import (
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 from noughts.lab.tables import numbers
-from noughts.players.weights import weigh
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from noughts.bots.registry import Policy
     from noughts.core.board import Cell
     from noughts.lab.observing import Observation, Plane
-    from noughts.players.policies import Policy
 
 _LONG = 2**63
 """NumPy draws below no greater number."""

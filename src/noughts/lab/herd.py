@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from noughts.bots.registry import random
 from noughts.core.board import Mark
 from noughts.lab import tables
 from noughts.lab.backends import BITS, Chance
 from noughts.lab.mixing import mix
 from noughts.lab.observing import FREE, SHAPE, observation_of
 from noughts.lab.tables import DRAWN, GOING, NO_CELL, O_WON, WIDTH, X_WON
-from noughts.players.policies import random
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
-    from noughts.players.policies import Policy
+    from noughts.bots.registry import Policy
 
     Numbers: TypeAlias = NDArray[np.int64]
     Outcomes: TypeAlias = NDArray[np.uint16]

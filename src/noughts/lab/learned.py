@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noughts.bots.ladder import evenly
 from noughts.core.board import Board, Mark
 from noughts.core.errors import BadArray, quoted
 from noughts.lab.tables import POSITIONS, numbers
-from noughts.players.rules import evenly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from noughts.bots.registry import Policy
     from noughts.core.board import Cell
     from noughts.lab.backends import Array
-    from noughts.players.policies import Policy
 
 
 def greedy(values: Array) -> Policy:

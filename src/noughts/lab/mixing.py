@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from noughts.bots.policy import RESIGNS, weigh
 from noughts.core.board import Mark
 from noughts.lab.backends import BITS
 from noughts.lab.tables import NO_MOVE, O_WON, X_WON, numbers, positions, status
-from noughts.players.weights import RESIGNS, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from noughts.bots.policy import Weights
+    from noughts.bots.registry import Policy
     from noughts.core.board import Board, Cell
-    from noughts.players.policies import Policy
-    from noughts.players.weights import Weights
 
     Choice: TypeAlias = tuple[int, Cell]
     """The row that it leads to, and what is chosen."""
@@ -89,7 +89,7 @@ def fill(weights: Weights, slots: int) -> list[tuple[int, Cell, Cell]]:
     This is Walker's alias method in whole numbers. A slot that is not full yet is filled up from a cell
     that has more than a slot's worth, until all are full.
 
-    >>> from noughts.players.weights import Weights
+    >>> from noughts.bots.policy import Weights
     >>> fill(Weights((4, 8), (2, 1), 3), 2)
     [(2, 8, 4), (3, 4, 4)]
     """

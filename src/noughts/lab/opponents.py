@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from noughts.bots.grammar import SAVED
+from noughts.bots.policy import Weighed, weigh
+from noughts.bots.registry import find_policy, policy_names
 from noughts.core.board import Board, O, X
 from noughts.core.errors import BadPolicy, BadSetting, UnknownPolicy, quoted
-from noughts.players.grammar import SAVED
-from noughts.players.policies import find_policy, policy_names
-from noughts.players.weights import Weighed, weigh
 
 if TYPE_CHECKING:
-    from noughts.players.policies import Policy
+    from noughts.bots.registry import Policy
 
 EITHER = "either"
 MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from noughts.bots.registry import random
 from noughts.lab.backends import NEAR, Backend, Chance
 from noughts.lab.matches import NOTHING, PolicyMatch, RandomMatch, checked_count, checked_seed
 from noughts.lab.mixing import mix
-from noughts.players.policies import random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.process import BaseProcess
     from typing import TypeAlias
 
+    from noughts.bots.registry import Policy
     from noughts.lab.matches import Match, Tally
     from noughts.lab.mixing import Mixed
-    from noughts.players.policies import Policy
 
     Piece: TypeAlias = tuple[int, np.random.SeedSequence]
     """How many games, and which."""

@@ -13,20 +13,20 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from noughts.bots.bot import Bot
+from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Mark
 from noughts.core.errors import Forfeit
 from noughts.core.value import Value
 from noughts.lab.tournament import Entrant, Played
-from noughts.players.bot import Bot
-from noughts.players.external import Program, poll
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from random import Random
     from typing import Self
 
+    from noughts.bots.registry import Policy
     from noughts.core.board import Cell
-    from noughts.players.policies import Policy
 
 LENGTH = 25
 """How many games a program plays before it is started anew."""

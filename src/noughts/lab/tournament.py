@@ -11,18 +11,18 @@ from itertools import count, permutations
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
+from noughts.bots.grammar import BOT, PROGRAM, parse_player
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed
+from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoTournament, printable, quoted
 from noughts.core.value import Value
-from noughts.players.external import Program, poll
-from noughts.players.grammar import BOT, PROGRAM, parse_player
-from noughts.players.odds import odds
-from noughts.players.weights import Weighed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from noughts.players.policies import Policy
+    from noughts.bots.registry import Policy
 
 MOST_GAMES = 10**9
 """More than anybody will wait for."""

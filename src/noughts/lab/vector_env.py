@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from noughts.bots.registry import Policy
     from noughts.lab.herd import Faces, Flags, Numbers, Outcomes, Small
     from noughts.lab.observing import Observation
-    from noughts.players.policies import Policy
 
     Step: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from noughts.core.errors import StoreUnavailable
-from noughts.players.files import put_in_place
+from noughts.files import put_in_place
 
 
 def write_whole(file: str, content: bytes) -> None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from noughts.analysis.coach import advise, review
+from noughts.analysis.reasons import PLACES
+from noughts.analysis.solver import Result, prospect
 from noughts.core.board import Mark
 from noughts.core.errors import InvalidId, NoSuchGame, StoreMissing, UnreadableBoard
 from noughts.core.game import Game, PlaceToken, decide, fold
 from noughts.core.notation import format_cell, parse_moves
-from noughts.players.coach import advise, review
-from noughts.players.reasons import PLACES
-from noughts.players.sentences import say_advice, say_prospect, say_reason
-from noughts.players.solver import Result, prospect
 from noughts.terminal.screen import is_cramped
 from noughts.terminal.show import read_board
 from noughts.terminal.table import new_game
 from noughts.text.describe import standing
+from noughts.text.sentences import say_advice, say_prospect, say_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from typing import TextIO
 
+    from noughts.analysis.coach import Advice, Review
     from noughts.core.board import Board, Cell
-    from noughts.players.coach import Advice, Review
 
 # A label says what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
@@ -70,7 +70,7 @@ def _saved(options: Namespace, unreadable: UnreadableBoard) -> Game:
 def _tell_position(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> None:
     moves = advise(board)
     if as_json:
-        from noughts.players.plain import plain_moves, plain_prospect  # noqa: PLC0415 - the same
+        from noughts.analysis.as_json import plain_moves, plain_prospect  # noqa: PLC0415 - the same
 
         found = {"board": str(board), "first": str(board.first), "turn": str(board.turn)}
         _write_json({**found, **plain_prospect(prospect(board)), "moves": plain_moves(moves)}, out)
@@ -89,7 +89,7 @@ def _tell_position(board: Board, out: TextIO, *, as_json: bool, colour: bool) ->
 def _tell_game(game: Game, out: TextIO, *, as_json: bool) -> None:
     found = review(game.moves, game.board.first)
     if as_json:
-        from noughts.players.plain import plain_review  # noqa: PLC0415 - the same
+        from noughts.analysis.as_json import plain_review  # noqa: PLC0415 - the same
 
         ended = {
             "first": str(game.board.first),

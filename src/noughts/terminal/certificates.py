@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from noughts.analysis.solver import Result
+from noughts.bots.certificate import certify
+from noughts.bots.ladder import LADDER
+from noughts.bots.odds import percent
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import BUILT_IN, find_policy
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.notation import format_moves
-from noughts.players.certificate import certify
-from noughts.players.odds import percent
-from noughts.players.policies import BUILT_IN, find_policy
-from noughts.players.rules import LADDER
-from noughts.players.solver import Result
-from noughts.players.weights import Weighed
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.odds_table import fraction
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import TextIO
 
-    from noughts.players.certificate import Certificate
-    from noughts.players.odds import Odds
-    from noughts.players.policies import Policy
+    from noughts.bots.certificate import Certificate
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
 
 _PAGE = """\
 # The bots, and how good they are

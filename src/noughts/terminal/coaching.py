@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from noughts.analysis.coach import advise, judge
 from noughts.core.board import Board
 from noughts.core.notation import format_cell, parse_cell
-from noughts.players.coach import advise, judge
-from noughts.players.sentences import say_advice, say_prospect
+from noughts.text.sentences import say_advice, say_prospect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from noughts.analysis.coach import Advice
     from noughts.core.game import Game
-    from noughts.players.coach import Advice
 
 
 def hint(board: Board, *, short: bool = False) -> str:

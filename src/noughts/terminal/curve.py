@@ -4,8 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from noughts.bots.odds import Odds
     from noughts.core.board import Mark
-    from noughts.players.odds import Odds
 
 HEIGHT = 10
 
@@ -15,7 +15,7 @@ def draw_curve(points: list[Odds], mark: Mark, games: int) -> str:
 
     >>> from fractions import Fraction
     >>> from noughts.core.board import Mark
-    >>> from noughts.players.odds import Odds
+    >>> from noughts.bots.odds import Odds
     >>> chances = [(0, 10), (2, 8), (5, 4), (7, 1), (8, 0)]
     >>> points = [Odds(*(Fraction(part, 10) for part in (won, 10 - won - lost, lost)), length=Fraction(9))
     ...           for won, lost in chances]

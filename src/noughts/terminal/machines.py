@@ -8,12 +8,12 @@ from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
+from noughts.bots.grammar import SAVED
+from noughts.bots.menace.file import load_machine, save_machine
+from noughts.bots.menace.machine import Menace
+from noughts.bots.policy_file import load_policy
+from noughts.bots.registry import find_policy, policy_names
 from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy, quoted
-from noughts.players.grammar import SAVED
-from noughts.players.menace import Menace
-from noughts.players.menace_file import load_machine, save_machine
-from noughts.players.policies import find_policy, policy_names
-from noughts.players.policy_file import load_policy
 from noughts.store.urls import data_folder
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-    from noughts.players.policies import Policy
+    from noughts.bots.registry import Policy
 
 MENACE, MENACE_FILE = "menace", "menace:file="
 SAVED_FILE = f"{SAVED}:file="

@@ -6,16 +6,16 @@ import os
 from pathlib import Path
 from random import Random
 
+from noughts.analysis.solver import Result
+from noughts.bots.menace.file import load_machine, save_machine
+from noughts.bots.menace.machine import RESIGN, Menace, menace_policy
+from noughts.bots.menace.training import Training
+from noughts.bots.odds import odds, percent
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import read_parameters
 from noughts.core.board import Mark
 from noughts.core.errors import GameOver, printable
 from noughts.core.notation import format_cell
-from noughts.players.menace import RESIGN, Menace, menace_policy
-from noughts.players.menace_file import load_machine, save_machine
-from noughts.players.odds import odds, percent
-from noughts.players.policies import read_parameters
-from noughts.players.solver import Result
-from noughts.players.training import Training
-from noughts.players.weights import Weighed
 from noughts.terminal.bar import Bar
 from noughts.terminal.curve import draw_curve
 from noughts.terminal.machines import asked_policy, kept_file, kept_machine, taught
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol, TextIO
 
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
     from noughts.core.board import Board
-    from noughts.players.odds import Odds
-    from noughts.players.policies import Policy
 
     class Plot(Protocol):
         """Draws named curves into a file."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 
+from noughts.bots.odds import odds, percent
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import BUILT_IN, policy_names, random
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, UnknownPolicy, printable
 from noughts.core.value import Value
-from noughts.players.odds import odds, percent
-from noughts.players.policies import BUILT_IN, policy_names, random
-from noughts.players.weights import Weighed
 from noughts.terminal.machines import asked_policy
 from noughts.terminal.show import read_board
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from typing import TextIO
 
-    from noughts.players.odds import Odds
+    from noughts.bots.odds import Odds
 
 _COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
 

@@ -393,7 +393,7 @@ def _columns() -> int:
 
 def _policy(text: str) -> str:
     """Return the policy that is named; `bot:` may stand before it."""
-    from noughts.players.grammar import parse_policy  # noqa: PLC0415 - only who names one needs it
+    from noughts.bots.grammar import parse_policy  # noqa: PLC0415 - only who names one needs it
 
     return parse_policy(text)
 

@@ -6,6 +6,7 @@ game is resumed.
 
 from __future__ import annotations
 
+from noughts.bots.grammar import BOT, PROGRAM, parse_player
 from noughts.core.errors import (
     JOINERS,
     InvalidName,
@@ -16,7 +17,6 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.core.player import LONGEST_NAME, Player, name_key
-from noughts.players.grammar import BOT, PROGRAM, parse_player
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Protocol, Self
 
+    from noughts.bots.menace.machine import Menace
+    from noughts.bots.program import Program, Wait
+    from noughts.bots.registry import Policy
     from noughts.core.board import Board, Cell, Mark
     from noughts.core.game import Game
-    from noughts.players.external import Program, Wait
-    from noughts.players.menace import Menace
-    from noughts.players.policies import Policy
 
     class Sitter(Protocol):
         """Whoever plays without a keyboard."""
@@ -50,7 +50,7 @@ class BotSeat:
     """A bot that plays by a policy, and learns nothing."""
 
     def __init__(self, name: str, policy: Policy, rng: Random) -> None:
-        from noughts.players.bot import Bot  # noqa: PLC0415 - only who asks for a bot loads it
+        from noughts.bots.bot import Bot  # noqa: PLC0415 - only who asks for a bot loads it
 
         self.name = name
         self.choose = Bot(policy, rng).choose
@@ -77,7 +77,7 @@ class MenaceSeat:
 
     def choose(self, board: Board) -> Cell | None:
         """Draw a bead."""
-        from noughts.players.bot import Bot  # noqa: PLC0415 - the same
+        from noughts.bots.bot import Bot  # noqa: PLC0415 - the same
 
         return Bot(self._machine, self._rng).choose(board)  # the beads may have changed since the last
 
@@ -94,7 +94,7 @@ class MenaceSeat:
 
     def _learn(self, game: Game, mark: Mark) -> None:
         """Learn from a game; what the machine in the file has learned elsewhere meanwhile counts too."""
-        from noughts.players.menace_file import save_machine  # noqa: PLC0415 - the same
+        from noughts.bots.menace.file import save_machine  # noqa: PLC0415 - the same
         from noughts.terminal.machines import kept_machine, taught  # noqa: PLC0415 - the same
 
         machine = self._machine
@@ -164,7 +164,7 @@ class Seating:
         return self._program(rest) if kind == PROGRAM else None
 
     def _bot(self, asked_for: str) -> Sitter:
-        from noughts.players.menace import Menace  # noqa: PLC0415 - the same
+        from noughts.bots.menace.machine import Menace  # noqa: PLC0415 - the same
         from noughts.terminal.machines import asked_policy, machine_file  # noqa: PLC0415 - the same
 
         name = _clipped(f"{BOT}{asked_for}")
@@ -177,7 +177,7 @@ class Seating:
         return MenaceSeat(name, machine, self._rng, file if self._saves else None)
 
     def _program(self, command: str) -> Sitter:
-        from noughts.players.external import PATIENCE, Program  # noqa: PLC0415 - the same
+        from noughts.bots.program import PATIENCE, Program  # noqa: PLC0415 - the same
 
         patience = PATIENCE if self._patience is None else self._patience
         self._programs.append(Program(command, patience, self._wait))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from noughts.bots.chance import random_cell
 from noughts.core.board import Mark
 from noughts.core.errors import Forfeit, PolicyError, printable
 from noughts.core.game import PlaceToken, Resign, decide, fold, replay
-from noughts.players.chance import random_cell
 from noughts.terminal.table import opening_events
 
 TYPE_CHECKING = False

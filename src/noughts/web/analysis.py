@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
+from noughts.analysis.as_json import plain_advice, plain_prospect, plain_review
+from noughts.analysis.coach import Advice, Review, advise, review
+from noughts.analysis.solver import prospect
+from noughts.bots.odds import odds
+from noughts.bots.registry import Policy, perfect
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
-from noughts.players.coach import Advice, Review, advise, review
-from noughts.players.odds import odds
-from noughts.players.plain import plain_advice, plain_prospect, plain_review
-from noughts.players.policies import Policy, perfect
-from noughts.players.sentences import say_advice
-from noughts.players.solver import prospect
 from noughts.text.describe import describe
+from noughts.text.sentences import say_advice
 from noughts.web import schemas
 from noughts.web.bots import Roster
 

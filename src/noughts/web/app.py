@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from noughts.bots.registry import Policy
 from noughts.core.errors import NoughtsError, StoreLost
-from noughts.players.policies import Policy
 from noughts.service import random_id, wall_clock
 from noughts.store.base import EventStore
 from noughts.web import assets, openapi

@@ -19,11 +19,10 @@ from functools import lru_cache
 from random import Random
 from weakref import WeakKeyDictionary
 
-from noughts.core.errors import BadSetting, NoughtsError, StaleVersion, UnknownPolicy, quoted
-from noughts.core.game import PlaceToken, Resign
-from noughts.players.bot import Bot
-from noughts.players.grammar import BOT, PROGRAM, SAVED
-from noughts.players.policies import (
+from noughts.bots.bot import Bot
+from noughts.bots.grammar import BOT, PROGRAM, SAVED
+from noughts.bots.policy_file import load_policy
+from noughts.bots.registry import (
     BUILT_IN,
     Policy,
     built_in_parameters,
@@ -31,7 +30,8 @@ from noughts.players.policies import (
     find_policy,
     read_parameters,
 )
-from noughts.players.policy_file import load_policy
+from noughts.core.errors import BadSetting, NoughtsError, StaleVersion, UnknownPolicy, quoted
+from noughts.core.game import PlaceToken, Resign
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.metrics import Metrics

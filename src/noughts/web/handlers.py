@@ -12,6 +12,7 @@ from random import Random
 
 import msgspec
 
+from noughts.bots.grammar import BOT, BOT_NAMES, parse_policy, prefix
 from noughts.core.board import Mark
 from noughts.core.errors import (
     AlreadyOver,
@@ -25,7 +26,6 @@ from noughts.core.errors import (
 from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, decide, fold
 from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
-from noughts.players.grammar import BOT, BOT_NAMES, parse_policy, prefix
 from noughts.service import SHORT_ID
 from noughts.web import analysis, schemas
 from noughts.web.bots import Roster

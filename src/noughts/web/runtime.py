@@ -7,9 +7,9 @@ import gc
 import logging
 from collections.abc import Callable, Mapping
 
+from noughts.bots.registry import Policy
 from noughts.core.board import Mark, reachable
 from noughts.core.errors import NoughtsError, StoreLost
-from noughts.players.policies import Policy
 from noughts.store.base import EventStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING

@@ -18,8 +18,8 @@ from typing import NamedTuple, TextIO
 
 import msgspec
 
+from noughts.bots.registry import Policy
 from noughts.core.errors import BadSetting, NoughtsError, StoreLost, StoreUnavailable, quoted
-from noughts.players.policies import Policy
 from noughts.store.urls import open_store
 from noughts.web.bots import read_policies, split_offered
 from noughts.web.http import Server, listening_socket

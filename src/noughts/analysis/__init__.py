@@ -1,0 +1,1 @@
+"""What a position is worth: the solver, tactics, and the coach."""

@@ -1,0 +1,97 @@
+"""The coach: every move of a position labelled, and a game gone through move by move. Data, no words."""
+
+from __future__ import annotations
+
+from operator import index
+
+from noughts.analysis.best_moves import best_cells
+from noughts.analysis.reasons import Kind, reasons
+from noughts.analysis.solver import prospect, prospects
+from noughts.core.board import Board, Mark
+from noughts.core.notation import each_move
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noughts.analysis.reasons import Reason
+    from noughts.analysis.solver import Prospect
+    from noughts.core.board import Cell
+
+MISTAKES = Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW
+"""What turns a game: after it, best play ends otherwise than before."""
+
+
+class Advice(Value):
+    """What the coach says of one move."""
+
+    mark: Mark
+    """Who moves."""
+    cell: Cell
+    prospect: Prospect
+    """What it leads to for that player."""
+    reasons: tuple[Reason, ...]
+    """What it does, the weightiest first."""
+    is_best: bool
+    """Whether no other move ends better, wins sooner or loses later."""
+
+    @property
+    def mistake(self) -> Reason | None:
+        """What the move gave up, if it turned a win into less, or a draw into a loss."""
+        return next((reason for reason in self.reasons if reason.kind in MISTAKES), None)
+
+
+class Review(Value):
+    """What the coach says of a game."""
+
+    moves: tuple[Advice, ...]
+    """What is to be said of each move, in order."""
+    standing: Prospect
+    """What the last position is worth to the mark that would move."""
+
+    @property
+    def mistakes(self) -> tuple[int, ...]:
+        """The numbers of the moves that gave something up; the first move has number 1."""
+        return tuple(number for number, move in enumerate(self.moves, 1) if move.mistake)
+
+    @property
+    def decisive(self) -> int | None:
+        """The number of the move that decided the game: the last mistake; None if there was none."""
+        return self.mistakes[-1] if self.mistakes else None
+
+
+def advise(board: Board) -> tuple[Advice, ...]:
+    """Return what is to be said of each move; nothing when the game is over.
+
+    >>> for advice in advise(Board().place(0).place(4).place(8)):
+    ...     print(advice.cell, advice.prospect.result, advice.prospect.distance, advice.is_best)
+    1 draw 6 True
+    2 loss 4 False
+    3 draw 6 True
+    5 draw 6 True
+    6 loss 4 False
+    7 draw 6 True
+    """
+    return tuple(judge(board, cell) for cell in ([] if board.is_over else board.free_cells))
+
+
+def judge(board: Board, cell: Cell) -> Advice:
+    """Return what is to be said of one move."""
+    found = reasons(board, cell)
+    cell = index(cell)
+    return Advice(board.turn, cell, prospects(board)[cell], found, cell in best_cells(board))
+
+
+def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:
+    """Go through a game, finished or not.
+
+    >>> found = review((0, 4, 8, 2, 6))
+    >>> found.mistakes, found.decisive
+    ((4,), 4)
+    """
+    board, judged = Board(first=first), []
+    for cell in each_move(moves):
+        judged.append(judge(board, cell))
+        board = board.place(cell)
+    return Review(tuple(judged), prospect(board))

@@ -1,0 +1,136 @@
+"""What is certain about a bot, whoever it plays: found by looking at every line there is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from noughts.analysis.solver import Result
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed, weigh
+from noughts.bots.registry import perfect, random
+from noughts.core.board import Board, Mark, check_mark
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
+    from noughts.core.board import Cell
+
+
+_RANDOM, _PERFECT = Weighed(random), Weighed(perfect)
+
+
+class Worst(Value):
+    """The worst that can happen to a bot in a seat."""
+
+    result: Result
+    line: tuple[Cell, ...]
+    """The moves of a game that ends so: of all those, the one in which its own moves are likeliest."""
+    chance: Fraction
+    """How likely they are, if the opponent plays her part of that game."""
+
+
+class Certificate(Value):
+    """How a bot fares in a seat; X starts."""
+
+    mark: Mark
+    worst: Worst
+    games: dict[Result, int]
+    """How many different games it can come to, over every opponent, by their end."""
+    least: Fraction
+    """What it scores on average against the opponent that is worst for it (a win is 1, a draw 1/2)."""
+    against_random: Odds
+    against_perfect: Odds
+
+
+def certify(policy: Policy, mark: Mark) -> Certificate:
+    """Look at all games that a bot can come to in a seat.
+
+    >>> from noughts.bots.registry import perfect
+    >>> certify(perfect, Mark.O).games[Result.LOSS]
+    0
+    """
+    check_mark(mark)
+    policy = Weighed(policy)
+    seen = _Summaries(policy, mark).of(Board())
+    return Certificate(
+        mark,
+        seen.worst,
+        seen.games,
+        seen.least,
+        _odds(policy, mark, _RANDOM),
+        _odds(policy, mark, _PERFECT),
+    )
+
+
+class _Summary(Value):
+    """What all games from a position on have in common."""
+
+    worst: Worst
+    games: dict[Result, int]
+    least: Fraction
+
+
+class _Summaries:
+    """The summaries of the positions that a bot can come to; each is made once."""
+
+    def __init__(self, policy: Policy, mark: Mark) -> None:
+        self._policy = policy
+        self._mark = mark
+        self._known: dict[Board, _Summary] = {}
+
+    def of(self, board: Board) -> _Summary:
+        if board not in self._known:
+            self._known[board] = self._made(board)
+        return self._known[board]
+
+    def _made(self, board: Board) -> _Summary:
+        if board.is_over:
+            return _end(board.winner, self._mark)
+        if board.turn is not self._mark:
+            after = {cell: self.of(board.place(cell)) for cell in board.free_cells}
+            certain = dict.fromkeys(after, Fraction(1))  # she can, if she wants to
+            least = min(summary.least for summary in after.values())
+            return _Summary(_worst(after, certain), _added(after), least)
+        weights = weigh(self._policy, board)
+        if not weights.total:
+            return _end(self._mark.other, self._mark)
+        after = {cell: self.of(board.place(cell)) for cell in weights.cells}
+        chances = {
+            cell: Fraction(share, weights.total)
+            for cell, share in zip(weights.cells, weights.shares, strict=True)
+        }
+        least = sum((chances[cell] * after[cell].least for cell in after), Fraction(0))
+        return _Summary(_worst(after, chances), _added(after), least)
+
+
+def _end(winner: Mark | None, mark: Mark) -> _Summary:
+    result = Result.of(winner, mark)
+    games = {one: int(one is result) for one in Result}
+    return _Summary(Worst(result, (), Fraction(1)), games, _SCORES[result])
+
+
+def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
+    """Return the worst that the moves lead to; of equals, the likeliest, the shortest, the first."""
+    likely = {cell: chances[cell] * summary.worst.chance for cell, summary in after.items()}
+
+    def order(cell: Cell) -> tuple[int, Fraction, int, Cell]:
+        worst = after[cell].worst
+        return _FROM_BAD_TO_GOOD.index(worst.result), -likely[cell], len(worst.line), cell
+
+    first = min(after, key=order)
+    worst = after[first].worst
+    return Worst(worst.result, (first, *worst.line), likely[first])
+
+
+def _added(after: dict[Cell, _Summary]) -> dict[Result, int]:
+    return {result: sum(summary.games[result] for summary in after.values()) for result in Result}
+
+
+_FROM_BAD_TO_GOOD = (Result.LOSS, Result.DRAW, Result.WIN)
+_SCORES = {Result.LOSS: Fraction(0), Result.DRAW: Fraction(1, 2), Result.WIN: Fraction(1)}
+
+
+def _odds(policy: Policy, mark: Mark, other: Policy) -> Odds:
+    return odds(policy, other) if mark is Mark.X else odds(other, policy)

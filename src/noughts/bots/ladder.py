@@ -1,0 +1,194 @@
+"""Bots that go down a list of rules and take the first that says something, unless they overlook it.
+
+The classic list is that of Newell and Simon's program (Human Problem Solving, 1972). The ladder from
+novice to expert goes down a list too, as people do: each rule has a chance of being overlooked, and
+then the next ones decide. Every move has a reason, but for an edge where no cell has one.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from math import lcm
+from types import MappingProxyType
+
+from noughts.analysis.solver import sides
+from noughts.analysis.tactics import (
+    CENTRE,
+    CORNERS,
+    EDGES,
+    cells,
+    fork_answers,
+    fork_blocks,
+    forks,
+    threats,
+    tokens,
+    wins,
+)
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
+
+    from noughts.bots.registry import Policy
+    from noughts.core.board import Board, Cell
+
+    Rule: TypeAlias = Callable[[int, int], int]
+    """From the cells of the side to move and of the other to those it may take; none if it is silent."""
+
+NEVER = Fraction(0)
+
+# What each of so many cells gets.
+_SHARES = (NEVER, *(Fraction(1, count) for count in range(1, 10)))
+
+
+class Attention(Value):
+    """How often each thing is overlooked by somebody who plays by rules."""
+
+    win: Fraction = NEVER
+    """A line that can be completed."""
+    block: Fraction = NEVER
+    """A line that the opponent is about to complete."""
+    fork: Fraction = NEVER
+    """A move that makes two threats at once."""
+    defence: Fraction = NEVER
+    """A fork that the opponent is about to make."""
+    centre: Fraction = NEVER
+    """The worth of the centre."""
+
+
+LADDER = {
+    "novice": Attention(
+        win=Fraction(1, 4),
+        block=Fraction(1, 2),
+        fork=Fraction(9, 10),
+        defence=Fraction(9, 10),
+        centre=Fraction(1, 2),
+    ),
+    "casual": Attention(
+        win=Fraction(1, 10),
+        block=Fraction(1, 4),
+        fork=Fraction(1, 2),
+        defence=Fraction(3, 4),
+        centre=Fraction(1, 4),
+    ),
+    "club": Attention(
+        win=Fraction(1, 50),
+        block=Fraction(1, 10),
+        fork=Fraction(1, 4),
+        defence=Fraction(1, 3),
+        centre=Fraction(1, 10),
+    ),
+    "expert": Attention(
+        block=Fraction(1, 100),
+        fork=Fraction(1, 20),
+        defence=Fraction(1, 20),
+        centre=Fraction(1, 50),
+    ),
+}
+"""The rungs, from the lowest: the chances with which each overlooks things."""
+
+
+@cache
+def person(attention: Attention) -> Policy:
+    """Return somebody who wins, blocks, forks, stops forks and takes the centre, as far as she sees it.
+
+    Otherwise she takes a corner or makes a threat, and an edge without a threat only for want of those.
+    What was overlooked may still be hit upon for another reason, or when nothing else is left.
+    """
+    return _by_rules(
+        (_win, attention.win),
+        (_block, attention.block),
+        (forks, attention.fork),
+        (fork_blocks, attention.defence),
+        (_centre, attention.centre),
+        (_sensible, NEVER),
+        (_reasoned, NEVER),
+        (_edge, NEVER),
+    )
+
+
+def newell_simon() -> Policy:
+    """Return the eight: win, block, fork, stop a fork, centre, opposite corner, corner, edge."""
+    rules = _win, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge
+    return _by_rules(*((rule, NEVER) for rule in rules))
+
+
+def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
+    """Return the same chance for each cell."""
+    found = tuple(free)
+    return dict.fromkeys(found, _SHARES[len(found)])
+
+
+def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
+    """Return a bot that goes down the rules; each is overlooked with a chance of its own."""
+    # Chances are whole numbers here, of a whole that can be parted as often as it comes to that.
+    part = lcm(*(overlooked.denominator for _, overlooked in rules))
+    whole = part ** len(rules) * lcm(*range(1, 10))
+    misses = [(rule, int(overlooked * part)) for rule, overlooked in rules]
+    fraction = cache(lambda share: Fraction(share, whole))
+
+    @cache
+    def play(board: Board) -> Mapping[Cell, Fraction]:
+        mine, theirs = sides(board)
+        chances: dict[Cell, int] = {}
+        left = whole
+        for rule, missed in misses:
+            if found := cells(rule(mine, theirs)):
+                passed = left // part * missed
+                if share := (left - passed) // len(found):
+                    for cell in found:
+                        chances[cell] = chances.get(cell, 0) + share
+                left = passed
+                if not left:
+                    break
+        return MappingProxyType({cell: fraction(chance) for cell, chance in chances.items()})
+
+    return play
+
+
+def _win(mine: int, theirs: int) -> int:
+    return wins(mine, theirs)
+
+
+def _block(mine: int, theirs: int) -> int:
+    return wins(theirs, mine)
+
+
+def _stop_fork(mine: int, theirs: int) -> int:
+    """Make a threat whose answer is no fork; or else sit where the other side would fork."""
+    feared = forks(theirs, mine)
+    if not feared:
+        return 0
+    forcing = 0
+    for token in tokens(mine | theirs):
+        if token & threats(mine, theirs) and not fork_answers(mine | token, theirs):
+            forcing |= token
+    return forcing or feared
+
+
+def _centre(mine: int, theirs: int) -> int:
+    return CENTRE & ~(mine | theirs)
+
+
+def _opposite_corner(mine: int, theirs: int) -> int:
+    free = ~(mine | theirs)
+    return sum(1 << 8 - cell for cell in cells(theirs & CORNERS) if free >> 8 - cell & 1)
+
+
+def _corner(mine: int, theirs: int) -> int:
+    return CORNERS & ~(mine | theirs)
+
+
+def _edge(mine: int, theirs: int) -> int:
+    return EDGES & ~(mine | theirs)
+
+
+def _reasoned(mine: int, theirs: int) -> int:
+    return wins(mine, theirs) | wins(theirs, mine) | forks(mine, theirs) | fork_blocks(mine, theirs)
+
+
+def _sensible(mine: int, theirs: int) -> int:
+    return threats(mine, theirs) | (CORNERS | CENTRE) & ~(mine | theirs)

@@ -1,0 +1,1 @@
+"""MENACE, a machine of matchboxes that learns."""

@@ -1,0 +1,206 @@
+"""MENACE, Donald Michie's machine of matchboxes and beads, which learns the game by playing it.
+
+To move, it takes a bead at random from the box of the position. When the game is over, the beads that
+it moved by are put back: with three more of their kind after a win, with one more after a draw; after a
+loss they stay out. A box that has become empty makes it resign.
+
+It is a policy, so its exact odds are known at every moment of its training.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from operator import index
+
+from noughts.analysis.solver import Result
+from noughts.bots.menace.boxes import find_box, shelf
+from noughts.bots.policy import Weighing, Weights
+from noughts.bots.registry import check_parameters
+from noughts.core.board import Board, Mark, check_mark
+from noughts.core.errors import NotOver, UnknownPolicy, quoted
+from noughts.core.notation import each_move
+from noughts.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from noughts.core.board import Cell
+
+MOST_BEADS = 10**9
+"""In a box, of one kind: a bigger matchbox is none."""
+
+RESIGN, REFILL, KEEP = "resign", "refill", "keep"
+ALL, LAST = "all", "last"
+
+
+class BeadRules(Value):
+    """How the boxes are filled at first, and what a game changes in them. The defaults are Michie's.
+
+    >>> BeadRules(empty="burn")
+    Traceback (most recent call last):
+    noughts.core.errors.UnknownPolicy: an empty box is told to resign, refill or keep, not 'burn'
+    """
+
+    beads: tuple[int, ...] = (4, 3, 2, 1)
+    """Of each kind, in the boxes of the machine's first, second, third and fourth move."""
+    win: int = 3
+    """How many beads are added for each move of a game that it won."""
+    draw: int = 1
+    loss: int = -1
+    blame: str = ALL
+    """Which moves of a lost game count: all, or only the last, as in Gardner's hexapawn machine."""
+    empty: str = RESIGN
+    """What becomes of a box when its last bead is taken: the machine resigns there; it is filled again
+    as at first (refill); or the last bead is not taken at all (keep)."""
+
+    def __init__(self, *values: object, **named: object) -> None:
+        super().__init__(*values, **named)
+        try:
+            beads = tuple(map(_whole, self.beads))
+            changes = {name: _whole(getattr(self, name)) for name in ("win", "draw", "loss")}
+        except TypeError:
+            raise UnknownPolicy("beads are counted in whole numbers") from None
+        self.__dict__.update(beads=beads, **changes)  # a list of beads is as good as a tuple
+        if len(self.beads) != 4 or not all(1 <= count <= MOST_BEADS for count in self.beads):
+            raise UnknownPolicy("the beads at first are four numbers from 1 on, such as 4-3-2-1")
+        if not all(abs(change) <= MOST_BEADS for change in (self.win, self.draw, self.loss)):
+            raise UnknownPolicy(f"a game changes {MOST_BEADS:,} beads at most")
+        if not _is_one_of(self.blame, ALL, LAST):
+            raise UnknownPolicy(f"the blame is on all moves or on the last, not {quoted(self.blame)}")
+        if not _is_one_of(self.empty, RESIGN, REFILL, KEEP):
+            raise UnknownPolicy(
+                f"an empty box is told to resign, refill or keep, not {quoted(self.empty)}"
+            )
+
+    def change(self, result: Result) -> int:
+        """Return how many beads are added, or taken out, for each move of a game that ended so."""
+        return {Result.WIN: self.win, Result.DRAW: self.draw, Result.LOSS: self.loss}[result]
+
+
+class Menace(Weighing):
+    """The machine: its rules, its beads, and how many games it has learned from.
+
+    >>> machine = Menace()
+    >>> machine.beads(Board())
+    {0: 4, 1: 4, 4: 4}
+    >>> machine.learn((0, 4, 1, 5, 2), Mark.X)
+    >>> machine.beads(Board())
+    {0: 7, 1: 4, 4: 4}
+    """
+
+    def __init__(self, rules: BeadRules | None = None) -> None:
+        self.rules = rules or BeadRules()
+        self.boxes = [self._filled(number) for number in range(len(shelf()))]
+        """The beads in each box of the shelf, by kind."""
+        self.results = dict.fromkeys(Result, 0)
+        """The games that it has learned from, by their end."""
+
+    @property
+    def games(self) -> int:
+        """How many games it has learned from."""
+        return sum(self.results.values())
+
+    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
+        """Return the chance of each move: its share of the beads; none at all from an empty box."""
+        beads = self.beads(board)
+        total = sum(beads.values())
+        return {cell: Fraction(count, total) for cell, count in beads.items() if count}
+
+    def weights(self, board: Board) -> Weights:
+        """Return the same as whole numbers: the beads themselves."""
+        if len(board.free_cells) > 1 and not board.is_over:
+            place = find_box(board)
+            counts = self.boxes[place.box]
+            if all(counts):
+                return Weights(place.cells, tuple(counts), sum(counts))
+        beads = {cell: count for cell, count in self.beads(board).items() if count}
+        return Weights(tuple(beads), tuple(beads.values()), sum(beads.values()))
+
+    def beads(self, board: Board) -> dict[Cell, int]:
+        """Return the beads in the box of a position, by cell; of cells that come to the same, one."""
+        if board.is_over:
+            return {}
+        if len(board.free_cells) == 1:
+            return {board.free_cells[0]: 1}  # no box, and no choice
+        place = find_box(board)
+        return dict(zip(place.cells, self.boxes[place.box], strict=True))
+
+    def learn(
+        self, moves: Iterable[Cell], mark: Mark, first: Mark = Mark.X, resigned: Mark | None = None
+    ) -> None:
+        """Change the beads after a whole game in which the machine had that mark.
+
+        A game that is not over is refused, unless `resigned` says who gave it up.
+        """
+        check_mark(mark)
+        if resigned is not None:
+            check_mark(resigned)
+        board, drawn = Board(first=first), []
+        for cell in each_move(moves):
+            before, board = board, board.place(cell)
+            if before.turn is mark and len(before.free_cells) > 1:
+                place = find_box(before)
+                drawn.append((place.box, place.kinds[index(cell)]))
+        if not board.is_over and resigned is None:
+            raise NotOver(f"the game is not over in '{board}': say who resigned, or finish it first")
+        winner = board.winner if board.is_over or resigned is None else resigned.other
+        self.settle(drawn, Result.of(winner, mark))
+
+    def settle(self, drawn: list[tuple[int, int]], result: Result) -> None:
+        """Change the beads that were drawn, each told by its box and its kind, after a game."""
+        self.results[result] += 1
+        change = self.rules.change(result)
+        blamed = drawn[-1:] if result is Result.LOSS and self.rules.blame == LAST else drawn
+        for box, kind in blamed:
+            beads = self.boxes[box]
+            before = beads[kind]
+            beads[kind] = min(max(before + change, 0), MOST_BEADS)
+            if change < 0 and not any(beads):
+                if self.rules.empty == REFILL:
+                    beads[:] = self._filled(box)
+                elif self.rules.empty == KEEP:
+                    beads[kind] = min(before, 1)
+
+    def _filled(self, number: int) -> list[int]:
+        box = shelf()[number]
+        return [self.rules.beads[box.stage]] * len(box.cells)
+
+
+def menace_policy(**parameters: str) -> Menace:
+    """Return a new machine, with rules told in text.
+
+    >>> menace_policy(beads="8-4-2-1", empty="refill").rules.beads
+    (8, 4, 2, 1)
+    """
+    check_parameters("menace", parameters, BeadRules.__match_args__)
+    given: dict[str, object] = dict(parameters)
+    try:
+        if beads := parameters.get("beads"):
+            given["beads"] = tuple(int(count) for count in _short(beads).split("-"))
+        for name in ("win", "draw", "loss"):
+            if name in parameters:
+                given[name] = int(_short(parameters[name]))
+    except ValueError:
+        raise UnknownPolicy(
+            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
+        ) from None
+    return Menace(BeadRules(**given))
+
+
+def _is_one_of(value: object, *words: str) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def _whole(number: object) -> int:
+    """Return an integer of any type as Python's own; True and False are not numbers of beads."""
+    if isinstance(number, bool):
+        raise TypeError
+    return index(number)  # type: ignore[arg-type]  # what is not an integer raises
+
+
+def _short(number: str) -> str:
+    """Refuse what Python reads as a number and people do not, or what takes long to read."""
+    if len(number) > 40 or not set(number) <= {*"0123456789-"}:
+        raise ValueError(number)
+    return number

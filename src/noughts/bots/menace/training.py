@@ -1,0 +1,72 @@
+"""MENACE against a policy, game after game, fast enough to watch it learn."""
+
+from __future__ import annotations
+
+from noughts.analysis.solver import Result
+from noughts.bots.bot import Bot
+from noughts.bots.menace.boxes import find_box
+from noughts.core.board import Board, Mark, check_mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from random import Random
+    from typing import TypeAlias
+
+    from noughts.bots.menace.machine import Menace
+    from noughts.bots.registry import Policy
+    from noughts.core.board import Cell
+
+    Drawn: TypeAlias = list[tuple[int, int]]
+    """The beads that a game was played with: the box of each, and its kind."""
+
+
+class Training:
+    """A machine, its opponent, and the seat in which it learns. X starts."""
+
+    def __init__(self, machine: Menace, against: Policy, rng: Random, mark: Mark = Mark.X) -> None:
+        check_mark(mark)
+        self._machine = machine
+        self._answer = Bot(against, rng).choose
+        self._below = rng.randrange
+        self._mark = mark
+        self._known: dict[Board, tuple[int, list[int], tuple[Cell, ...]]] = {}
+
+    def play(self, games: int) -> None:
+        """Play so many games, and learn from each."""
+        for _ in range(games):
+            drawn: Drawn = []
+            winner = self._play_one(drawn)
+            self._machine.settle(drawn, Result.of(winner, self._mark))
+
+    def _play_one(self, drawn: Drawn) -> Mark | None:
+        """Play a game to its end, note the beads that were drawn, and return the winner."""
+        mark, below, answer, known = self._mark, self._below, self._answer, self._known
+        board = Board()
+        while not board.is_over:
+            if board.turn is not mark:
+                cell = answer(board)
+                if cell is None:
+                    return mark
+                board = board.place(cell)
+                continue
+            box, beads, cells = known.get(board) or self._meet(board)
+            total = sum(beads)
+            if not total:
+                return mark.other
+            left = below(total)
+            kind = 0
+            while left >= beads[kind]:
+                left -= beads[kind]
+                kind += 1
+            if box >= 0:
+                drawn.append((box, kind))
+            board = board.place(cells[kind])
+        return board.winner
+
+    def _meet(self, board: Board) -> tuple[int, list[int], tuple[Cell, ...]]:
+        """Look a position up on the shelf: its box, the beads that are in it now, and their cells."""
+        if len(board.free_cells) == 1:
+            return -1, [1], board.free_cells  # no box, and no choice
+        place = find_box(board)
+        found = self._known[board] = place.box, self._machine.boxes[place.box], place.cells
+        return found

@@ -1,0 +1,116 @@
+"""How two policies fare against each other: exact chances, with no game played."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+from noughts.bots.policy import weigh
+from noughts.core.board import Board, Mark, check_mark
+from noughts.core.value import Value
+
+if TYPE_CHECKING:
+    from noughts.bots.policy import Weights
+    from noughts.bots.registry import Policy
+
+
+class Odds(Value):
+    """The chances of each end, and how many tokens are placed until then on average."""
+
+    x: Fraction
+    """That X wins."""
+    draw: Fraction
+    o: Fraction
+    """That O wins."""
+    length: Fraction
+
+    def win(self, mark: Mark) -> Fraction:
+        """Return the chance that this mark wins."""
+        check_mark(mark)
+        return self.x if mark is Mark.X else self.o
+
+    def score(self, mark: Mark) -> Fraction:
+        """Return what this mark gets on average: 1 for a win, 1/2 for a draw, nothing for a loss."""
+        return self.win(mark) + self.draw / 2
+
+
+def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
+    """Return the exact odds of two policies, from the empty board or another one.
+
+    >>> from noughts.bots.registry import perfect, random
+    >>> found = odds(random, random)
+    >>> print(found.x, found.draw, found.o, found.length)
+    737/1260 8/63 121/420 3203/420
+    >>> odds(perfect, random).o
+    Fraction(0, 1)
+    """
+    reckoner = Reckoner(x, o)
+    return reckoner.odds(board or Board())
+
+
+def percent(chance: Fraction) -> str:
+    """Write a chance so that certain and impossible look like nothing else.
+
+    >>> from fractions import Fraction
+    >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(1)), percent(Fraction(0))
+    ('33.3 %', '<0.1 %', '100 %', '0 %')
+    """
+    if chance in (0, 1):
+        return f"{100 * int(chance)} %"
+    thousandths = round(1000 * chance)
+    if thousandths in (0, 1000):
+        return "<0.1 %" if thousandths == 0 else ">99.9 %"
+    return f"{thousandths / 10:.1f} %"
+
+
+class Reckoner:
+    """The odds of two policies from any position; each position is reckoned once."""
+
+    def __init__(self, x: Policy, o: Policy) -> None:
+        self._policies = {Mark.X: x, Mark.O: o}
+        self._known: dict[Board, _Counts] = {}
+
+    def odds(self, board: Board) -> Odds:
+        """Return the odds from a position on."""
+        x, o, length, total = self._counts(board)
+        return Odds(
+            Fraction(x, total),
+            Fraction(total - x - o, total),
+            Fraction(o, total),
+            Fraction(length, total),
+        )
+
+    def _counts(self, board: Board) -> _Counts:
+        known = self._known.get(board)
+        if known is None:
+            if board.is_over:
+                known = int(board.winner is Mark.X), int(board.winner is Mark.O), 0, 1
+            else:
+                known = self._mixed(board, weigh(self._policies[board.turn], board))
+            self._known[board] = known
+        return known
+
+    def _mixed(self, board: Board, weights: Weights) -> _Counts:
+        """Add up what the moves lead to, each with its weight, over one common denominator."""
+        if not weights.total:  # whoever resigns has lost
+            return int(board.turn is Mark.O), int(board.turn is Mark.X), 0, 1
+        after = [self._counts(board.place(cell)) for cell in weights.cells]
+        common = lcm(*(total for _, _, _, total in after))
+        all_x = all_o = all_length = 0
+        for share, (x, o, length, total) in zip(weights.shares, after, strict=True):
+            weight = share * (common // total)
+            all_x += weight * x
+            all_o += weight * o
+            all_length += weight * length
+        whole = common * weights.total
+        all_length += whole  # the token that is placed here
+        shared = gcd(all_x, all_o, all_length, whole)
+        return all_x // shared, all_o // shared, all_length // shared, whole // shared
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    _Counts: TypeAlias = tuple[int, int, int, int]
+    """Games that X wins, that O wins, their tokens, and all games."""

@@ -1,0 +1,122 @@
+"""A policy in a file: what it does in every position, as JSON, wherever it was found or trained.
+
+Each unfinished position of a game that X starts has whole numbers for cells: their weights, whose shares
+of the sum are the chances. Where there is none the policy resigns. In a game that O starts the marks are
+swapped first: whose turn it is counts, and not what their mark is called.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from math import gcd
+
+from noughts.analysis.solver import sides
+from noughts.bots.policy import RESIGNS, Weighing, Weights, weigh
+from noughts.core.board import reachable
+from noughts.core.errors import BadPolicy, NotAPolicy, quoted
+from noughts.core.notation import format_cell
+from noughts.files import Form, replace_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from noughts.bots.registry import Policy
+    from noughts.core.board import Board, Cell
+    from noughts.files import Written
+
+SCHEMA = 1
+MOST_WEIGHT = 10**15
+"""Every language that reads JSON knows whole numbers of that size exactly."""
+
+_CELLS = {format_cell(cell): cell for cell in range(9)}
+_FORM = Form("policy", SCHEMA, ("weights",), NotAPolicy)
+
+
+class SavedPolicy(Weighing):
+    """A policy that looks up what it does."""
+
+    def __init__(self, known: dict[tuple[int, int], Weights]) -> None:
+        self._known = known
+
+    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
+        """Return the chance of each move: none at all where it resigns."""
+        weights = self.weights(board)
+        shares = zip(weights.cells, weights.shares, strict=True)
+        return {cell: Fraction(share, weights.total) for cell, share in shares}
+
+    def weights(self, board: Board) -> Weights:
+        """Return the same as whole numbers."""
+        return self._known.get(sides(board), RESIGNS)
+
+
+def save_policy(policy: Policy, path: Path | str) -> None:
+    """Write what a policy does in every position into a file; on return it is on the disk.
+
+    A folder that is not there is not made: it is more likely a slip than meant.
+    """
+    lines = [_line(board, weigh(policy, board)) for board in _asked_about().values()]
+    replace_file(path, f'{{"policy":{SCHEMA},"weights":{{\n' + ",\n".join(lines) + "\n}}\n")
+
+
+def load_policy(path: Path | str) -> Policy:
+    """Read a policy from its file; whatever is not exactly a policy is refused."""
+    return _FORM.load(path, _policy)
+
+
+@cache
+def _asked_about() -> dict[str, Board]:
+    """Return the positions that a policy can be asked about, by how they are written."""
+    return {str(board): board for board in reachable() if not board.is_over}
+
+
+def _line(board: Board, weights: Weights) -> str:
+    common = gcd(*weights.shares)
+    shares = sorted(zip(weights.cells, weights.shares, strict=True))
+    if any(share > MOST_WEIGHT * common for _, share in shares):
+        raise BadPolicy(
+            f"the chances in '{board}' are too fine for a file, which has weights up to {MOST_WEIGHT:,}"
+        )
+    written = ",".join([f'"{format_cell(cell)}":{share // common}' for cell, share in shares])
+    return f'"{board}":{{{written}}}'
+
+
+def _policy(written: Written) -> SavedPolicy:
+    table, boards = written.get("weights"), _asked_about()
+    if not isinstance(table, dict):
+        raise NotAPolicy('it has no weights, such as {"___/___/___": {"1": 2, "5": 1}, …}')
+    if strange := [position for position in table if position not in boards]:
+        raise NotAPolicy(
+            f"{quoted(strange[0])} is no unfinished position of a game that X starts, "
+            "written like 'X_O/_X_/___'"
+        )
+    if missing := [position for position in boards if position not in table]:
+        raise NotAPolicy(
+            f"it does not say what to do in '{missing[0]}': there are {len(boards):,} positions, "
+            "and {} is written where it resigns"
+        )
+    return SavedPolicy(
+        {sides(board): _weights(board, table[position]) for position, board in boards.items()}
+    )
+
+
+def _weights(board: Board, written: object) -> Weights:
+    if not isinstance(written, dict):
+        raise NotAPolicy(f"'{board}' has {quoted(written)} where weights belong, such as {{\"5\": 1}}")
+    shares: dict[Cell, int] = {}
+    for name, weight in written.items():
+        cell = _CELLS.get(name)
+        if cell is None or cell not in board.free_cells:
+            raise NotAPolicy(f"'{board}' has {quoted(name)} where a free cell belongs, from 1 to 9")
+        if type(weight) is not int or not 0 <= weight <= MOST_WEIGHT:
+            raise NotAPolicy(
+                f"'{board}' has {quoted(weight)} where a number from 0 to {MOST_WEIGHT:,} belongs"
+            )
+        if weight:
+            shares[cell] = weight
+    if written and not shares:
+        raise NotAPolicy(f"'{board}' has no weight above 0: {{}} is written where it resigns")
+    cells = tuple(sorted(shares))
+    return Weights(cells, tuple(shares[cell] for cell in cells), sum(shares.values()))

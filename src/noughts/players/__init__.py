@@ -1,1 +1,0 @@
-"""Players that need no person."""

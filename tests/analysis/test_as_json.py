@@ -1,0 +1,117 @@
+"""What the coach found, as plain data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from noughts import Board, Mark, O, X
+from noughts.analysis.as_json import plain_advice, plain_moves, plain_prospect, plain_review
+from noughts.analysis.coach import advise, judge, review
+from noughts.analysis.solver import Prospect, Result, prospect
+from noughts.core.board import reachable
+from noughts.core.notation import parse_board
+from noughts.text.sentences import say_reason
+
+
+def test_a_prospect_is_a_result_and_a_distance() -> None:
+    """Of every result there is."""
+    found = [plain_prospect(Prospect(result, 3)) for result in Result]
+
+    assert found == [{"result": result, "distance": 3} for result in ("win", "draw", "loss")]
+
+
+def test_a_move_to_the_letter() -> None:
+    """Cells and lines are counted from 0, and each reason has its sentence, which counts from 1."""
+    found = plain_advice(judge(parse_board("X__/_O_/__X"), 2))
+
+    reasons = found.pop("reasons")
+    assert found == {"mark": "O", "cell": 2, "result": "loss", "distance": 4, "best": False}
+    assert reasons[:3] == [
+        {
+            "kind": "givesUpDraw",
+            "cells": [1, 3, 5, 7],
+            "lines": [],
+            "play": [2, 6, 3, 7],
+            "sentence": "It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 is better.",
+        },
+        {
+            "kind": "allowsFork",
+            "cells": [6],
+            "lines": [[6, 7, 8], [0, 3, 6]],
+            "play": [2, 6, 3, 7],
+            "sentence": "It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8).",
+        },
+        {
+            "kind": "threatens",
+            "cells": [6],
+            "lines": [[2, 4, 6]],
+            "play": [2, 6, 3, 7],
+            "sentence": "It threatens 3-5-7.",
+        },
+    ]
+
+
+def test_every_move_of_every_position_says_what_the_advice_says() -> None:
+    """Nothing is left out, nothing added, and all of it survives being written as JSON."""
+    for board in reachable():
+        if board.canonical is not board:
+            continue
+        moves = advise(board)
+        found = plain_moves(moves)
+        assert json.loads(json.dumps(found)) == found
+        assert [one["cell"] for one in found] == ([] if board.is_over else [*board.free_cells])
+        for plain, advice in zip(found, moves, strict=True):
+            assert Mark(plain["mark"]) is advice.mark is board.turn
+            assert Result(plain["result"]) is advice.prospect.result
+            assert plain["distance"] == advice.prospect.distance
+            assert plain["best"] is advice.is_best
+            assert [
+                (one["kind"], one["cells"], one["lines"], one["play"], one["sentence"])
+                for one in plain["reasons"]
+            ] == [
+                (
+                    reason.kind.value,
+                    [*reason.cells],
+                    [[*line] for line in reason.lines],
+                    [*reason.play],
+                    say_reason(reason, advice.mark),
+                )
+                for reason in advice.reasons
+            ]
+
+
+@pytest.mark.parametrize(
+    ("moves", "standing", "mistakes", "decisive"),
+    [
+        ((0, 3, 1, 4, 2), {"result": "loss", "distance": 0}, [2], 2),
+        ((0, 4, 8, 2, 6), {"result": "loss", "distance": 2}, [4], 4),
+        ((4, 0), {"result": "draw", "distance": 7}, [], None),
+        ((), {"result": "draw", "distance": 9}, [], None),
+    ],
+)
+def test_a_game_is_its_moves_and_its_mistakes(
+    moves: tuple[int, ...], standing: dict[str, object], mistakes: list[int], decisive: int | None
+) -> None:
+    """Mistakes are numbers of moves, from 1 on; of a game without any, none decided it."""
+    for first in (X, O):
+        found = plain_review(review(moves, first))
+
+        assert {**found, "moves": [one["cell"] for one in found["moves"]]} == {
+            "moves": [*moves],
+            "standing": standing,
+            "mistakes": mistakes,
+            "decisive": decisive,
+        }
+        assert [one["mark"] for one in found["moves"][:2]] == [str(first), str(first.other)][: len(moves)]
+        assert json.loads(json.dumps(found)) == found
+
+
+def test_a_position_that_is_over_has_no_moves() -> None:
+    """And is lost for the mark that would move."""
+    board = parse_board("XXX/OO_/___")
+
+    assert plain_moves(advise(board)) == []
+    assert plain_prospect(prospect(board)) == {"result": "loss", "distance": 0}
+    assert plain_prospect(prospect(Board())) == {"result": "draw", "distance": 9}

@@ -1,0 +1,109 @@
+"""The moves of the policy that never loses, against a plain second opinion."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
+from noughts.analysis.best_moves import perfect_cells
+from plain_tactics import hope, in_play, minimax, most_hopeful, moves, preference, put, seen
+
+IN_PLAY = in_play(X, O)
+
+
+def worst_end(board: Board, seat: Mark, known: dict[Board, tuple[int, int]]) -> tuple[int, int]:
+    """Return the worst that can befall the one in this seat, who takes any best cell, and how late.
+
+    The opponent may answer anything, and every answer is tried.
+    """
+    if board not in known:
+        if board.is_over:
+            known[board] = 0 if board.winner is None else 1 if board.winner is seat else -1, 0
+        else:
+            cells = perfect_cells(board) if board.turn is seat else board.free_cells
+            ends = (worst_end(board.place(cell), seat, known) for cell in cells)
+            result, distance = min(ends, key=preference)
+            known[board] = result, distance + 1
+    return known[board]
+
+
+@pytest.mark.parametrize("seat", Mark)
+@pytest.mark.parametrize("first", Mark)
+def test_it_never_loses_whatever_the_opponent_does(first: Mark, seat: Mark) -> None:
+    """In both seats, whoever starts, whichever best cell it takes, against every answer."""
+    known: dict[Board, tuple[int, int]] = {}
+    worst_end(Board(first=first), seat, known)
+
+    ends = {board.winner for board in known if board.is_over}
+    assert ends == {seat, None}
+    assert all(result >= 0 for result, _ in known.values())
+
+
+@pytest.mark.parametrize("seat", Mark)
+@pytest.mark.parametrize("first", Mark)
+def test_from_any_position_it_gets_what_the_position_is_worth(first: Mark, seat: Mark) -> None:
+    """The fastest win there is, the draw, or the latest loss: no opponent can make it worse or slower."""
+    known: dict[Board, tuple[int, int]] = {}
+    for board in reachable(first):
+        if board.turn is seat and not board.is_over:
+            assert worst_end(board, seat, known) == minimax(*seen(board)), board
+
+
+def test_it_takes_the_fastest_win() -> None:
+    """Each best cell of a won position wins after as few tokens as can be; and a win now is taken now."""
+    for board in IN_PLAY:
+        signs, mark = seen(board)
+        result, distance = minimax(signs, mark)
+        if result == 1:
+            for cell in perfect_cells(board):
+                assert moves(signs, mark)[cell] == (1, distance)
+                assert (board.place(cell).winner is board.turn) == (distance == 1)
+
+
+def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> None:
+    """Most is expected of an opponent who moves by chance, while it plays on like this itself."""
+    choices = 0
+    for board in IN_PLAY:
+        signs, mark = seen(board)
+        ends = moves(signs, mark)
+        equal = [cell for cell, end in ends.items() if end == minimax(signs, mark)]
+        hopes = {cell: hope(put(signs, cell, mark), mark) for cell in equal}
+        highest = max(hopes.values())
+        best = [cell for cell, expected in hopes.items() if expected == highest]
+        assert perfect_cells(board) == tuple(best), board
+        assert set(best) == most_hopeful(signs, mark)[0]
+        choices += len(best) < len(equal)
+    assert choices > 100
+
+
+def test_it_opens_in_a_corner() -> None:
+    """All openings draw; but after a corner, 191 of 192 answers by chance go wrong."""
+    assert perfect_cells(Board()) == perfect_cells(Board(first=O)) == (0, 2, 6, 8)
+    assert most_hopeful("_" * 9, "X")[1] == Fraction(191, 192)
+
+
+def test_images_have_the_images_of_the_perfect_cells() -> None:
+    """It has no favourite corner."""
+    for board in IN_PLAY:
+        own = perfect_cells(board)
+        for symmetry in SYMMETRIES:
+            image = tuple(sorted(symmetry[cell] for cell in own))
+            assert perfect_cells(board.image(symmetry)) == image
+
+
+def test_it_plays_o_as_it_plays_x() -> None:
+    """With the marks exchanged, the best cells stay where they are."""
+    for board in in_play(X):
+        assert perfect_cells(Board(board.o, board.x, O)) == perfect_cells(board)
+
+
+def test_a_finished_board_has_no_perfect_cells() -> None:
+    """Neither a won one nor a full one."""
+    assert all(perfect_cells(board) == () for board in reachable() if board.is_over)
+
+
+def test_a_lost_game_is_played_on_as_long_as_it_lasts() -> None:
+    """X threatens 2 and 4: O blocks one of them rather than let X win at once anywhere."""
+    assert set(perfect_cells(parse_board("X_X/_O_/X_O"))) <= {1, 3}

@@ -1,0 +1,321 @@
+"""The coach: what is said of each move of a position, and of a game."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import takewhile
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+import plain_reasons as plain
+from noughts import Board, Mark, O, X, errors, parse_board, parse_moves, reachable
+from noughts.analysis.coach import MISTAKES, Advice, Review, advise, judge, review
+from noughts.analysis.reasons import Kind, reasons
+from noughts.analysis.solver import Prospect, Result
+from plain_reasons import OTHER, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RESULTS = {1: Result.WIN, 0: Result.DRAW, -1: Result.LOSS}
+EMPTY = "_" * 9
+
+
+def as_prospect(end: tuple[int, int]) -> Prospect:
+    """Return how it ends in the words of the solver."""
+    result, distance = end
+    return Prospect(RESULTS[result], distance)
+
+
+@cache
+def all_advice() -> tuple[tuple[Board, tuple[Advice, ...]], ...]:
+    """Return every position in play, whoever started, and what is said of each move."""
+    return tuple(
+        (board, advise(board)) for first in Mark for board in reachable(first) if not board.is_over
+    )
+
+
+def plain_review(moves: tuple[int, ...], first: str) -> tuple[tuple[int, ...], tuple[int, int]]:
+    """Return the numbers of the moves after which it ends worse, and how the last position ends."""
+    signs, mark, mistakes = EMPTY, first, []
+    for number, cell in enumerate(moves, start=1):
+        before, after = plain.end(signs, mark)[0], plain.ends(signs, mark)[cell][0]
+        if after < before:
+            mistakes.append(number)
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return tuple(mistakes), plain.end(signs, mark)
+
+
+def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
+    """Tell all games of so many moves at most, finished or not."""
+    yield ()
+    if length and not plain.is_over(signs):
+        for cell in plain.free(signs):
+            for rest in games(plain.put(signs, mark, cell), OTHER[mark], length - 1):
+                yield (cell, *rest)
+
+
+def game_by_chance(rng: Random) -> tuple[int, ...]:
+    """Return a game in which every move is left to chance, to its end."""
+    signs, mark, moves = EMPTY, "X", []
+    while not plain.is_over(signs):
+        cell = rng.choice(plain.free(signs))
+        moves.append(cell)
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return tuple(moves)
+
+
+@cache
+def finished_games() -> tuple[tuple[tuple[int, ...], Review], ...]:
+    """Return a thousand games by chance that came to an end, each with its review."""
+    rng = Random(11)
+    found = (game_by_chance(rng) for _ in range(1_000))
+    return tuple((moves, review(moves)) for moves in found)
+
+
+def test_every_move_is_advised_upon_in_order() -> None:
+    """Each free cell once, for the mark to move, with the reasons of that move."""
+    for board, advice in all_advice():
+        assert tuple(one.cell for one in advice) == board.free_cells
+        assert all(one.mark is board.turn for one in advice)
+        assert board.first is O or all(one.reasons == reasons(board, one.cell) for one in advice)
+
+
+def test_a_move_leads_to_what_a_plain_search_says() -> None:
+    """Win, draw or loss for the side that moves, and after how many tokens."""
+    for board, advice in all_advice():
+        ends = plain.ends(*seen(board))
+        for one in advice:
+            assert one.prospect == as_prospect(ends[one.cell])
+
+
+def test_a_move_is_best_exactly_when_no_other_is_better() -> None:
+    """No other ends better, wins sooner or loses later; what an opponent may get wrong does not count."""
+    for board, advice in all_advice():
+        ends = plain.ends(*seen(board))
+        highest = max(map(plain.liking, ends.values()))
+        for one in advice:
+            assert one.is_best == (plain.liking(ends[one.cell]) == highest), board
+
+
+def test_all_openings_are_best_and_so_is_the_trap_in_the_opposite_corner() -> None:
+    """All nine draw; and after the centre and a corner, so does every answer."""
+    trap = Board().place(4).place(0)
+
+    assert all(one.is_best for one in advise(Board()))
+    assert [one.cell for one in advise(trap) if one.is_best] == [1, 2, 3, 5, 6, 7, 8]
+
+
+def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
+    """A win given up or a draw given up, and nothing else: to win later is none."""
+    for board, advice in all_advice():
+        before = plain.end(*seen(board))[0]
+        for one in advice:
+            after = plain.ends(*seen(board))[one.cell][0]
+            kind = one.mistake.kind if one.mistake else None
+            wanted = {1: Kind.GIVES_UP_WIN, 0: Kind.GIVES_UP_DRAW}[before] if after < before else None
+            assert kind is wanted
+            assert not (one.mistake and one.is_best)
+            assert one.mistake is None or one.mistake in one.reasons
+
+
+def test_what_gives_something_up_are_two_kinds() -> None:
+    """The win and the draw."""
+    assert set(MISTAKES) == {Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW}
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_there_is_no_advice_on_a_finished_board(first: Mark) -> None:
+    """Won by either or drawn, with free cells or without."""
+    finished = [board for board in reachable(first) if board.is_over]
+
+    assert len(finished) == 958
+    assert all(advise(board) == () for board in finished)
+
+
+@pytest.mark.parametrize(
+    ("written", "cell", "refusal"),
+    [
+        ("X__/_O_/___", 4, errors.CellTaken),
+        ("X__/_O_/___", 9, errors.NoSuchCell),
+        ("X__/_O_/___", -1, errors.NoSuchCell),
+        ("XXX/OO_/___", 5, errors.GameOver),
+        ("XOX/XOO/OXX", 0, errors.GameOver),
+    ],
+)
+def test_a_move_that_is_not_legal_is_not_judged(
+    written: str, cell: int, refusal: type[errors.IllegalMove]
+) -> None:
+    """It is refused as the board refuses it, in the same words."""
+    board = parse_board(written)
+    with pytest.raises(refusal) as wanted:
+        board.place(cell)
+
+    with pytest.raises(refusal) as found:
+        judge(board, cell)
+
+    assert str(found.value) == str(wanted.value)
+
+
+def check_review(moves: tuple[int, ...], first: Mark) -> None:
+    """Hold what is said of a game against a plain search."""
+    found = review(moves, first)
+    mistakes, standing = plain_review(moves, str(first))
+    assert found.mistakes == mistakes, moves
+    assert found.decisive == (max(mistakes) if mistakes else None), moves
+    assert found.standing == as_prospect(standing), moves
+    assert [one.cell for one in found.moves] == list(moves)
+    turns = [first, first.other] * 5
+    assert [one.mark for one in found.moves] == turns[: len(moves)]
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_every_short_game_is_reviewed_as_a_plain_search_would(first: Mark) -> None:
+    """All of four moves at most, and all that are won with the fifth."""
+    short = list(games(EMPTY, str(first), 4))
+    won = [moves for moves in games(EMPTY, "X", 5) if len(moves) == 5 and is_won(moves)]
+
+    assert len(short) == 1 + 9 + 9 * 8 + 9 * 8 * 7 + 9 * 8 * 7 * 6
+    assert len(won) == 1_440
+    for moves in (*short, *won):
+        check_review(moves, first)
+
+
+def is_won(moves: tuple[int, ...]) -> bool:
+    """Say whether a game that X started ended with a line."""
+    signs = EMPTY
+    for cell, mark in zip(moves, "XOXOXOXOX", strict=False):
+        signs = plain.put(signs, mark, cell)
+    return bool(plain.winner(signs))
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_games_by_chance_are_reviewed_as_a_plain_search_would(first: Mark) -> None:
+    """Two thousand of them, each to its end or left off somewhere."""
+    rng = Random(7)
+    for _ in range(2_000):
+        moves = game_by_chance(rng)
+        check_review(moves[: rng.randint(len(moves) // 2, len(moves))], first)
+
+
+def test_each_move_of_a_game_is_judged_on_the_board_it_was_made_on() -> None:
+    """With all its reasons, as if that position alone had been asked about."""
+    for moves, found in finished_games()[:200]:
+        board = Board()
+        for cell, one in zip(moves, found.moves, strict=True):
+            assert one == judge(board, cell)
+            board = board.place(cell)
+
+
+def test_a_game_that_was_won_was_decided_by_a_mistake_of_the_loser() -> None:
+    """The empty board is a draw, so somebody erred; and after the last error nothing changed."""
+    won = 0
+    for moves, found in finished_games():
+        if is_won(moves):
+            won += 1
+            winner = found.moves[-1].mark
+            assert found.decisive is not None
+            assert found.moves[found.decisive - 1].mark is winner.other
+            later = found.moves[found.decisive :]
+            assert {one.prospect.result for one in later if one.mark is winner} == {Result.WIN}
+    assert 0 < won < len(finished_games())
+
+
+def test_a_game_that_was_drawn_had_no_mistakes_or_ended_them_with_a_win_given_up() -> None:
+    """Whoever lets the other win must be let off again."""
+    for moves, found in finished_games():
+        if not is_won(moves) and found.decisive:
+            mistake = found.moves[found.decisive - 1].mistake
+            assert mistake is not None
+            assert mistake.kind is Kind.GIVES_UP_WIN
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_a_game_without_moves_has_nothing_to_review(first: Mark) -> None:
+    """It stands as every game does at first: drawn, nine tokens from now."""
+    found = review((), first)
+
+    assert found == Review((), Prospect(Result.DRAW, 9))
+    assert found.mistakes == ()
+    assert found.decisive is None
+
+
+def test_a_game_without_mistakes_has_no_decisive_move() -> None:
+    """Both play their best, and it is a draw."""
+    found = review(parse_moves("152374689"))
+
+    assert found.mistakes == ()
+    assert found.decisive is None
+    assert found.standing == Prospect(Result.DRAW, 0)
+
+
+def test_all_mistakes_are_told_and_the_last_one_decides() -> None:
+    """O answers the corner wrongly, X lets it pass, and then O overlooks a line."""
+    found = review(parse_moves("123584679"))
+
+    assert found.mistakes == (2, 3, 8)
+    assert found.decisive == 8
+    mistakes = [one.mistake.kind for one in found.moves if one.mistake]
+    assert mistakes == [Kind.GIVES_UP_DRAW, Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW]
+
+
+def test_a_game_that_is_not_finished_stands_as_it_does() -> None:
+    """After an edge in answer to a corner, X wins with the fifth token from there."""
+    found = review(parse_moves("12"))
+
+    assert found.mistakes == (2,)
+    assert found.standing == Prospect(Result.WIN, 5)
+
+
+def test_a_game_that_was_just_won_is_lost_for_the_one_to_move() -> None:
+    """No token is placed any more."""
+    assert review(parse_moves("12437")).standing == Prospect(Result.LOSS, 0)
+
+
+def test_a_game_that_o_starts_is_reviewed_like_one_that_x_starts() -> None:
+    """Only the marks are exchanged."""
+    moves = parse_moves("123584679")
+    by_x, by_o = review(moves), review(moves, O)
+
+    assert by_o.standing == by_x.standing
+    assert by_o.mistakes == by_x.mistakes
+    assert [one.mark for one in by_o.moves] == [O, X, O, X, O, X, O, X, O]
+    assert tuple(one.replace(mark=one.mark.other) for one in by_o.moves) == by_x.moves
+
+
+def test_the_moves_of_a_game_may_come_one_by_one() -> None:
+    """From whatever can be gone through once."""
+    assert review(iter((0, 4, 8))) == review([0, 4, 8]) == review((0, 4, 8))
+    assert review(takewhile(lambda cell: cell < 9, (0, 9))) == review((0,))
+
+
+@pytest.mark.parametrize(
+    ("moves", "refusal"),
+    [
+        ((4, 4), errors.CellTaken),
+        ((4, 9), errors.NoSuchCell),
+        ((-1,), errors.NoSuchCell),
+        ((0, 3, 1, 4, 2, 5), errors.GameOver),
+        ((0, 1, 2, 4, 3, 5, 7, 6, 8, 0), errors.GameOver),
+    ],
+)
+def test_a_game_with_a_move_that_is_not_legal_is_refused(
+    moves: tuple[int, ...], refusal: type[errors.IllegalMove]
+) -> None:
+    """As the board refuses that move."""
+    with pytest.raises(refusal):
+        review(moves)
+
+
+def test_who_starts_is_a_mark() -> None:
+    """Its letter alone is none."""
+    with pytest.raises(TypeError, match=r"a mark is Mark\.X or Mark\.O, not 'O'"):
+        review((), "O")  # type: ignore[arg-type]  # what is no mark is what is tested
+
+
+def test_advice_and_reviews_are_values() -> None:
+    """Equal when all of them is, and they can be kept in a set."""
+    assert len({judge(Board(), 4), judge(Board(), 4), judge(Board(), 0)}) == 2
+    assert len({review((4,)), review((4,)), review((0,))}) == 2

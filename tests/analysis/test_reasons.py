@@ -1,0 +1,406 @@
+"""Why a move is good or bad: every reason of every move, against what each kind plainly means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+import plain_reasons as plain
+from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, reachable
+from noughts.analysis.reasons import Kind, Reason, best_play, reasons
+from plain_reasons import LINES, OTHER, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLACES = {"centre", "corner", "edge"}
+MISSED = {"givesUpWin", "losesSooner"}
+"""The kinds that show what would have been better instead of what comes of the move."""
+FORCED = {"forcesFork": 0, "allowsForcedFork": 1, "stopsForcedFork": 1}
+"""The kinds that show how a fork is forced, and the place in their lines where that begins."""
+
+
+class Move(NamedTuple):
+    """A move on a board in play, and all that is said of it."""
+
+    board: Board
+    signs: str
+    mark: str
+    cell: int
+    reasons: tuple[Reason, ...]
+    kinds: list[str]
+    """The kinds of the reasons, in the order in which they come."""
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """How it ends after this move (1, 0 or -1), and after how many tokens."""
+        return plain.ends(self.signs, self.mark)[self.cell]
+
+
+@cache
+def every_move() -> tuple[Move, ...]:
+    """Return every move on every position in play, whoever started."""
+    return tuple(
+        Move(board, *seen(board), cell, found, [str(reason.kind) for reason in found])
+        for first in Mark
+        for board in reachable(first)
+        if not board.is_over
+        for cell in board.free_cells
+        for found in [reasons(board, cell)]
+    )
+
+
+@cache
+def every_reason() -> dict[str, list[tuple[Move, Reason]]]:
+    """Return every reason of every move, by its kind."""
+    found: dict[str, list[tuple[Move, Reason]]] = {kind: [] for kind in plain.KINDS}
+    for move in every_move():
+        for kind, reason in zip(move.kinds, move.reasons, strict=True):
+            found[kind].append((move, reason))
+    return found
+
+
+def given(*kinds: str) -> Iterator[tuple[Move, str, Reason]]:
+    """Tell every reason of these kinds, with its kind in letters."""
+    for kind in kinds:
+        for move, reason in every_reason()[kind]:
+            yield move, kind, reason
+
+
+def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
+    """Return the signs after some moves in turn; each must be legal."""
+    for cell in play:
+        assert not plain.is_over(signs)
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return signs
+
+
+def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
+    """Say whether each of these moves keeps what there is, and the last one ends the game."""
+    for cell in play:
+        if plain.is_over(signs) or cell not in plain.best(signs, mark):
+            return False
+        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+    return plain.is_over(signs)
+
+
+def test_there_are_16167_moves_to_tell_of_whoever_starts() -> None:
+    """So nothing is left out below."""
+    assert Counter(move.board.first for move in every_move()) == {X: 16_167, O: 16_167}
+
+
+def test_the_kinds_come_the_weightiest_first() -> None:
+    """And each is written as its value."""
+    assert [str(kind) for kind in Kind] == [kind.value for kind in Kind] == list(plain.KINDS)
+    assert [repr(kind) for kind in Kind] == list(plain.KINDS)
+
+
+def test_a_reason_is_given_exactly_when_what_it_means_is_true() -> None:
+    """In the order of the kinds, with the place of the cell last; no kind is true of every move."""
+    for kind in plain.KINDS:
+        assert 0 < len(every_reason()[kind]) < len(every_move())
+    for move in every_move():
+        assert move.kinds == plain.kinds(move.signs, move.mark, move.cell), move
+        assert len([kind for kind in move.kinds if kind in PLACES]) == 1
+        assert move.kinds[-1] in PLACES
+
+
+def test_the_cells_of_a_reason_are_those_it_is_about() -> None:
+    """What is completed, stopped, threatened, allowed or is better there; in order, and none twice."""
+    for move, kind, reason in given(*plain.KINDS):
+        shown = plain.shown_cells(kind, move.signs, move.mark, move.cell)
+        assert reason.cells == tuple(sorted(shown)), (move, kind)
+        assert bool(reason.cells) == (kind not in PLACES)
+
+
+def test_the_lines_of_a_reason_are_those_that_show_it() -> None:
+    """Real lines, each with the tokens that make it what it is said to be, and none twice."""
+    for move, kind, reason in given(*plain.KINDS):
+        assert len(set(reason.lines)) == len(reason.lines)
+        assert set(reason.lines) <= set(LINES)
+        assert set(reason.lines) == plain.shown_lines(kind, move.signs, move.mark, move.cell), (
+            move,
+            kind,
+        )
+
+
+def test_a_line_that_is_completed_or_stopped_lacks_only_the_cell_that_was_taken() -> None:
+    """Two tokens of the one mark lie in it, and the move is the third."""
+    for move, kind, reason in given("wins", "blocks"):
+        owner = move.mark if kind == "wins" else OTHER[move.mark]
+        assert reason.lines
+        for line in reason.lines:
+            assert move.cell in line
+            assert [move.signs[cell] for cell in line if cell != move.cell] == [owner, owner]
+
+
+def test_a_line_that_is_threatened_lacks_one_of_the_cells_that_are_named() -> None:
+    """Two tokens of the mark that threatens it lie there after the move; and every such cell has one."""
+    for move, kind, reason in given("threatens", "makesFork", "allowsWin"):
+        owner = OTHER[move.mark] if kind == "allowsWin" else move.mark
+        signs = plain.put(move.signs, move.mark, move.cell)
+        lacking = set()
+        for line in reason.lines:
+            assert sorted(signs[cell] for cell in line) == sorted([owner, owner, "_"])
+            lacking |= {cell for cell in line if signs[cell] == "_"}
+        assert lacking == set(reason.cells)
+
+
+def test_a_fork_that_is_allowed_shows_two_lines_at_least_for_each_cell() -> None:
+    """Each has one token of the opponent and two free cells, of which the fork is one."""
+    for move, _, reason in given("allowsFork"):
+        signs = plain.put(move.signs, move.mark, move.cell)
+        for fork in reason.cells:
+            assert len([line for line in reason.lines if fork in line]) >= 2
+        for line in reason.lines:
+            held = sorted(signs[cell] for cell in line)
+            assert held == sorted([OTHER[move.mark], "_", "_"])
+
+
+def test_every_claim_of_a_win_or_a_loss_carries_the_line_that_proves_it() -> None:
+    """Some reason of the move shows it: played out from there, the side that is said to win has won.
+
+    In as many tokens as are claimed; and no side can do better anywhere on the way.
+    """
+    for move in every_move():
+        result, distance = move.end
+        if result:
+            claimed = move.mark if result > 0 else OTHER[move.mark]
+            lines = [reason.play for reason in move.reasons if reason.play[:1] == (move.cell,)]
+            assert any(
+                len(line) == distance
+                and is_perfect(plain.put(move.signs, move.mark, move.cell), OTHER[move.mark], line[1:])
+                and plain.winner(after(move.signs, move.mark, line)) == claimed
+                for line in lines
+            ), move
+
+
+def test_the_moves_that_show_a_reason_go_to_the_end_of_the_game() -> None:
+    """After the first, both sides play their best, and it ends as that first move is said to."""
+    shown = {kind for _, kind, reason in given(*plain.KINDS) if reason.play}
+
+    assert shown == set(plain.KINDS) - PLACES - {"blocks", "blocksFork"}
+    for move, _, reason in given(*shown):
+        first, *rest = reason.play
+        result, distance = plain.ends(move.signs, move.mark)[first]
+        end = after(move.signs, move.mark, reason.play)
+        assert is_perfect(plain.put(move.signs, move.mark, first), OTHER[move.mark], (*rest,)), move
+        assert len(reason.play) == distance
+        assert plain.winner(end) == {1: move.mark, 0: "", -1: OTHER[move.mark]}[result]
+
+
+def test_the_moves_that_show_a_reason_start_as_they_should() -> None:
+    """With the move itself; or with the best that it missed, or the forced fork that it stops."""
+    for move, kind, reason in given(*plain.KINDS):
+        if kind in MISSED:
+            assert reason.play[0] in reason.cells
+            assert reason.play[0] != move.cell
+        elif kind == "stopsForcedFork":
+            assert plain.allows_forced_fork(move.signs, move.mark, reason.play[0])
+        elif reason.play:
+            assert reason.play[0] == move.cell
+
+
+def test_what_a_reason_names_comes_up_in_the_moves_that_show_it() -> None:
+    """The line or the fork that is allowed is the answer, and a threat is answered where it lies."""
+    for _, _, reason in given("allowsWin", "allowsFork", "allowsForcedFork", "threatens"):
+        assert reason.play[1] in reason.cells
+    for _, _, reason in given("makesFork"):
+        assert set(reason.play[1:]) <= set(reason.cells)
+    for move, _, reason in given("allowsFork"):
+        _, fork, block, last = reason.play
+        forked = after(move.signs, move.mark, (move.cell, fork))
+        assert block in plain.completing(forked, OTHER[move.mark])
+        assert any({fork, last} <= set(line) for line in reason.lines)
+
+
+def test_a_fork_that_is_forced_is_made_two_moves_later() -> None:
+    """No line can be completed before it; then there are two, and none for the other side."""
+    for move, kind, reason in given(*FORCED):
+        start = FORCED[kind]
+        owner = OTHER[move.mark] if start else move.mark
+        answered, fork = (after(move.signs, move.mark, reason.play[: start + count]) for count in (2, 3))
+        assert not plain.completing(answered, owner)
+        assert len(plain.completing(fork, owner)) >= 2
+        assert not plain.completing(fork, OTHER[owner])
+
+
+def test_a_fork_that_is_kept_off_shows_two_lines_at_least_for_each_cell() -> None:
+    """Each has one token of the opponent and two free cells, of which the fork is one."""
+    for move, _, reason in given("blocksFork"):
+        for fork in reason.cells:
+            assert len([line for line in reason.lines if fork in line]) >= 2
+        for line in reason.lines:
+            assert sorted(move.signs[cell] for cell in line) == sorted([OTHER[move.mark], "_", "_"])
+
+
+def test_what_is_seen_agrees_with_how_it_ends() -> None:
+    """A fork wins in 3, a forced one in 5; to allow them loses in 4 or 6, to stop them does not lose."""
+    for move in every_move():
+        kinds, end = set(move.kinds), move.end
+        assert ("wins" in kinds) == (end == (1, 1)), move
+        assert ("allowsWin" in kinds) == (end == (-1, 2)), move
+        assert "makesFork" not in kinds or end == (1, 3), move
+        assert "blocksFork" not in kinds or end[0] >= 0, move
+        assert ("allowsFork" in kinds) == (end == (-1, 4)), move
+        assert ("forcesFork" in kinds) == (end == (1, 5)), move
+        assert ("allowsForcedFork" in kinds) == (end == (-1, 6)), move
+
+
+def test_what_cannot_be_true_together_is_never_said_together() -> None:
+    """One thing at most is given up; a fork is no threat; what is allowed is not stopped."""
+    apart = [
+        {"givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
+        {"wins", "makesFork", "threatens", "allowsWin"},
+        {"wins", "allowsWin", "allowsFork", "allowsForcedFork", "blocksFork"},
+        {"wins", "allowsWin", "makesFork", "forcesFork", "allowsForcedFork", "stopsForcedFork"},
+        {"wins", "givesUpWin", "givesUpDraw", "winsLater", "losesSooner", "onlyMove", "onlyWin"},
+    ]
+    for move in every_move():
+        for group in apart:
+            assert len(group & set(move.kinds)) <= 1, move
+
+
+def test_the_marks_do_not_matter() -> None:
+    """With X and O exchanged, the reasons are the same to the last move."""
+    exchange = str.maketrans("XO", "OX")
+    known = {(move.signs, move.mark, move.cell): move.reasons for move in every_move()}
+    for move in every_move():
+        assert known[move.signs.translate(exchange), OTHER[move.mark], move.cell] == move.reasons
+
+
+def test_images_of_a_position_have_the_images_of_its_reasons() -> None:
+    """The same kinds, with cells and lines turned and mirrored, and shown by as many moves."""
+    plain_image = SYMMETRIES[0]
+    known = {
+        (move.board, move.cell): [turned(reason, plain_image) for reason in move.reasons]
+        for move in every_move()
+    }
+    for move in every_move():
+        if move.board.first is X:
+            for symmetry in SYMMETRIES[1:]:
+                image = known[move.board.image(symmetry), symmetry[move.cell]]
+                assert image == [turned(reason, symmetry) for reason in move.reasons], move
+
+
+def turned(reason: Reason, symmetry: tuple[int, ...]) -> tuple[object, ...]:
+    """Return a reason as it is in an image of the board, without the order of anything."""
+    cells = {symmetry[cell] for cell in reason.cells}
+    lines = {frozenset(symmetry[cell] for cell in line) for line in reason.lines}
+    return reason.kind, cells, lines, len(reason.play)
+
+
+def test_best_play_goes_to_the_end_and_is_the_best_of_both() -> None:
+    """From every position, with as many moves as it takes, each a best one; none from a finished one."""
+    for first in Mark:
+        for board in reachable(first):
+            signs, mark = seen(board)
+            play = best_play(board)
+            assert len(play) == plain.end(signs, mark)[1]
+            assert is_perfect(signs, mark, play)
+            assert board.is_over or play[0] in plain.best(signs, mark)
+
+
+def test_a_move_that_is_not_legal_is_refused_as_the_board_refuses_it() -> None:
+    """On every position, finished or not: a cell that is taken, one that is none, and the end."""
+    refused = Counter[type]()
+    for board in reachable():
+        for cell in range(-1, 10):
+            if board.why_not(cell, board.turn) is None:
+                continue
+            with pytest.raises(errors.IllegalMove) as wanted:
+                board.place(cell)
+            with pytest.raises(errors.IllegalMove) as found:
+                reasons(board, cell)
+            assert type(found.value) is type(wanted.value)
+            assert str(found.value) == str(wanted.value)
+            refused[type(found.value)] += 1
+    assert set(refused) == {errors.CellTaken, errors.NoSuchCell, errors.GameOver}
+
+
+def test_a_reason_is_a_value() -> None:
+    """Equal when all of it is, and with nothing to show unless it is given."""
+    bare = Reason(Kind.CORNER)
+
+    assert bare == Reason(Kind.CORNER, (), (), ())
+    assert bare != Reason(Kind.EDGE)
+    assert len({bare, Reason(Kind.CORNER), Reason(Kind.CORNER, (1,))}) == 2
+
+
+EXAMPLES = {
+    "it completes two lines at once": (
+        "XX_/OOX/OOX",
+        2,
+        [
+            Reason(Kind.WINS, (2,), ((0, 1, 2), (2, 5, 8)), (2,)),
+            Reason(Kind.BLOCKS, (2,), ((2, 4, 6),)),
+            Reason(Kind.CORNER, (), ((0, 1, 2), (2, 5, 8))),
+        ],
+    ),
+    "it forks": (
+        "XO_/_X_/__O",
+        3,
+        [
+            Reason(Kind.MAKES_FORK, (5, 6), ((3, 4, 5), (0, 3, 6)), (3, 5, 6)),
+            Reason(Kind.EDGE, (), ((3, 4, 5), (0, 3, 6))),
+        ],
+    ),
+    "it forks and forgets the block": (
+        "XOX/___/_O_",
+        6,
+        [
+            Reason(Kind.GIVES_UP_WIN, (4,), (), (4, 6, 8)),
+            Reason(Kind.ALLOWS_WIN, (4,), ((1, 4, 7),), (6, 4)),
+            Reason(Kind.CORNER, (), ((0, 3, 6), (2, 4, 6))),
+        ],
+    ),
+    "it answers the corner on an edge": (
+        "X__/___/___",
+        1,
+        [
+            Reason(Kind.GIVES_UP_DRAW, (4,), (), (1, 3, 6, 4, 8, 5)),
+            Reason(Kind.ALLOWS_FORCED_FORK, (3, 4, 6), (), (1, 3, 6, 4, 8, 5)),
+            Reason(Kind.EDGE, (), ((1, 4, 7),)),
+        ],
+    ),
+    "it answers the centre in a corner": (
+        "___/_X_/___",
+        0,
+        [
+            Reason(Kind.STOPS_FORCED_FORK, (1, 3, 5, 7), (), (1, 0, 8, 3, 5, 6)),
+            Reason(Kind.CORNER, (), ((0, 1, 2), (0, 3, 6))),
+        ],
+    ),
+    "it threatens, and a fork follows": (
+        "XO_/___/___",
+        4,
+        [
+            Reason(Kind.FORCES_FORK, (4,), (), (4, 8, 3, 5, 6)),
+            Reason(Kind.THREATENS, (8,), ((0, 4, 8),), (4, 8, 3, 5, 6)),
+            Reason(Kind.CENTRE, (), ((3, 4, 5), (0, 4, 8), (2, 4, 6))),
+        ],
+    ),
+    "it stops what it can": (
+        "XO_/X__/___",
+        6,
+        [
+            Reason(Kind.ALLOWS_FORK, (4,), ((3, 4, 5), (0, 4, 8)), (6, 4, 5, 8)),
+            Reason(Kind.BLOCKS, (6,), ((0, 3, 6),)),
+            Reason(Kind.CORNER, (), ((6, 7, 8), (2, 4, 6))),
+        ],
+    ),
+    "it takes the last cell, in no line that is open": (
+        "XOX/XOO/OX_",
+        8,
+        [Reason(Kind.CORNER)],
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "cell", "wanted"), EXAMPLES.values(), ids=EXAMPLES)
+def test_all_that_is_said_of_a_move(written: str, cell: int, wanted: list[Reason]) -> None:
+    """A few moves in full, as a person would see them."""
+    assert list(reasons(parse_board(written), cell)) == wanted

@@ -1,0 +1,169 @@
+"""What every position is worth, against a plain second opinion."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
+from noughts.analysis.solver import (
+    Prospect,
+    Result,
+    move_scores,
+    prospect,
+    prospects,
+    score,
+    sides,
+)
+from plain_tactics import in_play, minimax, moves, preference, seen
+
+RESULTS = {1: Result.WIN, 0: Result.DRAW, -1: Result.LOSS}
+NUMBERS = {result: number for number, result in RESULTS.items()}
+
+ALL = [*reachable(X), *reachable(O)]
+IN_PLAY = in_play(X, O)
+
+
+def as_told(end: tuple[int, int]) -> Prospect:
+    """Return what the second opinion says, in the words of the solver."""
+    return Prospect(RESULTS[end[0]], end[1])
+
+
+def liking(found: Prospect) -> tuple[int, int]:
+    """Return what is greater for the prospect that is liked better."""
+    return preference((NUMBERS[found.result], found.distance))
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None:
+    """Result and distance, on all 5,478, finished ones too, whoever starts."""
+    boards = reachable(first)
+
+    assert len(boards) == 5_478
+    for board in boards:
+        assert prospect(board) == as_told(minimax(*seen(board))), board
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
+    """Each free cell of each position has its prospect, in order, and no other cell has."""
+    for board in in_play(first):
+        told = {cell: as_told(end) for cell, end in moves(*seen(board)).items()}
+        assert prospects(board) == told, board
+        assert tuple(prospects(board)) == board.free_cells
+
+
+def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
+    """The result turns, and the move is one more token."""
+    for board in IN_PLAY:
+        for cell, found in prospects(board).items():
+            left = prospect(board.place(cell))
+            assert found == Prospect(left.result.other, left.distance + 1)
+
+
+def test_a_position_is_worth_its_best_move() -> None:
+    """Whoever wins takes the soonest win, whoever loses the latest loss."""
+    for board in IN_PLAY:
+        assert liking(prospect(board)) == max(map(liking, prospects(board).values()))
+
+
+def test_a_soon_win_and_a_late_loss_are_best() -> None:
+    """X wins now, or later by a fork; and O, who cannot stop two threats, stops one of them."""
+    winning = prospects(parse_board("XX_/O__/_O_"))
+    assert winning[2] == prospect(parse_board("XX_/O__/_O_")) == Prospect(Result.WIN, 1)
+    assert winning[4] == Prospect(Result.WIN, 3)
+
+    assert prospect(parse_board("X_X/_O_/X_O")) == Prospect(Result.LOSS, 2)
+
+
+def test_images_are_worth_the_same() -> None:
+    """Turned or mirrored, a position keeps its worth, and each of its moves too."""
+    for board in ALL:
+        own, of_moves = prospect(board), prospects(board)
+        for symmetry in SYMMETRIES:
+            image = board.image(symmetry)
+            assert prospect(image) == own
+            assert prospects(image) == {symmetry[cell]: found for cell, found in of_moves.items()}
+
+
+def test_it_does_not_matter_which_mark_started() -> None:
+    """With the marks exchanged, the mark to move has the same prospects."""
+    for board in reachable(X):
+        exchanged = Board(board.o, board.x, O)
+        assert sides(exchanged) == sides(board)
+        assert prospect(exchanged) == prospect(board)
+        assert prospects(exchanged) == prospects(board)
+
+
+def test_a_finished_board_is_worth_its_end() -> None:
+    """A line was completed by the opponent, so it is lost; a full board without one is drawn."""
+    for board in ALL:
+        if board.is_over:
+            end = Result.DRAW if board.winner is None else Result.LOSS
+            assert prospect(board) == Prospect(end, 0)
+            assert prospects(board) == {}
+
+
+def test_the_empty_board_is_a_draw_of_nine_tokens() -> None:
+    """Whatever the first move."""
+    draw = Prospect(Result.DRAW, 9)
+
+    assert prospect(Board()) == prospect(Board(first=O)) == draw
+    assert prospects(Board()) == dict.fromkeys(range(9), draw)
+
+
+@pytest.mark.parametrize(
+    ("opening", "holding"),
+    [(0, {4}), (4, {0, 2, 6, 8}), (1, {0, 2, 4, 7})],
+    ids=["corner", "centre", "edge"],
+)
+def test_the_answers_that_hold_an_opening_are_those_of_the_books(opening: int, holding: set[int]) -> None:
+    """The centre holds a corner, a corner holds the centre, and an edge is held on four cells."""
+    found = prospects(Board().place(opening))
+
+    assert {cell for cell, after in found.items() if after.result is Result.DRAW} == holding
+    assert {after.result for after in found.values()} == {Result.DRAW, Result.LOSS}
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_of_5478_positions_the_mover_wins_2836_draws_1068_and_loses_1574(first: Mark) -> None:
+    """As the second opinion counts them too; 942 of those lost are so because the game is over."""
+    counted = Counter(prospect(board) for board in reachable(first))
+    results = Counter(prospect(board).result for board in reachable(first))
+
+    assert results == {Result.WIN: 2_836, Result.DRAW: 1_068, Result.LOSS: 1_574}
+    assert counted == Counter(as_told(minimax(*seen(board))) for board in reachable(first))
+    assert counted[Prospect(Result.LOSS, 0)] == 626 + 316
+    assert counted[Prospect(Result.DRAW, 0)] == 16
+    assert counted[Prospect(Result.WIN, 1)] == 2_358
+    assert max(found.distance for found in counted if found.result is not Result.DRAW) == 5
+
+
+def test_a_score_is_higher_for_what_is_liked_better() -> None:
+    """A win with token n of the game scores 10 - n, a loss the negative of that, and a draw nothing."""
+    for board in ALL:
+        result, distance = minimax(*seen(board))
+        assert score(*sides(board)) == result * (10 - board.count - distance)
+
+
+def test_a_move_scores_as_the_position_after_it_with_the_sign_turned() -> None:
+    """And the best of them as the position itself."""
+    for board in IN_PLAY:
+        found = move_scores(*sides(board))
+        assert found == {cell: -score(*sides(board.place(cell))) for cell in board.free_cells}
+        assert max(found.values()) == score(*sides(board))
+
+
+def test_sides_are_those_of_the_mover_and_of_the_other() -> None:
+    """Whoever started."""
+    assert sides(Board(0o1, 0)) == (0, 0o1)
+    assert sides(Board(0o1, 0o2)) == (0o1, 0o2)
+    assert sides(Board(0o1, 0o2, O)) == (0o2, 0o1)
+
+
+def test_a_result_can_be_seen_from_the_other_side() -> None:
+    """A win is the other's loss, and a draw is a draw; each is written as its word."""
+    assert [result.other for result in Result] == [Result.LOSS, Result.DRAW, Result.WIN]
+    assert [str(result) for result in Result] == ["win", "draw", "loss"]
+    assert repr(Prospect(Result.WIN, 1)) == "Prospect(result=win, distance=1)"

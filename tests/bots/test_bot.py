@@ -1,0 +1,121 @@
+"""A player that draws its moves from a policy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from math import sqrt
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import Board, O, X, errors, parse_board, reachable
+from noughts.bots.bot import Bot
+from noughts.bots.ladder import LADDER
+from noughts.bots.registry import BUILT_IN, find_policy, random
+from plain_tactics import in_play
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DRAWS = 20_000
+BOARDS = ["___/___/___", "X__/___/___", "XO_/___/___", "XX_/OO_/___", "X__/_O_/__X", "XOX/XOO/_X_"]
+
+
+@pytest.mark.parametrize("name", ["random", *LADDER, "newell-simon", "perfect"])
+def test_a_bot_takes_only_cells_that_have_a_chance(name: str) -> None:
+    """On every position, drawn a few times."""
+    policy = find_policy(name)
+    bot = Bot(policy, Random(f"{name} draws"))
+    for board in in_play(X, O):
+        likely = {cell for cell, chance in policy(board).items() if chance > 0}
+        assert {bot.choose(board) for _ in range(5)} <= likely
+
+
+@pytest.mark.parametrize("written", BOARDS)
+@pytest.mark.parametrize("name", ["random", *LADDER])
+def test_cells_are_taken_as_often_as_their_chances_say(name: str, written: str) -> None:
+    """Within five standard errors, and a cell whose chance is one always."""
+    policy, board = find_policy(name), parse_board(written)
+    bot = Bot(policy, Random(f"{name} on {written}"))
+
+    taken = Counter(bot.choose(board) for _ in range(DRAWS))
+
+    for cell, chance in policy(board).items():
+        spread = sqrt(DRAWS * chance * (1 - chance))
+        assert abs(taken[cell] - DRAWS * chance) <= 5 * spread, (cell, chance)
+    assert set(taken) <= set(policy(board))
+
+
+def test_unequal_chances_are_kept_apart() -> None:
+    """A cell that is taken once in a hundred is not taken once in ninety, nor the others too seldom."""
+    chances = {8: Fraction(1, 100), 0: Fraction(29, 100), 4: Fraction(70, 100)}
+    bot = Bot(lambda _: chances, Random("unequal"))
+
+    taken = Counter(bot.choose(Board()) for _ in range(5 * DRAWS))
+
+    surprise = sum(
+        (taken[cell] - 5 * DRAWS * chance) ** 2 / (5 * DRAWS * chance) for cell, chance in chances.items()
+    )
+    assert surprise < 13.8  # chi-square of two degrees of freedom: one run in a thousand is above
+    assert taken.total() == sum(taken[cell] for cell in chances)
+
+
+def test_a_policy_that_gives_no_cell_a_chance_resigns() -> None:
+    """The bot takes no cell."""
+    assert Bot(lambda _: {}, Random(1)).choose(Board()) is None
+    assert Bot(lambda _: {4: Fraction(0)}, Random(1)).choose(Board()) is None
+
+
+def test_a_cell_that_is_certain_is_taken() -> None:
+    """Each of the nine, the first one too, which is no resignation."""
+    for cell in range(9):
+        certain = {cell: Fraction(1)}
+        assert Bot({Board(): certain}.__getitem__, Random(1)).choose(Board()) == cell
+
+
+def test_the_same_seed_chooses_alike() -> None:
+    """Chance comes from the generator that is given, and from nowhere else."""
+    boards = in_play(X)
+    once, again, other = (Bot(random, Random(seed)) for seed in ("a", "a", "b"))
+
+    chosen = [once.choose(board) for board in boards]
+
+    assert chosen == [again.choose(board) for board in boards]
+    assert chosen != [other.choose(board) for board in boards]
+
+
+def test_each_board_is_thought_about_once() -> None:
+    """A slow policy is asked no more often than there are boards."""
+    asked: Counter[Board] = Counter()
+
+    def slow(board: Board) -> Mapping[int, Fraction]:
+        asked[board] += 1
+        return random(board)
+
+    bot = Bot(slow, Random(1))
+    boards = [Board(), Board().place(0), Board(first=O)]
+    for board in boards * 5:
+        bot.choose(board)
+
+    assert asked == dict.fromkeys(boards, 1)
+
+
+def test_a_bad_policy_is_refused_when_it_is_asked() -> None:
+    """Not before, and each time."""
+    bot = Bot(lambda _: {4: Fraction(1, 2)}, Random(1))
+
+    for _ in range(2):
+        with pytest.raises(errors.BadPolicy):
+            bot.choose(Board())
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_no_bot_answers_when_the_game_is_over(name: str) -> None:
+    """On every finished board all bots alike raise what `next_move` raises there."""
+    bot = Bot(find_policy(name), Random(1))
+    for board in reachable():
+        if board.is_over:
+            with pytest.raises(errors.GameOver, match=f"^the game is over in '{board}'$"):
+                bot.choose(board)

@@ -1,0 +1,239 @@
+"""Bots that play by rules: the classic list, and the ladder."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import Board, Mark, O, X
+from noughts.bots.ladder import LADDER, NEVER, Attention, evenly, newell_simon, person
+from noughts.bots.odds import odds
+from noughts.bots.registry import find_policy
+from plain_tactics import (
+    CENTRE,
+    CORNERS,
+    EDGES,
+    OTHER,
+    classic,
+    eight_rules,
+    fork_blocks,
+    forks,
+    free,
+    in_play,
+    seen,
+    somebody,
+    threats,
+    wins,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from noughts.bots.registry import Policy
+
+IN_PLAY = in_play(X, O)
+THINGS = ("win", "block", "fork", "defence", "centre")
+
+# Those below and above the rungs make the ladder longer.
+ORDER = ("random", *LADDER, "perfect")
+STEPS = list(pairwise(ORDER))
+
+
+def told(attention: Attention) -> dict[str, str]:
+    """Return how often each thing is overlooked, as text."""
+    return {thing: str(getattr(attention, thing)) for thing in THINGS}
+
+
+def chance_of(cells: Iterable[int], chances: Mapping[int, Fraction]) -> Fraction:
+    """Return the chance that one of these cells is taken."""
+    return sum((chances.get(cell, NEVER) for cell in cells), NEVER)
+
+
+@cache
+def found_once(name: str) -> Policy:
+    """Return the policy of that name, which remembers what it has thought about."""
+    return find_policy(name)
+
+
+@cache
+def score(name: str, opponent: str, seat: Mark) -> Fraction:
+    """Return what the one of that name gets on average, in that seat; X starts."""
+    policies = found_once(name), found_once(opponent)
+    return odds(*(policies if seat is X else policies[::-1])).score(seat)
+
+
+def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -> None:
+    """Win, block, fork, stop a fork, centre, opposite corner, corner, edge; on every position."""
+    play = newell_simon()
+    used = set()
+    for board in IN_PLAY:
+        rules = eight_rules(*seen(board))
+        assert play(board) == classic(*seen(board)), board
+        used.add(next(number for number, cells in enumerate(rules, 1) if cells))
+    assert used == set(range(1, 9))
+
+
+@pytest.mark.parametrize("seat", Mark)
+@pytest.mark.parametrize("first", Mark)
+def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:
+    """In both seats, whoever starts, against every answer, whichever cell its rule takes."""
+    play = newell_simon()
+    found = [Board(first=first)]
+    known = set(found)
+    for board in found:  # grows while it is walked
+        assert board.winner is not seat.other, board
+        if not board.is_over:
+            cells = play(board) if board.turn is seat else board.free_cells
+            after = {board.place(cell) for cell in cells} - known
+            known |= after
+            found += after
+    assert {board.winner for board in known if board.is_over} == {seat, None}
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
+    """Fractions above zero, for free cells only, on every position."""
+    play = found_once(name)
+    for board in IN_PLAY:
+        chances = play(board)
+        assert all(type(chance) is Fraction and chance > 0 for chance in chances.values())
+        assert sum(chances.values()) == 1
+        assert set(chances) <= set(board.free_cells)
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
+    """What is overlooked leaves its chance to what stands below it, exactly, on every position."""
+    play, plain = found_once(name), somebody(**told(LADDER[name]))
+    for board in in_play(X):
+        assert play(board) == plain(*seen(board)), board
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
+    """It wins, blocks, forks, stops a fork, threatens, or is the centre or a corner.
+
+    An edge that does none of that is taken only where no cell does.
+    """
+    play = found_once(name)
+    for board in IN_PLAY:
+        signs, mark = seen(board)
+        sensible = free(signs) & (CENTRE | CORNERS) | wins(signs, mark) | wins(signs, OTHER[mark])
+        sensible |= forks(signs, mark) | fork_blocks(signs, mark) | threats(signs, mark)
+        assert set(play(board)) <= (sensible or free(signs) & EDGES), board
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
+    """A win is taken with a chance of 1 - win at least; if there is none, a block, and so on down."""
+    attention = LADDER[name]
+    play = found_once(name)
+    met = set()
+    for board in IN_PLAY:
+        signs, mark = seen(board)
+        rules = [
+            wins(signs, mark),
+            wins(signs, OTHER[mark]),
+            forks(signs, mark),
+            fork_blocks(signs, mark),
+            CENTRE & free(signs),
+        ]
+        for thing, cells in zip(THINGS, rules, strict=True):
+            if cells:
+                met.add(thing)
+                assert chance_of(cells, play(board)) >= 1 - getattr(attention, thing), (board, thing)
+                break
+    assert met == set(THINGS)
+
+
+def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
+    """And that is what attention is, unless it is told otherwise."""
+    play = person(Attention())
+    for board in IN_PLAY:
+        signs, mark = seen(board)
+        needed = wins(signs, mark) or wins(signs, OTHER[mark])
+        assert not needed or set(play(board)) == needed
+
+
+@pytest.mark.parametrize("thing", THINGS)
+def test_each_parameter_changes_how_often_its_own_thing_is_overlooked(thing: str) -> None:
+    """All, nothing, or a third of it; as a second opinion says, on one position of seven."""
+    usual, known = find_policy("club"), told(LADDER["club"])
+    differ = 0
+    for chance in ("0", "1/3", "1"):
+        play, plain = find_policy(f"club:{thing}={chance}"), somebody(**known | {thing: chance})
+        for board in IN_PLAY[::7]:
+            assert play(board) == plain(*seen(board)), board
+            differ += play(board) != usual(board)
+    assert differ > 0
+
+
+def test_chances_with_long_denominators_stay_exact() -> None:
+    """Five different primes of nine digits: nothing is rounded anywhere."""
+    primes = (999_999_937, 999_999_929, 999_999_893, 999_999_883, 999_999_797)
+    missed = {thing: f"{prime // 3}/{prime}" for thing, prime in zip(THINGS, primes, strict=True)}
+    asked = "novice:" + ",".join(f"{thing}={chance}" for thing, chance in missed.items())
+    play, plain = find_policy(asked), somebody(**missed)
+
+    for board in IN_PLAY[::17]:
+        assert play(board) == plain(*seen(board))
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_a_rung_is_a_person_of_its_attention(name: str) -> None:
+    """Which is all that tells the rungs apart."""
+    play = person(LADDER[name])
+
+    assert all(play(board) == found_once(name)(board) for board in IN_PLAY[::7])
+
+
+def test_each_rung_overlooks_less_than_the_one_below() -> None:
+    """Of every kind."""
+    for lower, upper in pairwise(LADDER.values()):
+        assert all(getattr(lower, thing) > getattr(upper, thing) for thing in THINGS)
+    assert list(LADDER) == ["novice", "casual", "club", "expert"]
+
+
+@pytest.mark.parametrize("seat", Mark)
+@pytest.mark.parametrize(("lower", "upper"), STEPS)
+def test_each_rung_is_stronger_than_the_one_below(lower: str, upper: str, seat: Mark) -> None:
+    """By exact score, in each seat: against random, against perfect, and against every rung."""
+    for opponent in ORDER:
+        assert score(upper, opponent, seat) > score(lower, opponent, seat)
+
+
+@pytest.mark.parametrize(("lower", "upper"), STEPS)
+def test_each_rung_beats_the_one_below(lower: str, upper: str) -> None:
+    """Over both seats it gets more than half."""
+    assert score(upper, lower, X) + score(upper, lower, O) > 1
+
+
+def test_the_ladder_against_chance_and_against_perfection_is_as_measured() -> None:
+    """The mean over both seats, in thousandths."""
+    means = {
+        opponent: [
+            round(1000 * (score(name, opponent, X) + score(name, opponent, O)) / 2) for name in LADDER
+        ]
+        for opponent in ("random", "perfect")
+    }
+
+    assert means == {"random": [871, 927, 953, 963], "perfect": [181, 306, 414, 489]}
+
+
+def test_chances_can_be_shared_evenly() -> None:
+    """Each gets the same, and together they get one; nobody gets nothing."""
+    for count in range(1, 10):
+        assert evenly(range(count)) == dict.fromkeys(range(count), Fraction(1, count))
+    assert evenly(()) == {}
+
+
+@pytest.mark.parametrize("name", ["newell-simon", *LADDER])
+def test_a_position_is_played_the_same_whichever_mark_started(name: str) -> None:
+    """With the marks exchanged, the chances stay where they are."""
+    play = found_once(name)
+    for board in in_play(X):
+        assert play(Board(board.o, board.x, O)) == play(board)

@@ -1,0 +1,628 @@
+"""The machine of matchboxes and beads: what it does, and what a game changes in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_moves, reachable
+from noughts.analysis.solver import Result
+from noughts.bots.certificate import certify
+from noughts.bots.menace.boxes import find_box, shelf
+from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace
+from noughts.bots.menace.training import Training
+from noughts.bots.odds import odds
+from noughts.bots.policy import weigh
+from noughts.bots.registry import random
+from plain_symmetry import box_of, free, move_of, signs_of
+from played import DRAW, O_WINS, X_WINS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from plain_symmetry import Move
+
+MICHIE = BeadRules()
+ONE_EACH = (1, 1, 1, 1)
+SWAPPED = str.maketrans("XO", "OX")
+IN_PLAY = [board for first in Mark for board in reachable(first) if not board.is_over]
+
+some_rules = st.builds(
+    BeadRules,
+    beads=st.tuples(*[st.integers(1, 5)] * 4),
+    win=st.integers(-3, 5),
+    draw=st.integers(-3, 3),
+    loss=st.integers(-6, 2),
+    blame=st.sampled_from(["all", "last"]),
+    empty=st.sampled_from(["resign", "refill", "keep"]),
+)
+some_games = st.lists(
+    st.tuples(st.integers(0), st.sampled_from(Mark), st.sampled_from(Mark)), max_size=12
+)
+"""A seed, the mark of the machine, and the mark that starts."""
+
+
+class Bookkeeper:
+    """A second opinion: the beads of a machine, kept by hand, on boards that are nine signs."""
+
+    def __init__(self, rules: BeadRules) -> None:
+        self.rules = rules
+        self.boxes: dict[str, dict[Move, int]] = {}
+
+    def box(self, signs: str) -> dict[Move, int]:
+        """Return the box of a position, in which X is the mark that started."""
+        return self.boxes.setdefault(box_of(signs), self.new_box(signs))
+
+    def new_box(self, signs: str) -> dict[Move, int]:
+        """Fill a box as at first."""
+        count = self.rules.beads[(9 - len(free(signs))) // 2]
+        return {move_of(signs, cell): count for cell in free(signs)}
+
+    def note(self, moves: list[Move], result: Result) -> None:
+        """Change the beads of the moves that the machine made."""
+        rules = self.rules
+        change = rules.win
+        if result is Result.DRAW:
+            change = rules.draw
+        if result is Result.LOSS:
+            change = rules.loss
+            if rules.blame == "last":
+                moves = moves[len(moves) - 1 :] if moves else []
+        for signs, cell in moves:
+            box, move = self.box(signs), move_of(signs, cell)
+            had = box[move]
+            box[move] = had + change
+            box[move] = max(box[move], 0)
+            if change < 0 and sum(box.values()) == 0:
+                if rules.empty == "refill":
+                    box.update(self.new_box(signs))
+                if rules.empty == "keep" and had > 0:
+                    box[move] = 1
+
+
+def play(seed: int, mark: Mark, first: Mark) -> tuple[list[int], list[Move], Result]:
+    """Play a game by lot, perhaps given up; return all its moves, those of one mark, and how it ended."""
+    rng = Random(seed)
+    board, moves, own = Board(first=first), list[int](), list["Move"]()
+    while not board.is_over and rng.random() < 0.97:
+        cell = rng.choice(board.free_cells)
+        if board.turn is mark and len(board.free_cells) > 1:
+            signs = signs_of(board)
+            own.append((signs if first is X else signs.translate(SWAPPED), cell))
+        moves.append(cell)
+        board = board.place(cell)
+    if board.is_draw:
+        return moves, own, Result.DRAW
+    winner = board.winner or board.turn.other
+    return moves, own, Result.WIN if winner is mark else Result.LOSS
+
+
+def changes(machine: Menace) -> dict[tuple[str, str], int]:
+    """Return how many beads more there are than at first, by the label and the cell, from 1 on."""
+    fresh = Menace(machine.rules)
+    return {
+        (str(box.board), str(cell + 1)): now - then
+        for box, beads, before in zip(shelf(), machine.boxes, fresh.boxes, strict=True)
+        for cell, now, then in zip(box.cells, beads, before, strict=True)
+        if now != then
+    }
+
+
+def learn(machine: Menace, moves: Iterable[int], mark: Mark, first: Mark = X) -> None:
+    """Let it learn a game that was given up, if it is not over, by the mark to move."""
+    cells, board = list(moves), Board(first=first)
+    for cell in cells:
+        board = board.place(cell)
+    machine.learn(cells, mark, first, None if board.is_over else board.turn)
+
+
+def changed(moves: str, mark: Mark, rules: BeadRules = MICHIE, first: Mark = X) -> list[tuple[int, int]]:
+    """Learn one game; return the stage of each box that has changed, and by how much, in order."""
+    machine = Menace(rules)
+    learn(machine, parse_moves(moves, first), mark, first)
+    stages = {str(box.board): box.stage for box in shelf()}
+    return sorted((stages[label], change) for (label, _), change in changes(machine).items())
+
+
+def drain(machine: Menace, board: Board | None = None) -> None:
+    """Take a bead of each kind out of a box, by games that were lost."""
+    place = find_box(board or Board())
+    for kind in range(len(place.cells)):
+        machine.settle([(place.box, kind)], Result.LOSS)
+
+
+def drawn_in(moves: tuple[int, ...], mark: Mark, first: Mark = X) -> list[tuple[int, int]]:
+    """Return the beads that a game was played with: the box of each, and its kind."""
+    board, drawn = Board(first=first), []
+    for cell in moves:
+        if board.turn is mark and len(board.free_cells) > 1:
+            drawn.append((find_box(board).box, find_box(board).kinds[cell]))
+        board = board.place(cell)
+    return drawn
+
+
+def test_a_new_machine_is_filled_as_michie_did() -> None:
+    """Four beads of each kind in its first box, then three, two and one."""
+    machine = Menace()
+
+    assert machine.rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
+    for box, beads in zip(shelf(), machine.boxes, strict=True):
+        assert beads == [4 - box.stage] * len(box.cells)
+    assert machine.results == {Result.WIN: 0, Result.DRAW: 0, Result.LOSS: 0}
+    assert machine.games == 0
+
+
+def test_each_machine_has_boxes_of_its_own() -> None:
+    """And within a machine no two boxes share their beads."""
+    one, other = Menace(), Menace()
+    one.learn(parse_moves(X_WINS), X)
+
+    assert changes(other) == {}
+    assert len({id(beads) for beads in one.boxes}) == len(shelf())
+
+
+def test_a_win_adds_three_beads_for_each_move() -> None:
+    """To the beads that it moved by, and to no others."""
+    machine = Menace()
+    machine.learn(parse_moves(X_WINS), X)
+
+    assert machine.beads(Board()) == {0: 7, 1: 4, 4: 4}
+    assert machine.beads(Board(0o001, 0o020)) == {1: 6, 2: 3, 5: 3, 8: 3}
+    assert sorted(changes(machine).values()) == [3, 3, 3]
+    assert machine.results == {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: 0}
+
+
+@pytest.mark.parametrize(
+    ("moves", "mark", "expected"),
+    [
+        (X_WINS, X, [(0, 3), (1, 3), (2, 3)]),
+        (X_WINS, O, [(0, -1), (1, -1)]),
+        (O_WINS, X, [(0, -1), (1, -1), (2, -1)]),
+        (O_WINS, O, [(0, 3), (1, 3), (2, 3)]),
+        (DRAW, X, [(0, 1), (1, 1), (2, 1), (3, 1)]),
+        (DRAW, O, [(0, 1), (1, 1), (2, 1), (3, 1)]),
+    ],
+)
+def test_michies_rules_to_the_letter(moves: str, mark: Mark, expected: list[tuple[int, int]]) -> None:
+    """Three more, one more, or one less, in either seat; the ninth token was no choice."""
+    assert changed(moves, mark) == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "mark", "expected"),
+    [
+        (BeadRules(win=5), X_WINS, X, [(0, 5), (1, 5), (2, 5)]),
+        (BeadRules(win=0), X_WINS, X, []),
+        (BeadRules(draw=2), DRAW, O, [(0, 2), (1, 2), (2, 2), (3, 2)]),
+        (BeadRules(draw=0), DRAW, X, []),
+        (BeadRules(draw=-1, beads=(9, 9, 9, 9)), DRAW, X, [(0, -1), (1, -1), (2, -1), (3, -1)]),
+        (BeadRules(loss=-2), X_WINS, O, [(0, -2), (1, -2)]),
+        (BeadRules(loss=-100), O_WINS, X, [(0, -4), (1, -3), (2, -2)]),
+        (BeadRules(loss=0), O_WINS, X, []),
+        (BeadRules(loss=1), O_WINS, X, [(0, 1), (1, 1), (2, 1)]),
+        (BeadRules(blame="last"), O_WINS, X, [(2, -1)]),
+        (BeadRules(blame="last"), X_WINS, O, [(1, -1)]),
+        (BeadRules(blame="last"), X_WINS, X, [(0, 3), (1, 3), (2, 3)]),
+        (BeadRules(blame="last"), DRAW, X, [(0, 1), (1, 1), (2, 1), (3, 1)]),
+        (BeadRules(blame="last", loss=-100), O_WINS, X, [(2, -2)]),
+    ],
+)
+def test_other_rules_to_the_letter(
+    rules: BeadRules, moves: str, mark: Mark, expected: list[tuple[int, int]]
+) -> None:
+    """Each number is its own, none falls below zero, and the last move alone can have the blame."""
+    assert changed(moves, mark, rules) == expected
+
+
+def test_the_beads_at_first_are_told_stage_by_stage() -> None:
+    """Four numbers, for its first to its fourth move, whichever seat it has."""
+    machine = Menace(BeadRules(beads=(8, 4, 2, 1)))
+
+    assert {(box.stage, *beads[:1]) for box, beads in zip(shelf(), machine.boxes, strict=True)} == {
+        (0, 8),
+        (1, 4),
+        (2, 2),
+        (3, 1),
+    }
+    assert all(len(set(beads)) == 1 for beads in machine.boxes)
+
+
+@given(some_rules, some_games)
+@settings(max_examples=60)
+def test_the_beads_agree_with_a_second_opinion(
+    rules: BeadRules, games: list[tuple[int, Mark, Mark]]
+) -> None:
+    """Game after game, whatever the rules, the seat, the starter and the end."""
+    machine, books = Menace(rules), Bookkeeper(rules)
+    for seed, mark, first in games:
+        moves, own, result = play(seed, mark, first)
+        learn(machine, moves, mark, first)
+        books.note(own, result)
+    assert machine.games == len(games)
+    for box, beads in zip(shelf(), machine.boxes, strict=True):
+        signs = signs_of(box.board)
+        kept = books.boxes.get(box_of(signs)) or books.new_box(signs)
+        assert {move_of(signs, cell): now for cell, now in zip(box.cells, beads, strict=True)} == kept
+
+
+@given(some_rules, some_games)
+@settings(max_examples=40)
+def test_no_box_ever_holds_less_than_nothing(
+    rules: BeadRules, games: list[tuple[int, Mark, Mark]]
+) -> None:
+    """Nor more than fits; and unless it is to resign there, none is ever empty."""
+    machine = Menace(rules)
+    for seed, mark, first in games * 3:
+        learn(machine, play(seed, mark, first)[0], mark, first)
+    assert all(0 <= count <= MOST_BEADS for beads in machine.boxes for count in beads)
+    if rules.empty != "resign":
+        assert all(any(beads) for beads in machine.boxes)
+
+
+@pytest.mark.parametrize("mark", Mark)
+@pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "5", "51", "519", ""])
+def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark: Mark) -> None:
+    """`learn` finds the beads that were drawn and how the game ended, and settles it."""
+    told, settled = Menace(), Menace()
+    cells = parse_moves(moves)
+    learn(told, cells, mark)
+    ends = {X_WINS: X, O_WINS: O, DRAW: None, "5": X, "51": O, "519": X, "": O}
+    result = Result.DRAW if ends[moves] is None else Result.WIN if ends[moves] is mark else Result.LOSS
+    settled.settle(drawn_in(cells, mark), result)
+
+    assert told.boxes == settled.boxes
+    assert told.results == settled.results
+
+
+@pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "51"])
+@pytest.mark.parametrize("mark", Mark)
+def test_the_letters_make_no_difference(moves: str, mark: Mark) -> None:
+    """The same game with the marks exchanged, O starting, changes the same beads."""
+    one, other = Menace(), Menace()
+    learn(one, parse_moves(moves), mark, X)
+    learn(other, parse_moves(moves, O), mark.other, O)
+
+    assert changes(one) != {}
+    assert one.boxes == other.boxes
+    assert one.results == other.results
+
+
+@pytest.mark.parametrize("turn", SYMMETRIES)
+def test_an_image_of_a_game_teaches_the_same(turn: tuple[int, ...]) -> None:
+    """Turned or mirrored, it is the same beads that change."""
+    one, other = Menace(), Menace()
+    one.learn(parse_moves(O_WINS), X)
+    other.learn([turn[cell] for cell in parse_moves(O_WINS)], X)
+
+    assert one.boxes == other.boxes
+
+
+def test_a_game_that_was_given_up_is_a_loss_for_who_resigned() -> None:
+    """And a win for the other."""
+    assert changed("51", X) == [(0, -1)]
+    assert changed("51", O) == [(0, 3)]
+    assert changed("519", X) == [(0, 3), (1, 3)]
+    assert changed("519", O) == [(0, -1)]
+
+
+def test_a_game_given_up_at_once_changes_no_beads() -> None:
+    """It counts, and that is all."""
+    machine = Menace()
+    machine.learn((), X, resigned=X)
+    machine.learn((), O, resigned=X)
+
+    assert changes(machine) == {}
+    assert machine.results == {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: 1}
+    assert machine.games == 2
+
+
+def test_a_machine_with_an_empty_box_resigns_there() -> None:
+    """It gives no cell a chance, in any image, and so loses for certain."""
+    machine = Menace(BeadRules(ONE_EACH))
+    answer = Board().place(0)
+    drain(machine)
+    drain(machine, answer)
+
+    assert machine(Board()) == {}
+    assert machine(Board(first=O)) == {}
+    assert all(machine(answer.image(turn)) == {} for turn in SYMMETRIES)
+    assert weigh(machine, Board()).total == 0
+    assert odds(machine, random).o == 1
+    assert odds(random, machine).x > odds(random, Menace(BeadRules(ONE_EACH))).x
+
+
+def test_an_empty_box_is_filled_again_if_it_is_told_so() -> None:
+    """As at first: not a moment earlier, and with every kind of bead."""
+    machine = Menace(BeadRules((2, 1, 1, 1), empty="refill"))
+
+    drain(machine)
+    assert machine.beads(Board()) == {0: 1, 1: 1, 4: 1}
+    box = find_box(Board()).box
+    machine.settle([(box, 0)], Result.LOSS)
+    machine.settle([(box, 1)], Result.LOSS)
+    assert machine.beads(Board()) == {0: 0, 1: 0, 4: 1}
+    machine.settle([(box, 2)], Result.LOSS)
+    assert machine.beads(Board()) == {0: 2, 1: 2, 4: 2}
+
+
+@pytest.mark.parametrize("loss", [-1, -2, -1000])
+def test_the_last_bead_is_kept_if_it_is_told_so(loss: int) -> None:
+    """However many would have to be taken out."""
+    machine = Menace(BeadRules((2, 1, 1, 1), loss=loss, empty="keep"))
+    for _ in range(5):
+        drain(machine)
+
+    assert machine.beads(Board()) == {0: 0, 1: 0, 4: 1}
+    assert machine(Board()) == {4: 1}
+
+
+def test_beads_that_are_taken_for_a_win_can_empty_a_box_too() -> None:
+    """Whatever the rules are, a box that has become empty is dealt with alike."""
+    rules = BeadRules(ONE_EACH, win=-1)
+    box = find_box(Board()).box
+    for empty, left in (("resign", [0, 0, 0]), ("refill", [1, 1, 1]), ("keep", [0, 0, 1])):
+        machine = Menace(rules.replace(empty=empty))
+        for kind in range(3):
+            machine.settle([(box, kind)], Result.WIN)
+        assert machine.boxes[box] == left
+
+
+def test_a_game_that_takes_nothing_out_leaves_an_empty_box_empty() -> None:
+    """Only the game that takes the last bead fills a box again; a win can put beads into any."""
+    box = find_box(Board()).box
+    machine = Menace(BeadRules(draw=0, empty="refill"))
+    machine.boxes[box] = [0, 0, 0]
+
+    machine.settle([(box, 1)], Result.DRAW)
+    assert machine.boxes[box] == [0, 0, 0]
+    machine.settle([(box, 1)], Result.WIN)
+    assert machine.boxes[box] == [0, 3, 0]
+    assert machine(Board()) == {1: 1}
+
+
+def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
+    """A lost game in which it was moved by all the same leaves its kind at zero."""
+    box = find_box(Board()).box
+    for empty in ("resign", "refill", "keep"):
+        machine = Menace(BeadRules(empty=empty))
+        machine.boxes[box] = [0, 5, 5]
+        machine.settle([(box, 0)], Result.LOSS)
+        assert machine.boxes[box] == [0, 5, 5]
+
+
+def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
+    """There is no last bead in it to be kept."""
+    box = find_box(Board()).box
+    for empty, left in (("resign", [0, 0, 0]), ("refill", [4, 4, 4]), ("keep", [0, 0, 0])):
+        machine = Menace(BeadRules(empty=empty))
+        machine.boxes[box] = [0, 0, 0]
+        machine.settle([(box, 0)], Result.LOSS)
+        assert machine.boxes[box] == left
+
+
+def test_no_more_beads_fit_than_fit() -> None:
+    """A kind stays at its limit, and one below it reaches it."""
+    machine = Menace(BeadRules((MOST_BEADS, MOST_BEADS, 1, 1), win=MOST_BEADS))
+    box = find_box(Board()).box
+    machine.boxes[box][1] = MOST_BEADS - 1
+    machine.settle([(box, 0), (box, 1)], Result.WIN)
+
+    assert machine.boxes[box] == [MOST_BEADS] * 3
+    assert sum(machine(Board()).values()) == 1
+
+
+def test_a_box_without_a_game_is_left_alone() -> None:
+    """Settling a game in which it never had a choice counts the game alone."""
+    for blame in ("all", "last"):
+        machine = Menace(BeadRules(blame=blame))
+        machine.settle([], Result.LOSS)
+        assert changes(machine) == {}
+        assert machine.results[Result.LOSS] == 1
+
+
+def test_chances_are_the_shares_of_the_beads() -> None:
+    """In every position, trained or not; a kind that has run out has no chance."""
+    machine = Menace()
+    for seed in range(300):
+        learn(machine, play(seed, X, X)[0], X)
+        learn(machine, play(seed, O, X)[0], O)
+    emptied = 0
+    for board in IN_PLAY:
+        beads, chances = machine.beads(board), machine(board)
+        total = sum(beads.values())
+        assert chances == {cell: Fraction(count, total) for cell, count in beads.items() if count}
+        assert all(type(chance) is Fraction for chance in chances.values())
+        assert sum(chances.values()) == (1 if total else 0)
+        assert set(weigh(machine, board).cells) == set(chances)
+        emptied += not total
+    assert emptied > 0
+
+
+def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
+    """Of cells that come to the same, one stands for all."""
+    machine = Menace()
+    for board in IN_PLAY:
+        cells = machine.beads(board)
+        names = [move_of(signs_of(board), cell) for cell in cells]
+        assert len(set(names)) == len(names)
+        assert set(names) == {move_of(signs_of(board), cell) for cell in board.free_cells}
+
+
+def test_a_last_free_cell_is_certain() -> None:
+    """There is no box for it, and no choice; even a machine that is all empty takes it."""
+    machine = Menace()
+    machine.boxes = [[0] * len(beads) for beads in machine.boxes]
+    last = [board for board in IN_PLAY if len(board.free_cells) == 1]
+
+    assert len(last) > 100
+    for board in last:
+        assert machine(board) == {board.free_cells[0]: 1}
+        assert machine.beads(board) == {board.free_cells[0]: 1}
+
+
+def test_asking_changes_nothing() -> None:
+    """What is given to whoever asks is a copy."""
+    machine = Menace()
+    machine.beads(Board())[0] = 99
+
+    assert machine.beads(Board()) == {0: 4, 1: 4, 4: 4}
+    assert changes(machine) == {}
+
+
+def test_an_untrained_machine_plays_about_by_lot() -> None:
+    """Of its three first moves each is as likely as the others."""
+    third = Fraction(1, 3)
+    assert Menace()(Board()) == {0: third, 1: third, 4: third}
+
+
+def test_the_results_are_counted_by_their_end() -> None:
+    """Every game is one of three."""
+    machine = Menace()
+    for moves, times in ((X_WINS, 3), (DRAW, 2), (O_WINS, 1)):
+        for _ in range(times):
+            machine.learn(parse_moves(moves), X)
+
+    assert Counter(machine.results) == {Result.WIN: 3, Result.DRAW: 2, Result.LOSS: 1}
+    assert machine.games == 6
+
+
+@pytest.mark.parametrize(
+    "beads", [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MOST_BEADS + 1, 1, 1, 1)]
+)
+def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> None:
+    """Every box needs a bead of each kind at first, and so many fit."""
+    with pytest.raises(errors.UnknownPolicy, match=r"four numbers from 1 on, such as 4-3-2-1$"):
+        BeadRules(beads=beads)
+
+
+@pytest.mark.parametrize("name", ["win", "draw", "loss"])
+@pytest.mark.parametrize("number", [MOST_BEADS + 1, -MOST_BEADS - 1])
+def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
+    """The limit itself is no fault."""
+    with pytest.raises(errors.UnknownPolicy, match=r"1,000,000,000 beads at most"):
+        BeadRules(**{name: number})
+    at_most = MOST_BEADS if number > 0 else -MOST_BEADS
+    assert getattr(BeadRules(**{name: at_most}), name) == at_most
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("blame", "the blame is on all moves or on the last, not 'first'"),
+        ("empty", "an empty box is told to resign, refill or keep, not 'first'"),
+    ],
+)
+def test_an_unknown_word_is_refused(name: str, sentence: str) -> None:
+    """With those there are."""
+    with pytest.raises(errors.UnknownPolicy) as refusal:
+        BeadRules(**{name: "first"})
+    assert str(refusal.value) == sentence
+
+
+def test_rules_say_what_a_result_changes() -> None:
+    """Each result has its number."""
+    rules = BeadRules(win=7, draw=5, loss=-3)
+
+    assert [rules.change(result) for result in Result] == [7, 5, -3]
+
+
+@pytest.mark.parametrize(("moves", "mark"), [((0, 4, 0), X), ((0, 3, 1, 4, 2, 5), O), ((9,), X)])
+def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
+    """As an illegal move, whoever made it."""
+    with pytest.raises(errors.IllegalMove):
+        Menace().learn(moves, mark)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"beads": (1.5, 1, 1, 1)},
+        {"beads": (True, 1, 1, 1)},
+        {"beads": "4321"},
+        {"beads": 4},
+        {"beads": None},
+        {"win": "3"},
+        {"draw": True},
+        {"loss": None},
+    ],
+)
+def test_beads_are_whole(rules: dict[str, object]) -> None:
+    """Nobody has seen half a bead."""
+    with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
+        BeadRules(**rules)
+
+
+def test_a_letter_is_no_mark() -> None:
+    """Neither for who learns, nor for who trains, nor for who is certified."""
+    for wrong in (
+        lambda: Menace().learn((0,), "X"),  # type: ignore[arg-type]  # that is the test
+        lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # the same
+        lambda: certify(random, "X"),  # type: ignore[arg-type]  # the same
+        lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # the same
+    ):
+        with pytest.raises(errors.InvalidArgument, match="a mark is "):
+            wrong()
+
+
+@pytest.mark.parametrize("mark", Mark)
+def test_a_game_that_is_not_over_teaches_nothing(mark: Mark) -> None:
+    """It is refused, and no bead has changed, unless it is said who resigned."""
+    machine = Menace()
+    with pytest.raises(errors.NotOver) as refusal:
+        machine.learn((0, 4), mark)
+
+    assert (
+        str(refusal.value)
+        == "the game is not over in 'X__/_O_/___': say who resigned, or finish it first"
+    )
+    assert changes(machine) == {}
+    assert machine.games == 0
+    machine.learn((0, 4), mark, resigned=O)
+    assert machine.results[Result.WIN if mark is X else Result.LOSS] == 1
+
+
+@pytest.mark.parametrize(
+    ("moves", "resigned", "kind"),
+    [
+        ((0, True), O, errors.NoSuchCell),
+        ((0, 4.0), O, errors.NoSuchCell),
+        (5, O, errors.UnreadableMoves),
+        ((0, 4), "O", errors.InvalidArgument),
+    ],
+)
+def test_a_machine_learns_from_cells_and_marks(
+    moves: tuple[int, ...], resigned: Mark, kind: type[errors.NoughtsError]
+) -> None:
+    """Anything else is refused, and no bead has changed."""
+    machine = Menace()
+    with pytest.raises(kind):
+        machine.learn(moves, X, resigned=resigned)
+
+    assert changes(machine) == {}
+    assert machine.games == 0
+
+
+def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
+    """Rules made of either are equal, and can be looked up."""
+
+    class Three:
+        def __index__(self) -> int:
+            return 3
+
+    rules = BeadRules(beads=[4, Three(), 2, 1], win=Three())
+
+    assert rules == MICHIE
+    assert hash(rules) == hash(MICHIE)
+    assert [type(number) for number in (*rules.beads, rules.win)] == [int] * 5
+    assert rules.replace(beads=[8, 4, 2, 1]).beads == (8, 4, 2, 1)
+
+
+def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
+    """As any other policy."""
+    assert Menace()(parse_board("XXX/OO_/___")) == {}

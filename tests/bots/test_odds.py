@@ -1,0 +1,264 @@
+"""How two policies fare against each other, exactly; against naive sums, and against games played."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from math import sqrt
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import Board, Mark, O, X, errors, parse_board, reachable
+from noughts.bots.bot import Bot
+from noughts.bots.ladder import LADDER
+from noughts.bots.odds import Odds, Reckoner, odds
+from noughts.bots.registry import find_policy, perfect, random
+from plain_tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from noughts.bots.registry import Policy
+    from plain_tactics import Plain
+
+PAIRS = [
+    ("random", "random"),
+    ("perfect", "random"),
+    ("random", "perfect"),
+    ("novice", "club"),
+    ("expert", "casual"),
+    ("newell-simon", "novice"),
+]
+
+PLAIN: dict[str, Plain] = {
+    "random": by_chance,
+    "perfect": hopeful,
+    "newell-simon": classic,
+    **{
+        name: somebody(**{thing: str(getattr(rung, thing)) for thing in rung.__match_args__})
+        for name, rung in LADDER.items()
+    },
+}
+
+GAMES = 4_000
+
+
+@cache
+def reckoner(pair: tuple[str, str]) -> Reckoner:
+    """Return the odds of two policies by their names; what one test has reckoned, the others know."""
+    return Reckoner(found_once(pair[0]), found_once(pair[1]))
+
+
+@cache
+def found_once(name: str) -> Policy:
+    """Return the policy of that name, which remembers what it has thought about."""
+    return find_policy(name)
+
+
+def resign(_board: Board) -> Mapping[int, Fraction]:
+    """Give up."""
+    return {}
+
+
+def first_free(board: Board) -> Mapping[int, Fraction]:
+    """Take the first free cell."""
+    return {board.free_cells[0]: Fraction(1)}
+
+
+@pytest.mark.parametrize("first", Mark)
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: Mark) -> None:
+    """None is below zero; and the game lasts as many tokens as there is room for, at most."""
+    found = reckoner(pair)
+    for board in reachable(first):
+        ends = found.odds(board)
+        assert ends.x + ends.draw + ends.o == 1
+        assert min(ends.x, ends.draw, ends.o) >= 0
+        assert (0 if board.is_over else 1) <= ends.length <= len(board.free_cells)
+
+
+@pytest.mark.parametrize(
+    ("pair", "first"),
+    [*((pair, X) for pair in PAIRS), (("random", "random"), O), (("novice", "club"), O)],
+    ids=str,
+)
+def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> None:
+    """On every position, of games that either mark starts, with policies written a second time."""
+    found = reckoner(pair)
+    told = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
+
+    assert len(told) == 5_478
+    for board in reachable(first):
+        assert found.odds(board) == Odds(*told[signs_of(board)]), board
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
+    """All these policies play images alike."""
+    found = reckoner(pair)
+    for board in reachable():
+        assert found.odds(board) == found.odds(board.canonical)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
+    """With the marks and the seats exchanged, on every position."""
+    found, exchanged = reckoner(pair), reckoner(pair[::-1])
+    for board in reachable():
+        ends, other = found.odds(board), exchanged.odds(Board(board.o, board.x, O))
+        assert (ends.x, ends.draw, ends.o, ends.length) == (other.o, other.draw, other.x, other.length)
+
+
+def test_two_who_move_by_chance() -> None:
+    """X wins 737 of 1,260, O 121 of 420, 8 of 63 are drawn; and they last 3203/420 tokens on average."""
+    assert odds(random, random) == Odds(
+        Fraction(737, 1260), Fraction(8, 63), Fraction(121, 420), Fraction(3203, 420)
+    )
+
+
+def test_two_who_play_perfectly_always_draw() -> None:
+    """With all nine tokens; and so do those who play by the eight rules."""
+    drawn = Odds(Fraction(0), Fraction(1), Fraction(0), Fraction(9))
+    classic_rules = find_policy("newell-simon")
+
+    assert odds(perfect, perfect) == odds(classic_rules, perfect) == odds(perfect, classic_rules) == drawn
+
+
+def test_the_perfect_player_wins_191_of_192_games_against_chance() -> None:
+    """When it starts; the others are drawn."""
+    ends = odds(perfect, random)
+
+    assert (ends.x, ends.draw, ends.o) == (Fraction(191, 192), Fraction(1, 192), Fraction(0))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_nobody_beats_the_perfect_player(name: str) -> None:
+    """In neither seat."""
+    policy = find_policy(name)
+
+    assert odds(perfect, policy).o == 0
+    assert odds(policy, perfect).x == 0
+
+
+def test_a_finished_board_has_the_odds_of_its_end() -> None:
+    """No token is placed any more, and nobody is asked."""
+    nobody = Reckoner(resign, resign)
+    for board in (*reachable(X), *reachable(O)):
+        if board.is_over:
+            assert nobody.odds(board) == Odds(
+                Fraction(board.winner is X),
+                Fraction(board.is_draw),
+                Fraction(board.winner is O),
+                Fraction(0),
+            )
+
+
+def test_whoever_resigns_has_lost() -> None:
+    """At once, in either seat, whoever starts; and a token that is not placed is not counted."""
+    x_won, o_won = ((Fraction(int(mark is X)), Fraction(0), Fraction(int(mark is O))) for mark in Mark)
+
+    assert odds(resign, random) == Odds(*o_won, Fraction(0))
+    assert odds(random, resign) == Odds(*x_won, Fraction(1))
+    assert odds(random, resign, Board(first=O)) == Odds(*x_won, Fraction(0))
+    assert odds(resign, random, Board(first=O)) == Odds(*o_won, Fraction(1))
+    assert odds(resign, resign) == Odds(*o_won, Fraction(0))
+
+
+def test_resigning_sometimes_counts_for_those_games_alone() -> None:
+    """O gives up where X did not open in the centre, which is eight games of nine."""
+
+    def proud(board: Board) -> Mapping[int, Fraction]:
+        return first_free(board) if board.x >> 4 & 1 else {}
+
+    ends, accepted = odds(random, proud), odds(random, proud, Board().place(4))
+
+    assert ends.x > Fraction(8, 9)
+    assert ends.o == accepted.o / 9 > 0
+    assert ends.length == 1 + accepted.length / 9
+
+
+def test_odds_can_be_asked_for_from_any_board() -> None:
+    """X, who moves by chance, hits the win once in three; or else O stops it, and the board fills up."""
+    board = parse_board("XX_/OO_/X_O")
+
+    assert odds(random, first_free, board) == Odds(
+        Fraction(1, 3), Fraction(2, 3), Fraction(0), Fraction(7, 3)
+    )
+    assert odds(perfect, random, board) == Odds(Fraction(1), Fraction(0), Fraction(0), Fraction(1))
+    exchanged = Board(board.o, board.x, O)
+    assert odds(random, perfect, exchanged) == Odds(Fraction(0), Fraction(0), Fraction(1), Fraction(1))
+
+
+def test_a_game_without_chance_has_one_end() -> None:
+    """Two who take the first free cell play 1 to 7, and X has a line with the seventh token."""
+    assert odds(first_free, first_free) == Odds(Fraction(1), Fraction(0), Fraction(0), Fraction(7))
+
+
+def test_a_score_counts_a_draw_as_half() -> None:
+    """And what one side gets, the other does not."""
+    ends = Odds(Fraction(1, 2), Fraction(1, 3), Fraction(1, 6), Fraction(7))
+
+    assert (ends.win(X), ends.win(O)) == (Fraction(1, 2), Fraction(1, 6))
+    assert (ends.score(X), ends.score(O)) == (Fraction(2, 3), Fraction(1, 3))
+
+
+def test_each_position_is_reckoned_once() -> None:
+    """However often it is asked for, and whichever game leads there."""
+    asked: Counter[Board] = Counter()
+
+    def slow(board: Board) -> Mapping[int, Fraction]:
+        asked[board] += 1
+        return random(board)
+
+    found = Reckoner(slow, slow)
+    for board in reachable():
+        found.odds(board)
+
+    assert set(asked.values()) == {1}
+    assert len(asked) == 4_520
+
+
+@pytest.mark.parametrize("seat", Mark)
+def test_a_bad_policy_is_refused(seat: Mark) -> None:
+    """In either seat; nothing is made of what it gives."""
+    bad = {4: Fraction(1, 2)}
+
+    def half(_board: Board) -> Mapping[int, Fraction]:
+        return bad
+
+    with pytest.raises(errors.BadPolicy):
+        odds(*((half, random) if seat is X else (random, half)))
+
+
+def played(x: Bot, o: Bot, board: Board) -> tuple[Mark | None, int]:
+    """Play one game, and return the winner and how many tokens it took."""
+    begun = board.count
+    while not board.is_over:
+        cell = (x if board.turn is X else o).choose(board)
+        if cell is None:
+            return board.turn.other, board.count - begun
+        board = board.place(cell)
+    return board.winner, board.count - begun
+
+
+@pytest.mark.parametrize("first", Mark)
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_games_played_end_as_often_as_the_odds_say(pair: tuple[str, str], first: Mark) -> None:
+    """Four thousand games: each end, and the mean length, within four and a half standard errors."""
+    rng = Random(f"{pair} {first}")
+    x, o = (Bot(found_once(name), rng) for name in pair)
+    start = Board(first=first)
+    ends = reckoner(pair).odds(start)
+
+    games = [played(x, o, start) for _ in range(GAMES)]
+
+    winners = Counter(winner for winner, _ in games)
+    for winner, chance in ((X, ends.x), (None, ends.draw), (O, ends.o)):
+        spread = sqrt(GAMES * chance * (1 - chance))
+        assert abs(winners[winner] - GAMES * chance) <= 4.5 * spread, winner
+    mean = sum(length for _, length in games) / GAMES
+    variance = sum((length - mean) ** 2 for _, length in games) / (GAMES - 1)
+    assert abs(mean - ends.length) <= 4.5 * sqrt(variance / GAMES)

@@ -1,0 +1,986 @@
+"""Programs as players: real processes, most of which mean harm, and none of which is left behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hostile_bots import (
+    AT_ONCE,
+    CHILD_THAT_STAYS,
+    ENDLESS_COMPLAINTS,
+    POLITE,
+    TOO_LONG,
+    WITHOUT_AN_ANSWER,
+    command,
+    greets,
+    plays,
+)
+from noughts import Board, Mark, O, X, errors, parse_board, reachable
+from noughts.bots import program
+from noughts.bots.program import PATIENCE, NoRoom, Program, poll
+from noughts.core.errors import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
+
+    Started: TypeAlias = list[subprocess.Popen[bytes]]
+
+PATIENT = 30.0
+"""Seconds, for all that will come; nobody waits so long."""
+IMPATIENT = 0.3
+"""Seconds, for what never comes."""
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+IN_PYTHON = shlex.join([sys.executable, str(EXAMPLES / "bot.py")])
+IN_SHELL = shlex.join(["sh", str(EXAMPLES / "bot.sh")])
+
+
+class Watch:
+    """Watches processes: which were started, and whether they and all that they started are gone.
+
+    Each holds the writing end of a pipe with a name, and hands it down; when nobody has it open any more,
+    nobody is left.
+    """
+
+    def __init__(self, pipe: Path, started: Started) -> None:
+        self.started = started
+        self.pipe = pipe
+        self._open_before = open_files()
+        os.mkfifo(pipe)
+        self._reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self._writing = os.open(pipe, os.O_WRONLY)
+
+    def watched(self, line: str) -> str:
+        """Return the command with the pipe open in it."""
+        return shlex.join(["sh", "-c", f'exec 9>"$0"; exec {line}', str(self.pipe)])
+
+    def close(self) -> None:
+        """See that nobody is left, that all were reaped, and that no file of ours is open any more."""
+        os.close(self._writing)
+        left = select.poll()
+        left.register(self._reading, 0)  # a hang-up is always told
+        gone = left.poll(1000 * PATIENT)
+        os.close(self._reading)
+        assert gone, "a process is left"
+        for process in self.started:
+            with pytest.raises(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
+        assert open_files() == self._open_before
+
+
+def open_files() -> int:
+    """Return how many files this process has open."""
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """Note every process that is started."""
+    found: Started = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, words: list[str], **settings: object) -> None:
+            super().__init__(words, **settings)  # type: ignore[call-overload]  # handed on as they are
+            found.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    return found
+
+
+@pytest.fixture
+def watch(tmp_path: Path, started: Started, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    """Watch all processes of a test, and see afterwards that nothing is left of them."""
+    monkeypatch.setattr(program, "PARTING", PATIENT)  # whoever is to end by himself has the time
+    watch = Watch(tmp_path / "alive", started)
+    yield watch
+    watch.close()
+
+
+@pytest.fixture
+def hurry(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give no program much time to end by itself: these never would."""
+    assert watch.started == []
+    monkeypatch.setattr(program, "PARTING", IMPATIENT)
+
+
+def refused(line: str, patience: float = PATIENT) -> str:
+    """Return why a program cannot even start to play; it has been ended."""
+    with pytest.raises(errors.Forfeit) as forfeit:
+        Program(line, patience)
+    return checked(forfeit.value)
+
+
+def forfeited(program: Program, board: Board | None = None) -> str:
+    """Return why a program lost, when it was asked for a move."""
+    with pytest.raises(errors.Forfeit) as forfeit:
+        program.choose(board or Board())
+    return checked(forfeit.value)
+
+
+def checked(forfeit: errors.Forfeit) -> str:
+    """Return a reason; it is short, and safe to print."""
+    sentence = str(forfeit)
+    assert sentence.isprintable()
+    assert len(sentence) < 300
+    return sentence
+
+
+def check_reaped(started: Started, count: int = 1) -> None:
+    """See that so many processes were started, and that each has been waited for."""
+    assert len(started) == count
+    for process in started:
+        assert process.returncode is not None
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+
+
+def play_game(x: Program, o: Program) -> Board:
+    """Play a whole game."""
+    board = Board()
+    players = {X: x, O: o}
+    for mark, player in players.items():
+        player.new_game(mark)
+    while not board.is_over:
+        cell = players[board.turn].choose(board)
+        assert cell is not None
+        board = board.place(cell)
+    return board
+
+
+# Programs that cannot be started
+
+
+@pytest.mark.parametrize("line", ["", " ", "\t\n"])
+def test_a_program_needs_a_command(line: str, watch: Watch) -> None:
+    """Blanks are none."""
+    assert refused(line) == "program: needs a command, such as program:./mybot"
+    assert watch.started == []
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("./bot 'of mine", "No closing quotation"),
+        ('./bot "of mine', "No closing quotation"),
+        ("./bot \\", "No escaped character"),
+    ],
+)
+def test_a_command_that_cannot_be_read_is_refused(line: str, why: str, watch: Watch) -> None:
+    """With what is wrong with it."""
+    assert refused(line) == f"{quoted(line)} is no command: {why}"
+    assert watch.started == []
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_program_that_is_not_found_is_told_so() -> None:
+    """By its name, wherever it was looked for, and whatever it was to be told."""
+    why = "cannot be started: No such file or directory"
+    assert refused("./no-such-bot --level 3") == f"'./no-such-bot' {why}"
+    assert refused("no-such-bot-anywhere") == f"'no-such-bot-anywhere' {why}"
+    assert refused("''").startswith("'' cannot be started: ")
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_program_that_may_not_be_run_is_told_so(tmp_path: Path) -> None:
+    """A file that is no program, or a folder."""
+    bot = tmp_path / "bot"
+    bot.write_text("#!/bin/sh\n")
+    for path in (bot, tmp_path):
+        assert refused(shlex.quote(str(path))).endswith("cannot be started: Permission denied")
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_file_that_is_no_program_is_told_so(tmp_path: Path) -> None:
+    """Though it may be run, or though its interpreter is missing."""
+    bot = tmp_path / "bot"
+    for text, why in (("\x00\x01", "Exec format error"), ("#!/no/such/thing\n", "No such file or")):
+        bot.write_text(text)
+        bot.chmod(0o755)
+        assert f"cannot be started: {why}" in refused(shlex.quote(str(bot)))
+
+
+@pytest.mark.usefixtures("watch")
+@pytest.mark.parametrize("number", [EMFILE, ENFILE, EAGAIN, ENOMEM])
+def test_a_program_that_we_have_no_room_for_has_not_lost(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is we who may open no more files, or start no more processes: that is no forfeit."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    with pytest.raises(NoRoom) as refused:
+        Program("./mybot")
+    assert str(refused.value) == f"no program can be started now: {os.strerror(number)}"
+
+
+def test_a_null_character_is_no_part_of_a_command() -> None:
+    """In the program's name, or in what it is told."""
+    assert refused("bo\0t") == "'bo\\x00t' cannot be started: no command is called so"
+    assert refused("echo \0") == "'echo' cannot be started: no command is called so"
+
+
+@pytest.mark.usefixtures("watch")
+def test_a_command_that_is_too_long_is_refused() -> None:
+    """As the system puts it."""
+    assert refused(f"echo {'x' * 200_000}").startswith("'echo' cannot be started: ")
+
+
+# Programs that fail at once
+
+
+@pytest.mark.parametrize("kind", AT_ONCE)
+def test_a_program_that_ends_at_once_has_lost(kind: str, watch: Watch) -> None:
+    """With how it ended, and the last line of what it complained of."""
+    code, why = AT_ONCE[kind]
+    line = watch.watched(command(code))
+
+    assert refused(line) == f"{quoted(line)} {why}"
+    check_reaped(watch.started)
+
+
+NOTHING = "said nothing"
+SILENT = dict.fromkeys(("stops in a line", "ignores every signal"), "did not end its line")
+"""Those that have begun to answer, at least."""
+
+
+@pytest.mark.parametrize("kind", WITHOUT_AN_ANSWER)
+def test_a_program_that_does_not_say_its_name_has_lost(kind: str, watch: Watch) -> None:
+    """When its time is up; whatever it does instead, it is ended, and so is all that it has started."""
+    line = watch.watched(command(WITHOUT_AN_ANSWER[kind]))
+
+    assert refused(line, IMPATIENT) == f"{quoted(line)} {SILENT.get(kind, NOTHING)} within 0.3 s"
+    check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("kind", TOO_LONG)
+def test_a_program_that_says_too_much_has_lost(kind: str, watch: Watch) -> None:
+    """A line has an end, and it comes soon."""
+    line = watch.watched(command(TOO_LONG[kind]))
+
+    assert refused(line) == f"{quoted(line)} said more than 1000 bytes in a line"
+    check_reaped(watch.started)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"name",
+        b"name ",
+        b"name    ",
+        b"named bot",
+        b"NAME bot",
+        b" name bot",
+        b"name\tbot",
+        b"hello",
+        b"move 5",
+        b"resign",
+        b"name \x1b[2J",
+        b"name b\x00t",
+        b"name bot\rbot",
+        b"name " + b"a" * 33,
+        b"name \xe2\x80\x8b",
+        b"name \xe2\xa0\x80",
+        b"name " + b"a" * 995,
+        bytes(range(256)),
+        b"\xff\xfe\xfd",
+    ],
+    ids=lambda said: repr(said[:16]),
+)
+def test_a_name_that_is_none_is_refused(said: bytes, watch: Watch) -> None:
+    """Whatever is said in its place is quoted, shortened, and cannot move the cursor."""
+    line = watch.watched(command(f"hear(); os.write(1, {said!r} + b'\\n'); wait()"))
+    first = said.split(b"\n")[0].decode("utf-8", "replace")
+
+    assert refused(line) == f"{quoted(line)} said {quoted(first)}, where 'name' and a name belong"
+    check_reaped(watch.started)
+
+
+def test_endless_lines_are_refused_with_the_first(watch: Watch) -> None:
+    """Here from a program that was never meant to play."""
+    line = watch.watched("yes")
+
+    assert refused(line) == f"{quoted(line)} said 'y', where 'name' and a name belong"
+    check_reaped(watch.started)
+
+
+@pytest.mark.usefixtures("hurry")
+def test_a_program_that_closes_its_output_has_lost(watch: Watch) -> None:
+    """Though it lives, and with what it complained of."""
+    line = watch.watched(command("os.write(2, b'tired\\n'); os.close(1); wait()"))
+
+    assert refused(line) == f"{quoted(line)} closed its output, complaining: 'tired'"
+    check_reaped(watch.started)
+
+
+@pytest.mark.usefixtures("hurry")
+def test_complaints_without_end_are_not_read_without_end(watch: Watch) -> None:
+    """Not even of a program that has closed its output; the last of them is quoted."""
+    line = watch.watched(command(f"os.write(2, b'oh no'); os.close(1)\n{ENDLESS_COMPLAINTS}"))
+
+    assert refused(line).startswith(f"{quoted(line)} closed its output, complaining: '")
+    check_reaped(watch.started)
+
+
+def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program itself has ended, and its child is ended with it."""
+    monkeypatch.setattr(program, "PARTING", 1.0)
+    code = f"os.write(2, b'oh no')\nif os.fork(): os._exit(7)\nos.close(1)\n{ENDLESS_COMPLAINTS}"
+    line = watch.watched(command(code))
+
+    assert refused(line).startswith(f"{quoted(line)} ended with exit code 7, complaining: '")
+    check_reaped(watch.started)
+
+
+# Programs that fail in the middle of a game
+
+
+@pytest.mark.parametrize("kind", AT_ONCE)
+def test_a_program_that_ends_in_the_middle_has_lost(kind: str, watch: Watch) -> None:
+    """By the name that it gave itself; a traceback is quoted with its last line."""
+    code, why = AT_ONCE[kind]
+    if code == "this is no Python":
+        code = "exec('this is no Python')"
+    with Program(watch.watched(command(plays(code))), PATIENT) as program:
+        program.new_game(X)
+        assert forfeited(program) == f"hostile {why}"
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("kind", WITHOUT_AN_ANSWER)
+def test_a_program_that_does_not_move_has_lost(
+    kind: str, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When its time is up; whatever it does instead, it is ended, and so is all that it has started."""
+    program = Program(watch.watched(command(plays(WITHOUT_AN_ANSWER[kind]))), PATIENT)
+    program.new_game(X)
+    monkeypatch.setattr(program, "_patience", IMPATIENT)  # it had all the time to say its name
+
+    assert forfeited(program) == f"hostile {SILENT.get(kind, NOTHING)} within 0.3 s"
+    check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("kind", TOO_LONG)
+def test_a_move_that_is_too_long_has_lost(kind: str, watch: Watch) -> None:
+    """It is not waited for."""
+    with Program(watch.watched(command(plays(TOO_LONG[kind]))), PATIENT) as program:
+        assert forfeited(program) == "hostile said more than 1000 bytes in a line"
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("said", ["move", "move ", "move 0", "move 10", "move x", "move -1", "move 1 2"])
+def test_a_move_to_no_cell_has_lost(said: str, watch: Watch) -> None:
+    """They are 1 to 9."""
+    with Program(watch.watched(command(plays(f"say({said!r}); wait()"))), PATIENT) as program:
+        why = f"said {said!r}, and there is no such cell: they are 1 to 9"
+        assert forfeited(program) == f"hostile {why}"
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("mark", Mark)
+def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
+    """Its own or the opponent's."""
+    board = parse_board("X__/_O_/___") if mark is X else parse_board("X__/_O_/__X")
+    with Program(watch.watched(command(plays("say('move 5'); wait()"))), PATIENT) as program:
+        program.new_game(mark)
+        assert forfeited(program, board) == (
+            f"hostile said 'move 5', which is illegal: cell 5 holds O in '{board}'"
+        )
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        " ",
+        "5",
+        "Move 5",
+        "MOVE 5",
+        " move 5",
+        "move\t5",
+        "name hostile",
+        "resign now",
+        "Resign",
+        "bye",
+        "\x1b[2J",
+    ],
+)
+def test_an_answer_that_is_no_move_has_lost(said: str, watch: Watch) -> None:
+    """With what was said, and what should have been."""
+    with Program(watch.watched(command(plays(f"say({said!r}); wait()"))), PATIENT) as program:
+        why = f"said {quoted(said)}, where 'move 1' to 'move 9' or 'resign' belongs"
+        assert forfeited(program) == f"hostile {why}"
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("said", [bytes(range(256)), b"\xff\n", b"move \xff\n", b"\x00\x00\n"])
+def test_bytes_that_are_no_text_have_lost(said: bytes, watch: Watch) -> None:
+    """They are shown as harmless signs."""
+    with Program(watch.watched(command(plays(f"os.write(1, {said!r}); wait()"))), PATIENT) as program:
+        assert forfeited(program).startswith("hostile said ")
+        check_reaped(watch.started)
+
+
+@pytest.mark.usefixtures("hurry")
+def test_a_program_that_closes_its_output_in_the_middle_has_lost(watch: Watch) -> None:
+    """Though it lives."""
+    with Program(watch.watched(command(plays("os.close(1); wait()"))), PATIENT) as program:
+        assert forfeited(program) == "hostile closed its output"
+        check_reaped(watch.started)
+
+
+def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> None:
+    """What it is told goes nowhere, and how it ended is told instead."""
+    with Program(watch.watched(command(plays("say('move 1'); sys.exit(5)"))), PATIENT) as program:
+        program.new_game(X)
+        assert program.choose(Board()) == 0
+        assert os.waitid(os.P_PID, watch.started[0].pid, os.WEXITED | os.WNOWAIT)
+        assert forfeited(program, parse_board("X__/_O_/___")) == "hostile ended with exit code 5"
+        check_reaped(watch.started)
+
+
+def tell_much(program: Program) -> None:
+    """Say that a game begins, far more often than a pipe can hold."""
+    for _ in range(1_000_000):
+        program.new_game(X)
+
+
+def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
+    """Once its pipe is full, and nobody waits until it is not."""
+    with Program(watch.watched(command(greets("wait()"))), PATIENT) as program:
+        with pytest.raises(errors.Forfeit) as forfeit:
+            tell_much(program)
+        assert str(forfeit.value) == "hostile does not read what it is told"
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize("more", ["hello", "\\n", "move 5\\n", "move 5\\nmove 6\\n", "\\x1b[2J"])
+def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None:
+    """What it said together with its name is no answer to anything."""
+    code = f"hear(); os.write(1, b'name hostile\\n{more}'); wait()"
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        with pytest.raises(errors.Forfeit) as forfeit:
+            program.new_game(X)
+        said = more.encode().decode("unicode-escape")
+        assert checked(forfeit.value) == f"hostile spoke without being asked: {quoted(said)}"
+        check_reaped(watch.started)
+
+
+def test_a_second_move_is_one_too_many(watch: Watch) -> None:
+    """It is not taken for the answer to the next question."""
+    code = plays("say('move 1\\nmove 2'); wait()")
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        assert program.choose(Board()) == 0
+        assert forfeited(program, parse_board("X__/_O_/___")) == (
+            "hostile spoke without being asked: 'move 2\\n'"
+        )
+        check_reaped(watch.started)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("for line in sys.stdin:\n    if line.startswith('new'): say('move 1')", "move 1"),
+        ("for line in sys.stdin:\n    if line.startswith('new'): os.write(1, b'mo')", "mo"),
+    ],
+)
+def test_what_is_said_before_the_question_is_no_answer(code: str, said: str, watch: Watch) -> None:
+    """However late it came: what lies in the pipe when the question is asked was not asked for."""
+    sources: list[int] = []
+
+    def wait(open_ones: Iterable[int], seconds: float) -> list[int]:
+        sources[:] = open_ones
+        return poll(sources, seconds)
+
+    with Program(watch.watched(command(greets(code))), PATIENT, wait) as program:
+        program.new_game(X)
+        poll(sources, PATIENT)  # by now it has spoken
+        assert forfeited(program).startswith(f"hostile spoke without being asked: '{said}")
+        check_reaped(watch.started)
+
+
+def test_endless_lines_after_a_name_have_lost(watch: Watch) -> None:
+    """Sooner or later, whichever of them is read first."""
+    line = watch.watched("sh -c 'echo name hostile; exec yes'")
+    with Program(line, PATIENT) as program:
+        with pytest.raises(errors.Forfeit) as forfeit:
+            play_game(program, program)
+        assert checked(forfeit.value).startswith(("hostile said 'y', where", "hostile spoke without"))
+        check_reaped(watch.started)
+
+
+# Programs that are started anew
+
+
+def test_after_a_forfeit_a_new_game_starts_the_program_anew(watch: Watch) -> None:
+    """As a new process, which says its name again."""
+    code = plays("say('move 10'); wait()")
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        for games in (1, 2, 3):
+            program.new_game(X)
+            assert forfeited(program).startswith("hostile said 'move 10'")
+            check_reaped(watch.started, games)
+    assert len({process.pid for process in watch.started}) == 3
+
+
+def test_a_program_may_do_better_in_its_next_life(watch: Watch, tmp_path: Path) -> None:
+    """And then its name is the new one."""
+    code = (
+        f"if not os.path.exists(sys.argv[1]):\n"
+        f"    open(sys.argv[1], 'w').close()\n"
+        f"    hear()\n"
+        f"    say('name rude')\n"
+        f"    sys.exit()\n{POLITE}"
+    )
+    with Program(watch.watched(command(code, tmp_path / "lived")), PATIENT) as program:
+        assert program.name == "rude"
+        program.new_game(X)
+        assert forfeited(program) == "rude ended with exit code 0"
+        program.new_game(X)
+        assert program.name == "polite"
+        assert program.choose(Board()) == 0
+    check_reaped(watch.started, 2)
+
+
+def test_a_question_starts_the_program_anew_as_well(watch: Watch) -> None:
+    """A game that goes on after a forfeit needs no other word."""
+    with Program(watch.watched(command(plays("say('move 0'); wait()"))), PATIENT) as program:
+        for questions in (1, 2):
+            assert forfeited(program).startswith("hostile said 'move 0'")
+            check_reaped(watch.started, questions)
+
+
+def test_a_program_that_cannot_be_started_anew_is_told_so(watch: Watch, tmp_path: Path) -> None:
+    """It may have gone from the disk."""
+    bot = tmp_path / "bot"
+    bot.write_text(f"#!/bin/sh\n{command(plays('sys.exit(1)'))}\n")
+    bot.chmod(0o755)
+    program = Program(shlex.quote(str(bot)), PATIENT)
+    assert forfeited(program) == "hostile ended with exit code 1"
+    bot.unlink()
+
+    with pytest.raises(errors.Forfeit, match="cannot be started: No such file or directory"):
+        program.new_game(X)
+    check_reaped(watch.started)
+
+
+# Programs that are told to go
+
+
+def test_a_program_goes_when_it_is_told_to(watch: Watch) -> None:
+    """By itself, and so with its own exit code."""
+    with Program(watch.watched(command(POLITE + "sys.exit(6)")), PATIENT) as program:
+        assert program.choose(Board()) == 0
+    check_reaped(watch.started)
+    assert watch.started[0].returncode == 6
+
+
+def test_a_program_that_does_not_know_the_word_goes_at_the_end_of_its_input(watch: Watch) -> None:
+    """It is given the time for that."""
+    code = greets("while sys.stdin.readline(): pass\nsys.exit(6)")
+    Program(watch.watched(command(code)), PATIENT).close()
+
+    check_reaped(watch.started)
+    assert watch.started[0].returncode == 6
+
+
+@pytest.mark.usefixtures("hurry")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "wait()",
+        "os.close(0); wait()",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); wait()",
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        "while True: os.write(1, b'no\\n')",
+        ENDLESS_COMPLAINTS,
+        CHILD_THAT_STAYS + "sys.exit()",
+        "while True: pass",
+        "os.write(1, b'never' * 100); wait()",
+    ],
+)
+def test_a_program_that_does_not_go_is_ended(code: str, watch: Watch) -> None:
+    """Whatever it does instead, and its children with it."""
+    Program(watch.watched(command(greets(code))), PATIENT).close()
+
+    check_reaped(watch.started)
+
+
+def test_a_program_that_closed_its_output_is_ended_at_once(watch: Watch) -> None:
+    """There is nothing more to be heard from it."""
+    code = greets("os.close(1); wait()")
+    Program(watch.watched(command(code)), PATIENT).close()
+
+    check_reaped(watch.started)
+
+
+def test_a_child_that_stays_behind_goes_with_the_program(watch: Watch) -> None:
+    """Also one that has closed everything, and ignores whatever can be ignored."""
+    child = (
+        "if not os.fork():\n"
+        "    for pipe in (0, 1, 2): os.close(pipe)\n"
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "    signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "    wait()\n"
+    )
+    with Program(watch.watched(command(child + POLITE)), PATIENT) as program:
+        assert program.choose(Board()) == 0
+    check_reaped(watch.started)
+
+
+def test_a_program_is_closed_as_often_as_one_likes(watch: Watch) -> None:
+    """After a forfeit too."""
+    program = Program(watch.watched(command(POLITE)), PATIENT)
+    program.close()
+    program.close()
+    check_reaped(watch.started)
+
+    fallen = Program(watch.watched(command(plays("sys.exit()"))), PATIENT)
+    forfeited(fallen)
+    fallen.close()
+    check_reaped(watch.started, 2)
+
+
+def leave_by_an_error(program: Program) -> None:
+    """Leave the block of a program in a hurry."""
+    with program:
+        raise RuntimeError("the lights went out")
+
+
+def test_an_error_ends_the_program_too(watch: Watch) -> None:
+    """It is let through."""
+    program = Program(watch.watched(command(POLITE)), PATIENT)
+    with pytest.raises(RuntimeError, match="lights"):
+        leave_by_an_error(program)
+    check_reaped(watch.started)
+
+
+# Programs that play
+
+
+def test_what_a_program_is_told(watch: Watch, tmp_path: Path) -> None:
+    """Line by line: the protocol, the mark, the position and the mark to move, and goodbye."""
+    told = tmp_path / "told"
+    code = POLITE.replace("words = line.split()", "words = line.split(); log.write(line); log.flush()")
+    line = watch.watched(command("log = open(sys.argv[1], 'w')\n" + code, told))
+    with Program(line, PATIENT) as program:
+        program.new_game(O)
+        program.choose(parse_board("____X____"))
+        program.new_game(X)
+        program.choose(Board(first=O).place(0))
+
+    assert told.read_text().splitlines() == [
+        "noughts 1",
+        "new O",
+        "position ___/_X_/___ O",
+        "new X",
+        "position O__/___/___ X",
+        "bye",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("name bot", "bot"),
+        ("name  Deep Nought 2.0 ", "Deep Nought 2.0"),
+        ("name " + "a" * 32, "a" * 32),
+        ("name Zoe\u0308 \u540d\u524d", "Zo\u00eb \u540d\u524d"),
+        ("name name", "name"),
+    ],
+)
+def test_a_program_says_its_name(said: str, name: str, watch: Watch) -> None:
+    """As players' names are: composed, without the blanks around it."""
+    with Program(watch.watched(command(f"hear(); say({said!r}); hear()")), PATIENT) as program:
+        assert program.name == name
+
+
+@pytest.mark.parametrize(
+    ("said", "cell"), [("5", 4), ("1", 0), ("9", 8), ("b2", 4), ("1,2", 5), (" 5 ", 4)]
+)
+def test_a_program_says_its_moves_as_people_do(said: str, cell: int, watch: Watch) -> None:
+    """By number, by square, or by row and column."""
+    with Program(watch.watched(command(plays(f"say('move {said}'); hear()"))), PATIENT) as program:
+        assert program.choose(Board()) == cell
+
+
+def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
+    """With a carriage return before the line feed."""
+    code = (
+        "hear(); say('name elsewhere\\r')\n"
+        "while hear()[0] != 'position': pass\n"
+        "say('move 5\\r')\n"
+        "hear(); say('resign\\r'); hear()"
+    )
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        assert program.name == "elsewhere"
+        program.new_game(X)
+        assert program.choose(Board()) == 4
+        assert program.choose(parse_board("O___X____")) is None
+
+
+def test_a_line_may_come_in_pieces(watch: Watch) -> None:
+    """Byte by byte, it is one line."""
+    code = (
+        "def say(line):\n"
+        "    for sign in line + '\\n':\n"
+        "        os.write(1, sign.encode())\n"
+        "        os.write(2, b'.')\n" + POLITE
+    )
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        assert program.name == "polite"
+        assert program.choose(Board()) == 0
+
+
+def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
+    """That is no answer either, but it is heard to its end."""
+    with Program(watch.watched(command(plays("say('x' * 1000); wait()"))), PATIENT) as program:
+        assert forfeited(program).startswith("hostile said 'xxx")
+
+
+def test_a_program_resigns(watch: Watch) -> None:
+    """That is no forfeit: it is there for the next game."""
+    code = "hear(); say('name meek')\nfor line in sys.stdin:\n    'pos' in line and say('resign')"
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        for mark in (X, O, X):
+            program.new_game(mark)
+            assert program.choose(Board(first=mark)) is None
+        assert len(watch.started) == 1
+
+
+def test_a_program_may_complain_as_much_as_it_likes_while_it_answers(watch: Watch) -> None:
+    """What it writes as errors is read, so that it is never stuck with it."""
+    code = POLITE.replace("words = line.split()", "words = line.split(); os.write(2, b'x' * 500_000)")
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        for _ in range(3):
+            assert program.choose(Board()) == 0
+    check_reaped(watch.started)
+
+
+@pytest.mark.usefixtures("hurry")
+def test_a_child_of_the_program_may_complain_without_end(watch: Watch) -> None:
+    """The program itself is heard all the same, and both are ended."""
+    code = f"if not os.fork():\n    {ENDLESS_COMPLAINTS}\n" + POLITE
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        assert [program.choose(Board()) for _ in range(5)] == [0] * 5
+    check_reaped(watch.started)
+
+
+def test_a_program_runs_in_a_session_of_its_own(watch: Watch) -> None:
+    """So that what is typed to end us is ours to hear."""
+    code = "hear(); say('name alone' if os.getsid(0) == os.getpid() else 'name crowded'); hear()"
+    with Program(watch.watched(command(code)), PATIENT) as program:
+        assert program.name == "alone"
+
+
+def test_a_program_is_told_its_arguments(watch: Watch) -> None:
+    """As in a shell: quoted ones are one."""
+    code = "hear(); say('name ' + '+'.join(sys.argv[1:])); hear()"
+    line = f"{command(code)} one 'two three' \"four\""
+    with Program(watch.watched(line), PATIENT) as program:
+        assert program.name == "one+two three+four"
+    with Program(line, PATIENT) as program:
+        assert program.name == "one+two three+four"
+
+
+def test_programs_do_not_get_in_each_others_way(watch: Watch) -> None:
+    """One that is ended leaves the others alone; none holds the pipes of another."""
+    rude = Program(watch.watched(command(plays("say('move 0'); wait()"))), PATIENT)
+    with Program(watch.watched(command(POLITE)), PATIENT) as polite:
+        forfeited(rude)
+        assert polite.choose(Board()) == 0
+    check_reaped(watch.started, 2)
+
+
+# Waiting
+
+
+def test_whoever_waits_may_have_other_things_to_see_to(watch: Watch) -> None:
+    """It is asked with descriptors and seconds, and may come back with none that can be read."""
+    asked: list[tuple[int, float]] = []
+
+    def wait(sources: Iterable[int], seconds: float) -> list[int]:
+        found = list(sources)
+        asked.append((len(found), seconds))
+        return poll(found, seconds) if len(asked) % 2 else []
+
+    with Program(watch.watched(command(POLITE)), PATIENT, wait) as program:
+        assert program.choose(Board()) == 0
+    assert len(asked) > 2
+    assert all(1 <= count <= 2 and 0 <= seconds <= PATIENT for count, seconds in asked)
+
+
+def test_a_descriptor_that_cannot_be_read_after_all_is_no_trouble(watch: Watch) -> None:
+    """It is waited for again."""
+
+    def wait(sources: Iterable[int], seconds: float) -> list[int]:
+        found = list(sources)
+        poll(found, seconds)
+        return found
+
+    with Program(watch.watched(command(POLITE)), PATIENT, wait) as program:
+        assert program.choose(Board()) == 0
+    check_reaped(watch.started)
+
+
+def test_an_interrupt_while_waiting_ends_the_program_in_the_end(watch: Watch) -> None:
+    """It is let through, out of the question and out of the block."""
+    interrupts = [signal.Signals.SIGINT]
+
+    def wait(sources: Iterable[int], seconds: float) -> list[int]:
+        if program_is_named and interrupts:
+            raise KeyboardInterrupt(interrupts.pop())
+        return poll(sources, seconds)
+
+    program_is_named = False
+    program = Program(watch.watched(command(greets("hear(); sys.stdin.read()"))), PATIENT, wait)
+    program_is_named = True
+    with pytest.raises(KeyboardInterrupt), program:
+        program.choose(Board())
+    check_reaped(watch.started)
+
+
+def test_an_interrupt_while_it_is_told_to_go_ends_the_program(watch: Watch) -> None:
+    """Nobody waits for it any longer."""
+
+    def wait(sources: Iterable[int], seconds: float) -> list[int]:
+        if program_is_named:
+            raise KeyboardInterrupt
+        return poll(sources, seconds)
+
+    program_is_named = False
+    program = Program(watch.watched(command(greets("wait()"))), PATIENT, wait)
+    program_is_named = True
+    with pytest.raises(KeyboardInterrupt):
+        program.close()
+    check_reaped(watch.started)
+
+
+def test_polling_tells_what_can_be_read() -> None:
+    """What can, also because its end is reached; nothing, if time is up."""
+    reading, writing = os.pipe()
+    other_reading, other_writing = os.pipe()
+    try:
+        assert poll([reading, other_reading], 0) == []
+        assert poll([reading], -1) == []
+        os.write(other_writing, b"x")
+        assert poll([reading, other_reading], PATIENT) == [other_reading]
+        os.close(writing)
+        assert poll([reading], PATIENT) == [reading]
+        assert poll([], 0) == []
+    finally:
+        for number in (reading, other_reading, other_writing):
+            os.close(number)
+
+
+def test_a_program_has_five_seconds_for_an_answer() -> None:
+    """Unless the user says otherwise."""
+    assert PATIENCE == 5.0
+
+
+# The examples
+
+
+def test_the_examples_say_their_names(watch: Watch) -> None:
+    """As they do in the documents."""
+    with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
+        assert python.name == "chance"
+        assert shell.name == "first"
+    assert [process.returncode for process in watch.started] == [0, 0]
+
+
+@pytest.mark.usefixtures("watch")
+def test_the_examples_play_whole_games_against_each_other() -> None:
+    """Legal ones, in either seat, without being started anew; the one has luck, the other a plan."""
+    with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
+        for _ in range(10):
+            assert play_game(python, shell).is_over
+            assert play_game(shell, python).is_over
+        assert str(play_game(shell, shell)) == "XOX/OXO/X__"
+
+
+@pytest.mark.usefixtures("watch")
+def test_the_example_in_python_plays_many_games() -> None:
+    """Against itself, and every one is legal."""
+    with Program(IN_PYTHON, PATIENT) as python:
+        finals = {play_game(python, python) for _ in range(100)}
+    assert len(finals) > 20
+
+
+@pytest.mark.usefixtures("watch")
+def test_the_example_in_python_answers_every_position() -> None:
+    """All that are not over, whoever started, with a free cell."""
+    with Program(IN_PYTHON, PATIENT) as python:
+        for first in Mark:
+            for board in reachable(first):
+                if not board.is_over:
+                    assert python.choose(board) in board.free_cells
+
+
+@pytest.mark.usefixtures("watch")
+def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
+    """In a sample of the positions, of every count."""
+    by_count: dict[int, list[Board]] = {}
+    for board in (*reachable(X), *reachable(O)):
+        if not board.is_over:
+            by_count.setdefault(board.count, []).append(board)
+    with Program(IN_SHELL, PATIENT) as shell:
+        for count in range(9):
+            boards = by_count[count]
+            for board in Random(count).sample(boards, min(18, len(boards))):
+                assert shell.choose(board) == board.free_cells[0]
+
+
+def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> None:
+    """Nobody has it yet who could close it."""
+    told = tmp_path / "pid"
+
+    def wait(_: Iterable[int], __: float) -> list[int]:
+        while not (told.exists() and told.read_text().endswith("\n")):
+            pass
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Program(f"""sh -c 'echo $$ > "$0"; exec sleep 20' {told}""", 30.0, wait)
+    number = int(told.read_text())
+    try:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def test_a_program_that_ends_has_lost_even_if_nobody_waits_for_children() -> None:
+    """Whoever started us may have ignored the signal of a child that ends, and that is inherited."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with pytest.raises(errors.Forfeit):
+            Program("false", 30.0)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_command_that_cannot_be_encoded_has_no_null_character() -> None:
+    """It is told what is wrong."""
+    with pytest.raises(errors.Forfeit) as forfeit:
+        Program("\ud800")
+    assert "null" not in str(forfeit.value)

@@ -1,0 +1,378 @@
+"""Bots by name: those built in, and those of other packages."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from noughts import SYMMETRIES, Board, Mark, O, X, errors, reachable
+from noughts.bots import registry
+from noughts.bots.ladder import LADDER
+from noughts.bots.policy import weigh
+from noughts.bots.registry import (
+    BUILT_IN,
+    check_parameters,
+    find_policy,
+    perfect,
+    policy_names,
+    read_chance,
+)
+from plain_tactics import by_chance, classic, hopeful, in_play, seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Offer = Callable[..., None]
+
+IN_PLAY = in_play(X, O)
+WITHOUT_MEMORY = ("random", *LADDER, "newell-simon", "perfect")
+NOT_ASCII = "\N{ARABIC-INDIC DIGIT THREE}"
+
+
+@pytest.fixture
+def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offer]:
+    """Install packages that offer policies, for the length of a test."""
+    installed = []
+
+    def install(module: str, code: str, **offered: str) -> None:
+        folder = tmp_path / module
+        (folder / f"{module}-1.0.dist-info").mkdir(parents=True)
+        (folder / f"{module}.py").write_text(code)
+        metadata = f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n"
+        (folder / f"{module}-1.0.dist-info" / "METADATA").write_text(metadata)
+        lines = [f"{name} = {module}:{maker}" for name, maker in offered.items()]
+        entry_points = "\n".join(["[noughts.policies]", *lines, ""])
+        (folder / f"{module}-1.0.dist-info" / "entry_points.txt").write_text(entry_points)
+        monkeypatch.syspath_prepend(folder)
+        installed.append(module)
+
+    yield install
+    for module in installed:
+        sys.modules.pop(module, None)
+
+
+GOOD = """
+from fractions import Fraction
+
+def stubborn(cell="4"):
+    return lambda board: {int(cell): Fraction(1)}
+"""
+
+
+def refused(asked: str) -> str:
+    """Return the sentence with which this is refused; it is short, and safe to print."""
+    with pytest.raises(errors.UnknownPolicy) as refusal:
+        find_policy(asked)
+    sentence = str(refusal.value)
+    assert sentence.isprintable()
+    assert len(sentence) < 200
+    return sentence
+
+
+def test_random_gives_every_free_cell_the_same_chance() -> None:
+    """On every position."""
+    for board in IN_PLAY:
+        assert registry.random(board) == by_chance(*seen(board))
+
+
+def test_perfect_shares_its_chances_among_the_best_moves() -> None:
+    """On every position, as a second opinion does."""
+    for board in IN_PLAY:
+        assert perfect(board) == hopeful(*seen(board))
+
+
+def test_a_policy_is_found_by_its_name() -> None:
+    """Each of those built in, and it does what it should."""
+    found = {name: find_policy(name) for name in WITHOUT_MEMORY}
+
+    assert found["random"] is registry.random
+    assert found["perfect"] is perfect
+    assert all(found["newell-simon"](board) == classic(*seen(board)) for board in IN_PLAY)
+    assert [found[name](Board())[4] for name in LADDER] == [
+        Fraction(3, 5),
+        Fraction(4, 5),
+        Fraction(23, 25),
+        Fraction(123, 125),
+    ]
+
+
+@pytest.mark.parametrize("name", ["random", "newell-simon", "perfect"])
+def test_a_policy_built_in_gives_exact_chances_for_free_cells(name: str) -> None:
+    """Above zero, and together one, on every position of both starters."""
+    policy = find_policy(name)
+    for board in IN_PLAY:
+        chances = policy(board)
+        assert set(chances) <= set(board.free_cells)
+        assert all(type(chance) is Fraction and chance > 0 for chance in chances.values())
+        assert sum(chances.values()) == 1
+
+
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+def test_a_policy_built_in_plays_images_alike(name: str) -> None:
+    """Turned or mirrored, and so in every way, a board has its chances turned or mirrored too."""
+    policy = find_policy(name)
+    turned, mirrored = SYMMETRIES[1], SYMMETRIES[4]
+    for board in IN_PLAY:
+        for symmetry in (turned, mirrored):
+            image = {symmetry[cell]: chance for cell, chance in policy(board).items()}
+            assert policy(board.image(symmetry)) == image
+
+
+def test_parameters_change_a_policy() -> None:
+    """One or several, as fractions or decimal numbers; what is not told stays as it is."""
+    threatened = Board(0o003, 0o020)
+
+    assert find_policy("club:block=0")(threatened) == {2: 1}
+    assert find_policy("novice:block=0.5")(threatened) == find_policy("novice")(threatened)
+    assert find_policy("novice:block=1/2,win=1/4")(threatened) == find_policy("novice")(threatened)
+    assert find_policy("novice:win=0.1,block=0.25,fork=1/2,defence=3/4,centre=25/100")(
+        threatened
+    ) == find_policy("casual")(threatened)
+
+
+def test_the_same_name_with_other_parameters_is_another_policy() -> None:
+    """A policy that was asked for keeps its parameters when another one is asked for."""
+    careful, careless = find_policy("club:centre=0"), find_policy("club:centre=1")
+
+    assert careful(Board()) == {4: 1}
+    assert careless(Board())[4] == Fraction(1, 5)
+    assert careful(Board()) == {4: 1}
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "nobody", "Perfect", " perfect", "perfect ", "club.block=1", "__class__", NOT_ASCII]
+)
+def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
+    """A name is written exactly, and nobody has to guess it."""
+    sentence = refused(asked)
+
+    assert repr(asked) in sentence
+    assert sentence.endswith(f"there are {', '.join(policy_names())}")
+    assert "random, novice, casual, club, expert, newell-simon, perfect" in sentence
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("club:luck=1", "club has no 'luck': it has win, block, fork, defence and centre"),
+        ("club:win=0,luck=1", "club has no 'luck'"),
+        ("club:Win=0", "club has no 'Win'"),
+        ("club:self=0", "club has no 'self'"),
+        ("club:replace=0", "club has no 'replace'"),
+        ("club: win=0", "club has no ' win'"),
+        ("random:win=0", "random has no 'win': it has no parameters"),
+        ("perfect:win=0", "perfect has no 'win': it has no parameters"),
+        ("newell-simon:name=x", "newell-simon has no 'name': it has no parameters"),
+        ("club:", "'' is no parameter: they are written NAME=VALUE,NAME=VALUE"),
+        ("club:win", "'win' is no parameter"),
+        ("club:=1", "'=1' is no parameter"),
+        ("club:win=0,", "'' is no parameter"),
+        ("club:,win=0", "'' is no parameter"),
+        ("club:win=0,win=0", "the parameter 'win' is given twice"),
+        ("club:win=0,block=0,win=1", "the parameter 'win' is given twice"),
+        ("club:win=", "'' is no chance: it is 0 to 1, such as 1/3 or 0.25"),
+        ("club:win=0=1", "'0=1' is no chance"),
+        ("club:win=0:block=1", "'0:block=1' is no chance"),
+        (":", "'' is no parameter"),
+        ("\x1b[2J:win", "'win' is no parameter"),
+        ("perfect\x1b[2J", "there is no policy 'perfect\\x1b[2J'"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_sentence(asked: str, sentence: str) -> None:
+    """It shows what was wrong, and says what is right."""
+    assert sentence in refused(asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "n" * 1_000_000,
+        "n" * 1_000_000 + ":win",
+        "club:" + "k" * 1_000_000,
+        "club:" + "k" * 1_000_000 + "=1",
+        "club:win=" + "9" * 1_000_000,
+        "club:win=0." + "9" * 1_000_000,
+        "club:win=" + "0" * 1_000_000,
+        "club:win=1/" + "0" * 1_000_000 + "1",
+        "club:" + "win=0," * 100_000,
+    ],
+    ids=[
+        "name",
+        "name and no value",
+        "no value",
+        "key",
+        "number",
+        "decimals",
+        "noughts",
+        "denominator",
+        "many",
+    ],
+)
+def test_huge_text_is_refused_with_a_short_sentence(asked: str) -> None:
+    """Nothing is reckoned with it, and not all of it is shown."""
+    assert refused(asked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1/0", "0/0", "1/00", "-1", "-0", "+1", "2", "3/2", "1.5", "1.000000001"),
+        *("nan", "inf", "-inf", "1e-1", "1e9999999", "1E1", "0x1", "1_0/2_0", "9999999999/9999999999"),
+        *("", " ", " 1", "1 ", "1/ 2", "1/2\n", "\n", "\0", "1,5", ".5", "1.", "1/", "/2", "1/2/3"),
+        *("0.5/1", "1/2.0", "true", "one", "½", "\N{FULLWIDTH DIGIT ONE}"),
+        *(NOT_ASCII, f"1/{NOT_ASCII}", f"0.{NOT_ASCII}"),
+    ],
+)
+def test_what_is_no_chance_is_refused(text: str) -> None:
+    """Whether it is read alone or as a parameter."""
+    with pytest.raises(errors.UnknownPolicy, match=r"is no chance: it is 0 to 1, such as 1/3 or 0\.25"):
+        read_chance(text)
+    if "," not in text:
+        refused(f"club:win={text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "chance"),
+    [
+        *(("0", Fraction(0)), ("1", Fraction(1)), ("0.0", Fraction(0)), ("1.000000000", Fraction(1))),
+        *(("1/3", Fraction(1, 3)), ("2/6", Fraction(1, 3)), ("0/5", Fraction(0)), ("5/5", Fraction(1))),
+        *(("0.25", Fraction(1, 4)), ("00.5", Fraction(1, 2)), ("1/010", Fraction(1, 10))),
+        ("0.333333333", Fraction(333_333_333, 10**9)),
+        ("1/999999999", Fraction(1, 999_999_999)),
+    ],
+)
+def test_a_chance_is_read_exactly(text: str, chance: Fraction) -> None:
+    """As a fraction, or as a decimal number."""
+    found = read_chance(text)
+
+    assert type(found) is Fraction
+    assert found == chance
+
+
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        ((), "it has no parameters"),
+        (("depth",), "it has depth"),
+        (("depth", "file"), "it has depth and file"),
+        (("depth", "file", "seed"), "it has depth, file and seed"),
+    ],
+)
+def test_the_parameters_there_are_are_listed_well(known: tuple[str, ...], sentence: str) -> None:
+    """None, one, two or more; and those there are are taken."""
+    check_parameters("deep", known, known)
+    with pytest.raises(errors.UnknownPolicy) as refusal:
+        check_parameters("deep", ("luck",), known)
+
+    assert str(refusal.value) == f"deep has no 'luck': {sentence}"
+
+
+def test_the_names_are_those_built_in_when_no_package_offers_more() -> None:
+    """In the order of their strength, as far as they have one."""
+    assert policy_names()[: len(BUILT_IN)] == tuple(BUILT_IN)
+    assert policy_names()[:7] == WITHOUT_MEMORY
+
+
+def test_another_package_can_offer_a_policy(offer: Offer) -> None:
+    """It is found by its name, with its parameters as text, and listed after those built in."""
+    offer("noughts_stubborn", GOOD, stubborn="stubborn")
+
+    assert find_policy("stubborn")(Board()) == {4: 1}
+    assert find_policy("stubborn:cell=7")(Board()) == {7: 1}
+    assert policy_names() == (*BUILT_IN, "stubborn")
+    assert "stubborn" in refused("nobody")
+
+
+def test_several_packages_are_listed_in_order_and_each_name_once(offer: Offer) -> None:
+    """Whichever comes first on the path."""
+    offer("noughts_zebra", GOOD, zebra="stubborn", common="stubborn")
+    offer("noughts_ant", GOOD, ant="stubborn", common="stubborn")
+
+    assert policy_names() == (*BUILT_IN, "ant", "common", "zebra")
+    assert find_policy("common")(Board()) == {4: 1}
+
+
+def test_a_package_is_loaded_only_when_its_policy_is_asked_for(offer: Offer) -> None:
+    """Neither the list of names nor another policy loads it."""
+    offer("noughts_lazy", GOOD, lazy="stubborn")
+
+    policy_names()
+    find_policy("perfect")
+    refused("nobody")
+    assert "noughts_lazy" not in sys.modules
+
+    find_policy("lazy")
+    assert "noughts_lazy" in sys.modules
+
+
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+def test_a_name_that_is_built_in_is_never_taken_by_a_stranger(name: str, offer: Offer) -> None:
+    """The stranger's module is not even loaded, and the name is listed once."""
+    offer("noughts_thief", "raise SystemExit('stolen')", **{name: "stubborn"})
+
+    assert policy_names() == tuple(BUILT_IN)
+    assert callable(find_policy(name))
+    assert "noughts_thief" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("raise RuntimeError('no luck')", "cannot be made: RuntimeError: no luck"),
+        ("import noughts_that_nobody_has", "cannot be made: ModuleNotFoundError: No module named"),
+        ("def make(:", "cannot be made: SyntaxError"),
+        ("other = 1", "cannot be made: AttributeError"),
+        ("make = 1", "cannot be made: TypeError"),
+        ("def make(): return 1 / 0", "cannot be made: ZeroDivisionError: division by zero"),
+        ("def make(*, needed): return print", "cannot be made: TypeError"),
+        ("def make(): return None", "is no function from boards to chances"),
+        ("def make(): return {4: 1}", "is no function from boards to chances"),
+    ],
+)
+def test_a_package_that_fails_is_answered_with_a_sentence(code: str, sentence: str, offer: Offer) -> None:
+    """It names the policy and where it comes from, and says what happened."""
+    offer("noughts_broken", code, broken="make")
+
+    with pytest.raises(errors.BadPolicy) as refusal:
+        find_policy("broken")
+
+    assert str(refusal.value).startswith("the policy 'broken' of noughts_broken:make ")
+    assert sentence in str(refusal.value)
+
+
+def test_parameters_that_a_package_does_not_take_are_refused(offer: Offer) -> None:
+    """By its own signature, with a sentence."""
+    offer("noughts_picky", GOOD, picky="stubborn")
+
+    with pytest.raises(
+        errors.BadPolicy, match="the policy 'picky' of noughts_picky:stubborn cannot be made"
+    ):
+        find_policy("picky:luck=1")
+
+
+def test_a_refusal_of_the_package_itself_is_passed_on(offer: Offer) -> None:
+    """It may use the words of noughts."""
+    code = "from noughts import errors\ndef make(): raise errors.UnknownPolicy('not on Sundays')"
+    offer("noughts_pious", code, pious="make")
+
+    with pytest.raises(errors.UnknownPolicy, match=r"^not on Sundays$"):
+        find_policy("pious")
+
+
+def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offer) -> None:
+    """It is found like any other; what it gives is checked as it gives it."""
+    offer("noughts_greedy", GOOD, greedy="stubborn")
+    policy = find_policy("greedy:cell=9")
+
+    with pytest.raises(errors.BadPolicy, match="no free cell"):
+        weigh(policy, Board())
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_positions_in_play_are_those_that_are_tested(first: Mark) -> None:
+    """4,520 for each starter: all that are not over."""
+    assert len(in_play(first)) == sum(not board.is_over for board in reachable(first)) == 4_520
