@@ -42,7 +42,20 @@ DEADLINE = 60.0
 MOST = 60_000
 """In bytes: what a pipe takes at once, and a message."""
 
-_LOADED = tuple(f"noughts.{room}" for room in ("core", "players", "terminal", "words"))
+_LOADED = tuple(
+    f"noughts.{package}"
+    for package in (
+        "analysis",
+        "bots",
+        "bots.menace",
+        "cli",
+        "cli.commands",
+        "cli.remote",
+        "core",
+        "text",
+    )
+)
+_NEED_THE_LAB = {"noughts.cli.commands.simulate", "noughts.cli.commands.tournament"}
 _SERVED = ("noughts.web.serve", "noughts.web.app", "uvloop")
 """What a server loads besides, where it is installed."""
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
@@ -222,7 +235,8 @@ def main(line: socket.socket, what: str) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
     for room in _LOADED:
         for module in pkgutil.iter_modules(import_module(room).__path__, f"{room}."):
-            import_module(module.name)
+            if module.name not in _NEED_THE_LAB:
+                import_module(module.name)
     import_module("noughts.store.sqlite")  # the other engines are seldom asked for, and large
     for name in _SERVED if what == "serve" else ():
         with suppress(ImportError):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from noughts import find_policy, odds, reachable
 from noughts.lab.arrays import Rules
-from noughts.lab.matches import NOTHING
+from noughts.lab.batch_play import NOTHING
 
 if TYPE_CHECKING:
     from noughts import Odds
-    from noughts.lab.matches import Match, Tally
+    from noughts.lab.batch_play import Match, Tally
 
 WARM_UP, BATCHES, ROUNDS = 3, 40, 5
 

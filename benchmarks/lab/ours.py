@@ -10,7 +10,7 @@ import numpy as np
 from noughts import find_policy
 from noughts.lab.arrays import Rules
 from noughts.lab.backends import NEAR, Chance
-from noughts.lab.tables import POSITIONS, positions
+from noughts.lab.lookup import POSITIONS, positions
 from noughts.lab.vector_env import TicTacToeVectorEnv
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ def main() -> int:
     try:
         if sys.argv[1:] == ["--version"] and _told_version():
             return 0
-        from noughts.terminal.cli import run  # noqa: PLC0415 - the parser alone would double the time
+        from noughts.cli.main import run  # noqa: PLC0415 - the parser alone would double the time
 
         return run(sys.argv[1:])
     except KeyboardInterrupt:  # before the command itself listens for it

@@ -25,7 +25,7 @@ from pettingzoo.utils import (  # type: ignore[import-untyped]  # the same
 from noughts import Board, O, X, errors, reachable
 from noughts.lab.aec_env import AGENTS, TicTacToeAEC, env, raw_env
 from noughts.lab.envs import AEC_ID, tic_tac_toe_v1
-from noughts.lab.observing import FREE, OWN, THEIRS
+from noughts.lab.observations import FREE, OWN, THEIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

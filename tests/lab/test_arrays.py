@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from array_libraries import INSTALLED, plain
 from noughts import Board, Mark, O, X, reachable
 from noughts.core.errors import BadArray, NotInstalled
-from noughts.lab import tables
+from noughts.lab import lookup
 from noughts.lab.arrays import Rules
-from noughts.lab.tables import DRAWN, GOING, O_WON, X_WON
+from noughts.lab.lookup import DRAWN, GOING, O_WON, X_WON
 from strategies import cells
 
 if TYPE_CHECKING:
@@ -280,6 +280,6 @@ def test_games_of_any_actions_go_as_in_the_core(actions: list[list[int]]) -> Non
 
 def test_the_numbers_of_positions_are_those_of_the_core() -> None:
     """In the order of `reachable()`, one for each."""
-    assert tables.positions() == reachable()
-    assert len(tables.positions()) == tables.POSITIONS
-    assert Counter(tables.numbers().values()) == Counter(range(5478))
+    assert lookup.positions() == reachable()
+    assert len(lookup.positions()) == lookup.POSITIONS
+    assert Counter(lookup.numbers().values()) == Counter(range(5478))

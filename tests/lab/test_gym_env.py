@@ -20,7 +20,7 @@ from noughts import Board, Mark, O, X, errors, reachable
 from noughts.bots.registry import find_policy
 from noughts.lab.envs import GYM_ID, TicTacToeEnv, register
 from noughts.lab.gym_env import _below
-from noughts.lab.observing import OWN, THEIRS
+from noughts.lab.observations import OWN, THEIRS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,7 @@ from noughts.bots.policy import Weighed
 from noughts.bots.program import NoRoom
 from noughts.bots.registry import find_policy, random
 from noughts.core.errors import NoTournament
-from noughts.lab.sittings import LENGTH, Tables, most_tables, sittings
+from noughts.lab.match_runner import LENGTH, Tables, most_tables, sittings
 from noughts.lab.tournament import (
     Entrant,
     Forfeits,

@@ -28,7 +28,7 @@ from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
 from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
-from noughts.lab.observing import OWN, THEIRS, mask_of, observation_of
+from noughts.lab.observations import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import noughts.web
-from noughts.terminal.parsing import parser
+from noughts.cli.options import parser
 from noughts.web.settings import Settings, variable
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def known_names() -> set[str]:
     """Return every variable of the environment that a server looks at."""
     found = {variable(field.name) for field in msgspec.structs.fields(Settings)}
     package = Path(noughts.web.__file__).parent
-    for file in (*package.glob("*.py"), package.parent / "terminal" / "parsing.py"):
+    for file in (*package.glob("*.py"), package.parent / "cli" / "options.py"):
         found.update(re.findall(r'"(NOUGHTS_[A-Z_]+)"', file.read_text()))
     return found
 

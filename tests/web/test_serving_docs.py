@@ -13,8 +13,8 @@ import pytest
 from command import environment
 from command import noughts as run_noughts
 from noughts import web as page
+from noughts.cli.remote.client import SILENCE_LIMIT_SECONDS
 from noughts.core.player import LONGEST_NAME
-from noughts.terminal.remote import SILENCE_LIMIT_SECONDS
 from noughts.web import http
 from noughts.web.games import MAX_EVENTS
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES

@@ -7,13 +7,13 @@ needs no Gymnasium, and who asks for nothing needs no NumPy.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from noughts.lab.arrays import Rules
+    from noughts.lab.batch_play import Records, Tally
+    from noughts.lab.greedy_policy import greedy
     from noughts.lab.gym_env import TicTacToeEnv
-    from noughts.lab.learned import greedy
-    from noughts.lab.matches import Records, Tally
+    from noughts.lab.lookup import DRAWN, GOING, O_WON, POSITIONS, X_WON
     from noughts.lab.plots import plot_curves, plot_ratings
     from noughts.lab.ratings import Rating
     from noughts.lab.simulation import Simulation
-    from noughts.lab.tables import DRAWN, GOING, O_WON, POSITIONS, X_WON
     from noughts.lab.vector_env import TicTacToeVectorEnv
 
 __all__ = [
@@ -36,13 +36,13 @@ __all__ = [
 
 _MODULES = {
     "arrays": ("Rules",),
-    "learned": ("greedy",),
+    "greedy_policy": ("greedy",),
     "gym_env": ("TicTacToeEnv",),
-    "matches": ("Records", "Tally"),
+    "batch_play": ("Records", "Tally"),
     "plots": ("plot_curves", "plot_ratings"),
     "ratings": ("Rating",),
     "simulation": ("Simulation",),
-    "tables": ("DRAWN", "GOING", "O_WON", "POSITIONS", "X_WON"),
+    "lookup": ("DRAWN", "GOING", "O_WON", "POSITIONS", "X_WON"),
     "vector_env": ("TicTacToeVectorEnv",),
 }
 

@@ -14,7 +14,7 @@ from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # 
 
 from noughts.core.board import Board, Mark, O, X
 from noughts.core.errors import CellTaken, quoted
-from noughts.lab.observing import (
+from noughts.lab.observations import (
     action_space,
     is_mask_in_info,
     mask_of,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gymnasium.spaces import Discrete
     from numpy.typing import NDArray
 
-    from noughts.lab.observing import Observation, Plane
+    from noughts.lab.observations import Observation, Plane
 
     Copy: TypeAlias = Callable[[], Plane]
     Thing = TypeVar("Thing")

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from noughts.bots.registry import random
 from noughts.core.board import Mark, check_mark
 from noughts.core.errors import BadArray, NotInstalled, quoted
-from noughts.lab import tables
+from noughts.lab import lookup
+from noughts.lab.alias_tables import mix
 from noughts.lab.backends import find_backend
-from noughts.lab.matches import (
+from noughts.lab.batch_play import (
     NOTHING,
     PolicyMatch,
     RandomMatch,
@@ -25,8 +26,7 @@ from noughts.lab.matches import (
     joined,
     too_many,
 )
-from noughts.lab.mixing import mix
-from noughts.lab.tables import GOING, NO_CELL, POSITIONS, WIDTH
+from noughts.lab.lookup import GOING, NO_CELL, POSITIONS, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from noughts.bots.registry import Policy
     from noughts.core.board import Board
     from noughts.lab.backends import Array, Backend
-    from noughts.lab.matches import Match, Records, Tally
+    from noughts.lab.batch_play import Match, Records, Tally
 
 
 class Rules:
@@ -56,13 +56,13 @@ class Rules:
             raise NotInstalled(f"{self.backend.name} compiles nothing: torch and jax do")
         self._is_compiled = compiled
         self._xp = self.backend.xp
-        after, legal = tables.moves()
-        boards = tables.positions()
+        after, legal = lookup.moves()
+        boards = lookup.positions()
         rewards = [(board.winner is Mark.X) - (board.winner is Mark.O) for board in boards]
         array = self.backend.array
         self._after = array(after, "integer")
         self._legal = array(legal, "bool")
-        self._status = array([tables.status(board) for board in boards], "int8")
+        self._status = array([lookup.status(board) for board in boards], "int8")
         self._tokens = array([board.count for board in boards], "int8")
         self._reward = array(rewards, "int8")
 
@@ -76,7 +76,7 @@ class Rules:
 
     def positions(self, boards: Iterable[Board]) -> Array:
         """Return games that are in these positions; X has started them."""
-        known = tables.numbers()
+        known = lookup.numbers()
         numbers = []
         for board in boards:
             try:
@@ -87,7 +87,7 @@ class Rules:
 
     def boards(self, games: Array) -> tuple[Board, ...]:
         """Return the boards of a batch."""
-        every = tables.positions()
+        every = lookup.positions()
         return tuple(every[int(number)] for number in self._games(games))
 
     def step(self, games: Array, actions: Array) -> tuple[Array, Array]:

@@ -12,7 +12,8 @@ from gymnasium.error import ResetNeeded
 from noughts.bots.policy import weigh
 from noughts.core.board import Board, O, X
 from noughts.core.errors import IllegalMove
-from noughts.lab.observing import (
+from noughts.lab.lookup import numbers
+from noughts.lab.observations import (
     action_space,
     is_mask_in_info,
     mask_of,
@@ -23,7 +24,6 @@ from noughts.lab.observing import (
 )
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-from noughts.lab.tables import numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from noughts.bots.registry import Policy
     from noughts.core.board import Cell
-    from noughts.lab.observing import Observation, Plane
+    from noughts.lab.observations import Observation, Plane
 
 _LONG = 2**63
 """NumPy draws below no greater number."""

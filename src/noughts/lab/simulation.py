@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from noughts.bots.registry import random
+from noughts.lab.alias_tables import mix
 from noughts.lab.backends import NEAR, Backend, Chance
-from noughts.lab.matches import NOTHING, PolicyMatch, RandomMatch, checked_count, checked_seed
-from noughts.lab.mixing import mix
+from noughts.lab.batch_play import NOTHING, PolicyMatch, RandomMatch, checked_count, checked_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from noughts.bots.registry import Policy
-    from noughts.lab.matches import Match, Tally
-    from noughts.lab.mixing import Mixed
+    from noughts.lab.alias_tables import Mixed
+    from noughts.lab.batch_play import Match, Tally
 
     Piece: TypeAlias = tuple[int, np.random.SeedSequence]
     """How many games, and which."""

@@ -13,11 +13,11 @@ from gymnasium.vector.utils import batch_space
 
 from noughts.core.errors import BadArray, BadSetting, quoted
 from noughts.lab.backends import BITS
-from noughts.lab.herd import ILLEGAL, OVER, Answers, Luck, faces_for, free, look, moved, number
-from noughts.lab.observing import action_space, is_mask_in_info, observation_space, with_mask
+from noughts.lab.lookup import positions
+from noughts.lab.observations import action_space, is_mask_in_info, observation_space, with_mask
 from noughts.lab.opponents import EITHER, MARKS, check_it_starts, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-from noughts.lab.tables import positions
+from noughts.lab.vector_tables import ILLEGAL, OVER, Answers, Luck, faces_for, free, look, moved, number
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from noughts.bots.registry import Policy
-    from noughts.lab.herd import Faces, Flags, Numbers, Outcomes, Small
-    from noughts.lab.observing import Observation
+    from noughts.lab.observations import Observation
+    from noughts.lab.vector_tables import Faces, Flags, Numbers, Outcomes, Small
 
     Step: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 

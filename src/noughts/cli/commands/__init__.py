@@ -1,0 +1,1 @@
+"""One file for each command: its help, its options and what it does."""

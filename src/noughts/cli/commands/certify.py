@@ -1,0 +1,121 @@
+"""What is certain about a bot, as a page: docs/bots.md is what this prints when no bot is named."""
+
+from __future__ import annotations
+
+from noughts.analysis.solver import Result
+from noughts.bots.certificate import certify
+from noughts.bots.ladder import LADDER
+from noughts.bots.odds import percent
+from noughts.bots.policy import Weighed
+from noughts.bots.registry import BUILT_IN, find_policy
+from noughts.cli.commands.odds import fraction
+from noughts.cli.machines import asked_policy
+from noughts.core.board import Mark
+from noughts.core.errors import printable
+from noughts.core.notation import format_moves
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import TextIO
+
+    from noughts.bots.certificate import Certificate
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
+
+_PAGE = """\
+# The bots, and how good they are
+
+`noughts certify` prints this page, and a test holds it true. Nothing on it is measured: every number is
+computed exactly, over all games there are. `noughts certify POLICY` does the same for any other bot, and
+`noughts odds --all` tells how each fares against each.
+
+X starts. A score is 1 for a win, 1/2 for a draw and 0 for a loss. *Games* counts the different games a
+bot can come to when its opponent may play anything. *The worst line* is a game that ends as badly as any
+of them; of all those, the one in which the bot's own moves are likeliest, with the chance that it makes
+them all. *The least score* is what the opponent leaves it who knows its policy and plays best against it.
+"""
+
+_ABOUT = {
+    "random": "Every free cell has the same chance.",
+    "newell-simon": (
+        "The eight rules of Newell and Simon's program, the first that applies: win, block, fork, stop a "
+        "fork, centre, opposite corner, corner, edge."
+    ),
+    "perfect": (
+        "Wins as soon as possible, loses as late as possible. Among equal moves it takes "
+        "those that leave most ways to go wrong: those with the highest expected result against an "
+        "opponent who moves at random."
+    ),
+    "menace": (
+        "Michie's machine before its first game. What it is worth once it has learned, "
+        "`noughts certify menace` tells."
+    ),
+}
+
+
+def certify_bots(options: Namespace, out: TextIO) -> None:
+    """Print the certificates of the bots that were asked for, or the page of all that are built in."""
+    if options.policies:
+        # All of them, or nothing is said.
+        bots = {name: asked_policy(name) for name in options.policies}
+        out.writelines(_section(name, policy) for name, policy in bots.items())
+        return
+    out.write(_PAGE)
+    out.writelines(_section(name, find_policy(name)) for name in BUILT_IN)
+
+
+def _section(name: str, policy: Policy) -> str:
+    weighed = Weighed(policy)
+    x, o = (certify(weighed, mark) for mark in Mark)
+    rows = [
+        ("games won / drawn / lost", *(_games(seat) for seat in (x, o))),
+        ("the worst line", *(_worst(seat) for seat in (x, o))),
+        ("the least score", *(fraction(seat.least) for seat in (x, o))),
+        ("against `random`", *(_odds(seat.against_random, seat.mark) for seat in (x, o))),
+        ("against `perfect`", *(_odds(seat.against_perfect, seat.mark) for seat in (x, o))),
+    ]
+    head = "| | as X | as O |\n| --- | --- | --- |\n"
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return f"\n## {printable(name)}\n\n{_about(name)}{_verdict(x, o)}\n\n{head}{table}"
+
+
+def _about(name: str) -> str:
+    if name in LADDER:
+        chances = LADDER[name].__dict__.items()
+        overlooked = ", ".join(f"{_WHAT[what]} {chance}" for what, chance in chances if chance)
+        return f"Plays by reasons, and overlooks things with these chances: {overlooked}. "
+    return f"{_ABOUT[name]} " if name in _ABOUT else ""
+
+
+_WHAT = {
+    "win": "a win",
+    "block": "a block",
+    "fork": "a fork of its own",
+    "defence": "a fork of the opponent",
+    "centre": "the centre",
+}
+
+
+def _verdict(x: Certificate, o: Certificate) -> str:
+    lost = x.games[Result.LOSS] + o.games[Result.LOSS]
+    every = sum(x.games.values()) + sum(o.games.values())
+    return (
+        f"It can lose, in {lost:,} of {every:,} games."
+        if lost
+        else f"**It never loses**: in none of all {every:,} games, whatever the opponent does."
+    )
+
+
+def _games(seat: Certificate) -> str:
+    return " / ".join(f"{seat.games[result]:,}" for result in Result)
+
+
+def _worst(seat: Certificate) -> str:
+    worst = seat.worst
+    return f"{worst.result}: {format_moves(worst.line)}, {percent(worst.chance)}"
+
+
+def _odds(found: Odds, mark: Mark) -> str:
+    chances = " / ".join(percent(one) for one in (found.win(mark), found.draw, found.win(mark.other)))
+    return f"{chances}; score {fraction(found.score(mark))}"

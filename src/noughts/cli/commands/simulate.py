@@ -1,0 +1,170 @@
+"""What a simulation counted, with intervals, beside what is exactly so."""
+
+from __future__ import annotations
+
+import json
+from math import inf, isfinite, sqrt
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from noughts.bots.odds import odds
+from noughts.bots.policy import Weighed
+from noughts.core.errors import printable
+from noughts.core.value import Value
+from noughts.lab.batch_play import NOTHING
+from noughts.lab.simulation import Simulation
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+    from typing import Protocol, TextIO
+
+    from noughts.bots.odds import Odds
+    from noughts.bots.registry import Policy
+    from noughts.lab.batch_play import Tally
+
+    class Bar(Protocol):
+        """Shows how far the work has come."""
+
+        def show(self, done: int) -> None:
+            """Show that so much is done."""
+
+        def clear(self) -> None:
+            """Show nothing any more."""
+
+
+INTERRUPTED = 130
+_95 = 1.959963984540054
+"""Standard errors on both sides of a count that it strays from the truth once in twenty times."""
+
+
+class Share(Value):
+    """How often something was counted, and how often it happens."""
+
+    what: str
+    count: int
+    games: int
+    exact: Fraction
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share lies, 95 times in 100, by Wilson's score.
+
+        >>> from fractions import Fraction
+        >>> low, high = Share("draw", 127, 1000, Fraction(8, 63)).interval
+        >>> round(low, 3), round(high, 3)
+        (0.108, 0.149)
+        """
+        n, share, square = self.games, self.count / self.games, _95 * _95
+        middle = (share + square / (2 * n)) / (1 + square / n)
+        reach = _95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+        low = 0.0 if self.count == 0 else middle - reach
+        high = 1.0 if self.count == n else middle + reach
+        return low, high
+
+    @property
+    def errors(self) -> float | None:
+        """How many standard errors the count is off; None if it could not be off at all, and is not."""
+        deviation = self.count - self.games * self.exact
+        variance = self.games * self.exact * (1 - self.exact)
+        if not deviation or not variance:
+            return 0.0 if variance else None if not deviation else inf
+        try:
+            size = sqrt(deviation * deviation / variance)
+        except OverflowError:  # it is so unlikely that no number says it
+            size = inf
+        return size if deviation > 0 else -size
+
+
+def tell_simulation(
+    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: Bar
+) -> None:
+    """Play as many games as were asked for, and tell what came of it; after Ctrl-C, of what there is."""
+    x, o = asked_policy(options.x), asked_policy(options.o)
+    exact = odds(Weighed(x), Weighed(o))
+    simulation = Simulation(x, o, options.games, options.seed)
+    began, tally, failure = monotonic(), NOTHING, None
+    try:
+        bar.show(0)
+        for piece in simulation.run(options.jobs):
+            tally += piece
+            bar.show(tally.games)
+    except (KeyboardInterrupt, ChildProcessError) as error:
+        failure = error
+    finally:
+        bar.clear()
+    seconds = monotonic() - began
+    if options.json:
+        out.write(json.dumps(_plain(options, simulation.seed, tally, exact, seconds)) + "\n")
+    else:
+        _write(options, tally, exact, seconds, out)
+    if isinstance(failure, KeyboardInterrupt):
+        raise SystemExit(INTERRUPTED)
+    if failure:
+        out.flush()
+        raise failure
+
+
+def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
+    """Return how often each end was counted, and how often it happens."""
+    counted = ("X wins", tally.x, exact.x), ("draw", tally.draw, exact.draw), ("O wins", tally.o, exact.o)
+    return tuple(Share(what, count, tally.games, chance) for what, count, chance in counted)
+
+
+def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
+    games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
+    word = "game" if games == "1" else "games"
+    told = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
+    out.write(printable(told) + "\n")
+    if tally.games:
+        out.writelines(_aligned(_rows(tally, exact)))
+
+
+def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
+    digits = max(1, len(str(tally.games)) // 2)  # as many as so many games can tell
+    rows: list[tuple[str, ...]] = [("", "counted", "share", "95 % interval", "exactly", "off by")]
+    for share in shares(tally, exact):
+        low, high = (f"{100 * end:.{digits}f}" for end in share.interval)
+        counted = f"{100 * share.count / share.games:.{digits}f} %"
+        exactly = f"{100 * float(share.exact):.{digits}f} %"
+        off = "nothing" if not share.errors else f"{round(share.errors, 2) + 0.0:+.2f} std. errors"
+        rows.append((share.what, f"{share.count:,}", counted, f"{low} to {high} %", exactly, off))
+    length = f"{tally.moves / tally.games:.{digits}f}"
+    rows.append(("tokens", f"{tally.moves:,}", length, "", f"{float(exact.length):.{digits}f}", ""))
+    return rows
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (f"{text:>{width}}" for text, width in zip(others, widths[1:], strict=True))
+        yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
+
+
+def _plain(
+    options: Namespace, seed: int | None, tally: Tally, exact: Odds, seconds: float
+) -> dict[str, object]:
+    """Return it as data: exact chances as text, and the same as numbers."""
+    ends = {}
+    for name, share in zip(("x_wins", "draw", "o_wins"), shares(tally, exact), strict=True):
+        known = {"share": share.count / tally.games, "interval": share.interval} if tally.games else {}
+        errors = share.errors if tally.games else None
+        ends[name] = {
+            "count": share.count,
+            **known,
+            "exact": str(share.exact),
+            "about": float(share.exact),
+            "errors": errors if errors is None or isfinite(errors) else None,
+        }
+    return {
+        "x": options.x,
+        "o": options.o,
+        "games": tally.games,
+        "asked": options.games,
+        "seed": seed,
+        "moves": tally.moves,
+        **ends,
+        "length": {"exact": str(exact.length), "about": float(exact.length)},
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,57 @@
+"""What a table has learned, as a policy: the last step to a bot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from noughts.bots.ladder import evenly
+from noughts.core.board import Board, Mark
+from noughts.core.errors import BadArray, quoted
+from noughts.lab.lookup import POSITIONS, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from noughts.bots.registry import Policy
+    from noughts.core.board import Cell
+    from noughts.lab.backends import Array
+
+
+def greedy(values: Array) -> Policy:
+    """Return the policy that takes the free cell of the greatest value, and evenly if there are several.
+
+    The table has a row for each position and in it a column for each cell, which says what it is worth to
+    whoever is to move. In a game that O starts, the marks are swapped first.
+
+    >>> values = np.zeros((5478, 9))
+    >>> values[0, 4] = 1
+    >>> greedy(values)(Board())
+    {4: Fraction(1, 1)}
+    """
+    table = _checked(values)
+    known = numbers()
+
+    def best(board: Board) -> Mapping[Cell, Fraction]:
+        started_by_x = board if board.first is Mark.X else Board(board.o, board.x)
+        row = table[known[started_by_x]]
+        greatest = max(row[cell] for cell in board.free_cells)
+        return evenly(cell for cell in board.free_cells if row[cell] == greatest)
+
+    return best
+
+
+def _checked(values: Array) -> list[list[float]]:
+    try:
+        table = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadArray(f"{quoted(values)} is no table of values") from error
+    if table.shape != (POSITIONS, 9):
+        raise BadArray(
+            f"a table has {POSITIONS} rows, one for each position, and 9 columns: not {table.shape}"
+        )
+    if np.isnan(table).any():
+        raise BadArray("a value is a number, and one in this table is none")
+    return list(table.tolist())

@@ -1,1 +1,0 @@
-"""The game in a terminal, line by line."""

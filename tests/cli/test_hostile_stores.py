@@ -1,0 +1,186 @@
+"""Stores that are made to do harm: nothing in them reaches the terminal raw, or keeps it busy."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from forked import noughts
+from noughts import Game, Player, X, parse_board
+from noughts.cli.screen import Screen
+from noughts.store.records import GENESIS, record_hash
+from noughts.text.wordings import KATA
+from saved_games import NOW, X_WINS, file, save, saving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOSTILE = "\x1b[2J\x9b31m\u202e\n"
+READING = {
+    "games": ["games"],
+    "resume": ["resume"],
+    "replay": ["replay", "friday"],
+    "export": ["export", "friday"],
+    "verify": ["store", "verify"],
+}
+ENDLESS = (
+    "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    " SELECT i FROM n"
+)
+FAKES = {
+    "noughts_games": "i id, i started, 'X' x, 'O' o, NULL result",
+    "Noughts_Records": "i sequence, 'a' game, i version, 0 at, '' key, '' events, x'' hash",
+    "noughts_documents": "i sequence, i name, 1 revision, '' label, '' text, '' key, x'' hash",
+}
+
+
+def change(folder: Path, *statements: str, values: tuple[object, ...] = ()) -> None:
+    """Change something behind the store's back."""
+    with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
+        for statement in statements:
+            behind.execute(statement, values)
+
+
+def seal_again(folder: Path, **columns: object) -> None:
+    """Change columns of all records, or names in them, and give every record the hash that it needs."""
+    with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
+        link = GENESIS
+        for sequence, game, version, at, key, text in behind.execute(
+            "SELECT sequence, game, version, at, key, events FROM noughts_records ORDER BY sequence"
+        ).fetchall():
+            fields = {"game": game, "at": at, "key": key, "events": text, **columns}
+            event = json.loads(text.partition("\n")[0])
+            if "name" in event and "name" in columns:
+                fields["events"] = json.dumps(event | {"name": fields.pop("name")})
+            new = fields["game"], version, fields["at"], fields["key"], fields["events"]
+            link = record_hash(link, *new)
+            behind.execute(
+                "UPDATE noughts_records SET game = ?, version = ?, at = ?, key = ?, events = ?, hash = ?"
+                " WHERE sequence = ?",
+                (*new, link, sequence),
+            )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a data folder with one game in it that is not over."""
+    save(tmp_path, "friday", "5", x="ann", o="bob")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", [HOSTILE, f"friday{HOSTILE}", HOSTILE.encode(), "\x1b]0;title\x07"])
+def test_the_id_of_a_game_is_listed_without_what_a_terminal_would_obey(
+    name: str | bytes, folder: Path
+) -> None:
+    """Whether the game is damaged or not."""
+    save(folder, "saturday", *X_WINS, at=NOW + 1)
+    change(folder, "UPDATE noughts_games SET id = ? WHERE id = 'friday'", values=(name,))
+
+    damaged = noughts("games", env=saving(folder))
+
+    assert (damaged.returncode, damaged.stderr) == (0, "")
+    newer, older = damaged.stdout.splitlines()
+    assert newer.endswith("X won with 1, 2 and 3")
+    assert older.endswith("damaged: noughts store verify says more")
+    assert older.isprintable()
+
+
+def test_an_id_that_is_not_one_is_listed_safely_in_a_game_whose_hashes_are_right(folder: Path) -> None:
+    """What is recorded just so may still mean harm."""
+    change(folder, "UPDATE noughts_games SET id = ?", values=(f"a{HOSTILE}",))
+    seal_again(folder, game=f"a{HOSTILE}")
+
+    listed = noughts("games", env=saving(folder))
+
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert listed.stdout.endswith("5          ann against bob: bob (O) to move\n")
+    assert listed.stdout.rstrip("\n").isprintable()
+
+
+@pytest.mark.parametrize("task", READING)
+def test_the_name_of_a_player_is_shown_without_what_a_terminal_would_obey(
+    task: str, folder: Path
+) -> None:
+    """Wherever it is shown; and where a game is written as data, in the escapes of JSON."""
+    seal_again(folder, name=HOSTILE)
+
+    ran = noughts(*READING[task], env=saving(folder))
+
+    assert "Traceback" not in ran.stderr
+    assert all(line.isprintable() for line in (ran.stdout + ran.stderr).split("\n"))
+
+
+@pytest.mark.parametrize("spoken", [False, True])
+def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa: FBT001 - a parameter
+    """A name that joins emoji, or letters of Persian, is shown as it is."""
+    player = Player.__new__(Player)  # as an old record may have it: a new name like that is refused
+    player.__dict__.update(name=f"\U0001f469\u200d\U0001f680{HOSTILE}", mark=X)
+    game = Game.at(parse_board("XXX/OO_/___")).replace(players=(player,))
+    out = io.StringIO()
+    screen = Screen(out=out, wording=KATA, spoken=spoken)
+
+    screen.say(screen.name(game, X))
+    screen.show(game)
+
+    told = out.getvalue()
+    assert told.count("\U0001f469\u200d\U0001f680\\x1b[2J\\x9b31m\\u202e\\n") >= 2
+    assert all(line.replace("\u200d", "").isprintable() for line in told.split("\n"))
+
+
+@pytest.mark.parametrize("at", [10**18, -(10**18), "noon", b"\0"])
+def test_a_time_that_is_none_is_listed_as_damage(at: object, folder: Path) -> None:
+    """Though the hashes are right."""
+    seal_again(folder, at=at)
+
+    ran = noughts("games", env=saving(folder))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "friday                    damaged: noughts store verify says more\n"
+
+
+@pytest.mark.parametrize("task", [*READING, "play"])
+@pytest.mark.parametrize("table", FAKES)
+def test_a_store_with_an_endless_view_for_a_table_is_refused(table: str, task: str, folder: Path) -> None:
+    """At once, and left as it is; whatever is asked of it."""
+    fake = f"CREATE VIEW {table} AS SELECT {FAKES[table]} FROM endless"  # noqa: S608 - the above
+    change(folder, f"DROP TABLE {table}", ENDLESS, fake)
+    before = file(folder).read_bytes()
+
+    ran = noughts(*READING.get(task, [task]), typed="1\n", env=saving(folder))
+
+    assert ran.returncode == 1
+    assert f"the view '{table}' on '{table}' is not part of a store" in ran.stdout + ran.stderr
+    assert file(folder).read_bytes() == before
+
+
+def test_a_store_with_an_endless_trigger_is_refused(folder: Path) -> None:
+    """Nothing that somebody else has written is carried out when a move is recorded."""
+    change(
+        folder,
+        "CREATE TABLE numbers (i)",
+        ENDLESS,
+        "CREATE TRIGGER busy AFTER INSERT ON noughts_records"
+        " BEGIN INSERT INTO numbers SELECT i FROM endless; END",
+    )
+
+    ran = noughts("resume", typed="1\n", env=saving(folder))
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "the trigger 'busy' on 'noughts_records' is not part of a store" in ran.stderr
+
+
+@pytest.mark.parametrize("started", [-7, 2**62, "soon", b"\0", 1e300])
+@pytest.mark.parametrize("task", ["games", "resume", "verify"])
+def test_games_that_started_at_no_time_keep_nobody_busy(task: str, started: object, folder: Path) -> None:
+    """The list ends, and verify finds fault."""
+    change(folder, "UPDATE noughts_games SET started = ?", values=(started,))
+
+    ran = noughts(*READING[task], env=saving(folder))
+
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode == {"games": 0, "resume": 2, "verify": 1}[task]

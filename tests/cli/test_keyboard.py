@@ -1,0 +1,39 @@
+"""Lines, as they come from a keyboard, a file or a pipe."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from noughts.cli.keyboard import LONGEST_LINE, UnreadableLine, read_line
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""], ids=ascii)
+def test_a_line_is_read_without_its_end(end: bytes) -> None:
+    """However it ends, and if it is the last one without an end."""
+    assert read_line(BytesIO(b"b 2\t" + end)) == "b 2\t"
+
+
+def test_after_the_last_line_there_is_none() -> None:
+    """Nor is there one without a keyboard; an empty line is one."""
+    source = BytesIO(b"\n")
+
+    assert [read_line(source), read_line(source), read_line(None)] == ["", None, None]
+
+
+@pytest.mark.parametrize("end", [b"\n", b""], ids=ascii)
+def test_the_longest_line_is_taken(end: bytes) -> None:
+    """Ended or not."""
+    assert read_line(BytesIO(b"9" * LONGEST_LINE + end)) == "9" * LONGEST_LINE
+
+
+@pytest.mark.parametrize("length", [LONGEST_LINE + 1, LONGEST_LINE + 2, 10**7])
+def test_a_longer_line_is_refused_and_the_next_one_taken(length: int) -> None:
+    """None of it is taken for a line of its own."""
+    source = BytesIO(b"9" * length + b"\n5\n")
+
+    with pytest.raises(UnreadableLine, match=r"^a line has at most 1000 bytes, and this one has more$"):
+        read_line(source)
+
+    assert read_line(source) == "5"

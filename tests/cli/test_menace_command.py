@@ -1,0 +1,583 @@
+"""The machine that learns: trained on the command line, looked into, and played against."""
+
+from __future__ import annotations
+
+import signal
+from argparse import Namespace
+from fractions import Fraction
+from io import StringIO
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import environment
+from forked import noughts
+from noughts import CreateGame, Mark, O, Resign, X, decide, fold, parse_moves, replay
+from noughts.analysis.solver import Result
+from noughts.bots.menace.file import load_machine, save_machine
+from noughts.bots.menace.machine import BeadRules, Menace
+from noughts.bots.menace.training import Training
+from noughts.bots.policy import Weighed
+from noughts.bots.program import poll
+from noughts.bots.registry import find_policy, policy_names
+from noughts.cli.commands import menace
+from noughts.cli.machines import taught
+from noughts.cli.opponents import Seating
+from noughts.core.errors import StoreUnavailable
+from pseudo_terminal import CTRL_C, in_terminal
+from saved_games import digits, save, saving, url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import TypeAlias
+
+    Train: TypeAlias = Callable[..., str]
+
+FEW = 2
+"""How often the odds are reckoned in these tests: that takes longer than all the games."""
+
+
+class Terminal(StringIO):
+    """Where a person waits."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.fixture
+def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
+    """Return what trains the machine of a user whose data folder is new, and tells what was said."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(menace, "POINTS", FEW)
+
+    def run(games: int, *, errors: StringIO | None = None, **options: object) -> str:
+        out = StringIO()
+        usual = {"against": "random", "seat": "X", "seed": None, "new": None, "file": None}
+        asked = Namespace(task="train", games=games, **{**usual, **options})
+        menace.look_after_machine(asked, out, errors)
+        return out.getvalue()
+
+    return run
+
+
+def kept(folder: Path) -> Path:
+    """Return the file of the machine in a data folder."""
+    return folder / "noughts" / "menace.json"
+
+
+def trained(
+    games: int, seed: str, *, against: str = "random", mark: Mark = X, rules: BeadRules | None = None
+) -> Menace:
+    """Return a machine that has learned from so many games, without the command."""
+    machine = Menace(rules)
+    Training(machine, Weighed(find_policy(against)), Random(seed.encode()), mark).play(games)
+    return machine
+
+
+def same(machine: Menace, other: Menace) -> bool:
+    """Tell whether two machines have the same rules, beads and results."""
+    return (machine.rules, machine.boxes, machine.results) == (other.rules, other.boxes, other.results)
+
+
+# Training
+
+
+def test_training_is_kept_for_the_user(tmp_path: Path) -> None:
+    """In the data folder, from where it goes on the next time; nothing is said where errors are."""
+    env = saving(tmp_path)
+
+    how = ["--seed", "a", "--seat", "O", "--against", "club", "--new", "empty=refill"]
+    ran = noughts("menace", "train", "--games", "60", *how, env=env)
+
+    lines = ran.stdout.splitlines()
+    machine = load_machine(kept(tmp_path))
+    won, drew, lost = (machine.results[result] for result in Result)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert same(machine, trained(60, "a", against="club", mark=O, rules=BeadRules(empty="refill")))
+    assert lines[0].startswith("100 % |")
+    assert lines[10].startswith("  0 % |")
+    assert lines[11:13] == [
+        f"      +{'-' * 31}",
+        "       0 to 60 games; w wins, d draws, l losses",
+    ]
+    assert lines[13] == f"60 games as O against club: won {won}, drew {drew}, lost {lost}."
+    assert lines[-1] == f"It has learned from 60 games, and is kept in {kept(tmp_path)}."
+
+
+def test_training_goes_on_where_it_ended(train: Train, tmp_path: Path) -> None:
+    """What was learned before is not lost, and not counted twice."""
+    train(50)
+    before = load_machine(kept(tmp_path)).results
+
+    said = train(30)
+
+    machine = load_machine(kept(tmp_path))
+    won, drew, lost = (machine.results[result] - before[result] for result in Result)
+    assert machine.games == 80
+    assert won + drew + lost == 30
+    assert f"30 games as X against random: won {won}, drew {drew}, lost {lost}.\n" in said
+    assert "It has learned from 80 games" in said
+
+
+def test_the_learning_curve_is_drawn(train: Train) -> None:
+    """A column for each time that the odds were reckoned; a new machine starts where it always does."""
+    said = train(2000, seed="a")
+
+    rows = [line.partition("|")[2].ljust(FEW + 1) for line in said.splitlines()[:11]]
+    columns = ["".join(column).strip() for column in zip(*rows, strict=True)]
+    assert columns[0].replace(" ", "") == "wld"
+    assert rows[4][0] == "w"  # sixty in a hundred
+    assert all(len(column.replace(" ", "")) in (2, 3) for column in columns)
+    assert rows.index(next(row for row in rows if row[FEW] == "w")) < 4
+
+
+def test_the_odds_are_told_exactly(train: Train) -> None:
+    """In percent, and as fractions that sum to one."""
+    said = train(1, seed="a", against="perfect")
+
+    line = next(line for line in said.splitlines() if line.startswith("Now it"))
+    assert line.startswith("Now it wins 0 %, draws ")
+    *_, win, draw, loss = line.removesuffix(".").replace(",", "").split(" ")
+    assert "; exactly 0, " in line
+    assert Fraction(win) + Fraction(draw) + Fraction(loss) == 1
+    assert line.endswith(".")
+
+
+def test_odds_that_are_too_long_for_a_line_are_told_in_percent_alone(train: Train) -> None:
+    """Nothing is called exact that is not."""
+    said = train(3000, seed="a")
+
+    line = next(line for line in said.splitlines() if line.startswith("Now it"))
+    assert "exactly" not in line
+    assert "about" not in line
+
+
+def test_a_machine_in_a_file_of_its_own(train: Train, tmp_path: Path) -> None:
+    """Its folder is made, and the machine that is kept for the user is left alone."""
+    own = tmp_path / "my own" / "machine.json"
+
+    said = train(20, seed="a", file=str(own))
+
+    assert same(load_machine(own), trained(20, "a"))
+    assert f"kept in {own}.\n" in said
+    assert not kept(tmp_path).exists()
+
+
+def test_the_same_seed_teaches_the_same(train: Train, tmp_path: Path) -> None:
+    """To the last byte; another seed teaches something else, and so does none."""
+    written = []
+    for number, seed in enumerate(["a", "a", "b", None]):
+        own = tmp_path / str(number)
+        train(50, file=str(own), seed=seed)
+        written.append(own.read_bytes())
+
+    assert written[0] == written[1]
+    assert len({*written}) == 3
+
+
+def test_it_learns_in_the_other_seat(train: Train, tmp_path: Path) -> None:
+    """As O, against whomever it is told to."""
+    said = train(40, seed="a", seat="O", against="club")
+
+    assert same(load_machine(kept(tmp_path)), trained(40, "a", against="club", mark=O))
+    assert "\n40 games as O against club: won " in said
+
+
+@pytest.mark.parametrize(
+    ("new", "rules"),
+    [
+        ("", BeadRules()),
+        ("empty=refill,win=5", BeadRules(empty="refill", win=5)),
+        ("beads=8-4-2-1,draw=0,loss=-2,blame=last", BeadRules((8, 4, 2, 1), 3, 0, -2, "last")),
+    ],
+)
+def test_a_new_machine_takes_the_place_of_the_old_one(
+    new: str, rules: BeadRules, train: Train, tmp_path: Path
+) -> None:
+    """With rules of its own, or with Michie's."""
+    save_machine(trained(10, "before"), kept(tmp_path))
+
+    said = train(20, seed="a", new=new)
+
+    assert same(load_machine(kept(tmp_path)), trained(20, "a", rules=rules))
+    assert "It has learned from 20 games" in said
+
+
+def test_a_machine_whose_boxes_have_run_empty_is_told_of(train: Train) -> None:
+    """It resigns at once; it is told what to do about it."""
+    said = train(2000, seed="a", seat="O", against="perfect")
+
+    assert "\nNow it wins 0 %, draws 0 %, loses 100 %; exactly 0, 0, 1.\n" in said
+    assert (
+        "\nIts boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
+    ) in said
+
+
+# Its progress
+
+
+def test_progress_is_shown_to_a_person_who_waits(train: Train) -> None:
+    """As a bar, where errors go, and gone in the end; what was found is nowhere mixed with it."""
+    errors = Terminal()
+
+    said = train(20, errors=errors)
+
+    shown = errors.getvalue().split("\r")
+    assert shown[1:3] == [f"[{' ' * 30}] 0 %", f"[{'#' * 15}{' ' * 15}] 50 %"]
+    assert [text.strip() for text in shown[3:]] == ["", ""]
+    assert "[" not in said
+    assert "\r" not in said
+
+
+@pytest.mark.parametrize("errors", [StringIO(), None])
+def test_progress_is_shown_to_nobody_else(errors: StringIO | None, train: Train) -> None:
+    """Neither in a file, nor where errors go nowhere."""
+    train(20, errors=errors)
+
+    assert errors is None or errors.getvalue() == ""
+
+
+@pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143)])
+def test_training_can_be_left(way: str, code: int, tmp_path: Path) -> None:
+    """At any time; the file then has a whole machine, that has learned from the first of the games."""
+    line = ["menace", "train", "--games", "300000", "--seed", "a"]
+    with in_terminal(*line, env=saving(tmp_path)) as session:
+        assert session.wait_for(r"\] [1-9]")
+
+        if way == "Ctrl-C":
+            session.type(CTRL_C)
+        else:
+            session.send(signal.SIGTERM)
+
+        assert session.end() == code
+        assert b"Traceback" not in session.output
+    machine = load_machine(kept(tmp_path))
+    assert 0 < machine.games < 300_000
+    assert same(machine, trained(machine.games, "a"))
+    assert [path.name for path in kept(tmp_path).parent.iterdir()] == ["menace.json"]
+
+
+# Its boxes
+
+NEW_BOX = """\
+  4  |  4  |  .
+-----+-----+-----
+  .  |  4  |  .
+-----+-----+-----
+  .  |  .  |  .
+12 beads: 1 33.3 %, 2 33.3 %, 5 33.3 %.
+A cell with . comes to the same as another one, and has no beads of its own.
+"""
+
+
+def boxed(folder: Path, board: str, first: str = "X", file: Path | None = None) -> str:
+    """Return how a box of the machine in a data folder, or in another file, is shown."""
+    out = StringIO()
+    place = str(file or kept(folder))
+    if not file and not kept(folder).exists():
+        save_machine(Menace(), kept(folder))
+    menace.look_after_machine(Namespace(task="box", position=board, first=first, file=place), out, None)
+    return out.getvalue()
+
+
+def test_the_first_box_of_a_new_machine_to_the_letter(tmp_path: Path) -> None:
+    """Four beads of each kind; to look is not to make a file."""
+    ran = noughts("menace", "box", "___/___/___", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, NEW_BOX, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_box_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    """Three beads more for each move of a game that was won; in the user's file, or in another one."""
+    machine = Menace(BeadRules(beads=(400, 3, 2, 1), win=1234))
+    machine.learn((0, 4, 1, 5, 2), X)
+    save_machine(machine, kept(tmp_path))
+    save_machine(Menace(), tmp_path / "other")
+
+    assert boxed(tmp_path, "_________") == (
+        " 1634 | 400  |  .\n"
+        "------+------+------\n"
+        "  .   | 400  |  .\n"
+        "------+------+------\n"
+        "  .   |  .   |  .\n"
+        "2,434 beads: 1 67.1 %, 2 16.4 %, 5 16.4 %.\n"
+        "A cell with . comes to the same as another one, and has no beads of its own.\n"
+    )
+    assert boxed(tmp_path, "___/___/___", file=tmp_path / "other") == NEW_BOX
+
+
+def test_the_box_of_a_turned_position_is_turned(tmp_path: Path) -> None:
+    """The beads lie where the tokens would, and O has boxes, too; so has a game that O started."""
+    first = boxed(tmp_path, "X__/___/___").splitlines()
+    turned = boxed(tmp_path, "__X/___/___").splitlines()
+    swapped = boxed(tmp_path, "O__/___/___", first="O").splitlines()
+
+    assert first[0] == "  X  |  4  |  4"
+    assert turned[0].split("|")[2].strip() == "X"
+    assert first[5].partition(":")[0] == turned[5].partition(":")[0] == "20 beads"
+    assert swapped == [first[0].replace("X", "O"), *first[1:]]
+
+
+def test_a_last_cell_has_no_box(tmp_path: Path) -> None:
+    """There is nothing to draw."""
+    lines = boxed(tmp_path, "XOX/OOX/_XO").splitlines()
+
+    assert lines[4:] == ["  1  |  X  |  O", "There is no box for it: a last cell leaves no choice."]
+
+
+def test_an_empty_box_is_told_of(tmp_path: Path) -> None:
+    """There the machine resigns."""
+    machine = Menace()
+    machine.boxes[0] = [0, 0, 0]
+    save_machine(machine, kept(tmp_path))
+
+    lines = boxed(tmp_path, "___/___/___").splitlines()
+
+    assert lines[0] == "  0  |  0  |  ."
+    assert lines[5] == "The box is empty: the machine resigns."
+
+
+# Playing against it
+
+
+def test_a_game_against_it_teaches_it(tmp_path: Path) -> None:
+    """As a game in training does: by the moves that were made, and it is kept."""
+    env = saving(tmp_path)
+
+    for games in (1, 2):
+        line = ["play", "--x", "ann", "--o", "bot:menace"]
+        ran = noughts(*line, typed="\n".join("159263748"), env=env)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert f"\nbot:menace has learned from {games} game{'s' * (games > 1)}.\nScore: " in ran.stdout
+
+    expected = Menace()
+    for moves in reversed(digits(tmp_path)):
+        expected.learn(parse_moves(moves), O)
+    assert same(load_machine(kept(tmp_path)), expected)
+
+
+def test_a_game_that_is_resumed_teaches_it(tmp_path: Path) -> None:
+    """From its first move on, though another machine may have made that."""
+    save(tmp_path, "left", "5", "1", "9", x="ann", o="bot:menace")
+
+    ran = noughts("resume", typed="resign\nresign\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    expected = Menace()
+    expected.learn(parse_moves(digits(tmp_path)[0]), O, resigned=X)
+    assert same(load_machine(kept(tmp_path)), expected)
+
+
+def test_a_game_that_is_left_teaches_it_nothing(tmp_path: Path) -> None:
+    """It has no end yet."""
+    noughts("play", "--o", "bot:menace", typed="5\n", env=saving(tmp_path))
+
+    assert not kept(tmp_path).exists()
+
+
+def test_it_learns_in_both_seats(tmp_path: Path) -> None:
+    """There is one machine, which learns twice from the one game."""
+    ran = noughts("play", "--x", "bot:menace", "--o", "bot:menace", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    moves = parse_moves(digits(tmp_path)[0])
+    expected = Menace()
+    for mark in (X, O):
+        expected.learn(moves, mark)
+    assert same(load_machine(kept(tmp_path)), expected)
+
+
+def test_a_machine_of_its_own_learns_in_its_own_file(tmp_path: Path) -> None:
+    """The one that is kept for the user learns nothing."""
+    save_machine(Menace(), tmp_path / "m")
+
+    ran = noughts(
+        "play", "--o", f"bot:menace:file={tmp_path / 'm'}", typed="resign\n", env=saving(tmp_path)
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert load_machine(tmp_path / "m").results[Result.WIN] == 1
+    assert not kept(tmp_path).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [(["--no-save"], {}), (["--store", "memory:"], {}), ([], {"NOUGHTS_STORE": "memory:"})],
+)
+def test_a_game_that_is_not_saved_is_not_learned_from(
+    options: list[str], changes: dict[str, str], tmp_path: Path
+) -> None:
+    """Not beyond the table; no file is made."""
+    env = saving(tmp_path, **changes)
+
+    ran = noughts("play", "--o", "bot:menace", *options, typed="resign\n", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_looking_on_teaches_it_nothing(tmp_path: Path) -> None:
+    """Games to watch are not saved, and neither is it."""
+    line = ["watch", "--interval", "0", "--x", "bot:menace", "--o", "bot:random", "--games", "5"]
+
+    ran = noughts(*line, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_resigns_where_its_box_is_empty(tmp_path: Path) -> None:
+    """That is told as a resignation, and counted as a loss."""
+    machine = Menace()
+    machine.boxes = [[0] * len(beads) for beads in machine.boxes]
+    save_machine(machine, kept(tmp_path))
+
+    ran = noughts("play", "--x", "bot:menace", typed="n\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "bot:menace resigned.\n" in ran.stdout
+    assert load_machine(kept(tmp_path)).results[Result.LOSS] == 1
+
+
+# What goes wrong
+
+COMMANDS = {
+    "train": ["menace", "train", "--games", "5"],
+    "box": ["menace", "box", "___/___/___"],
+    "play": ["play", "--o", "bot:menace"],
+    "watch": ["watch", "--x", "bot:menace"],
+    "odds": ["odds", "menace", "random"],
+    "certify": ["certify", "menace"],
+    "against": ["menace", "train", "--games", "5", "--against", "menace", "--new"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_damaged_file_is_refused_and_left_as_it_is(command: str, tmp_path: Path) -> None:
+    """With exit code 2 and a sentence that names it, whoever asks for the machine."""
+    kept(tmp_path).parent.mkdir()
+    kept(tmp_path).write_bytes(b'{"menace": 1, "rules": \xff')
+
+    ran = noughts(*COMMANDS[command], typed="resign\n", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {kept(tmp_path)} holds no menace: it is no text\n"
+    assert kept(tmp_path).read_bytes() == b'{"menace": 1, "rules": \xff'
+    assert [path.name for path in kept(tmp_path).parent.iterdir()] == ["menace.json"]
+
+
+def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> None:
+    """What one of two has learned would be lost; whoever comes second is told so, and changes nothing."""
+    train(10, seed="a")
+    before = kept(tmp_path).read_bytes()
+    with taught(kept(tmp_path)), pytest.raises(StoreUnavailable, match="taught by another noughts"):
+        train(10, seed="b")
+    assert kept(tmp_path).read_bytes() == before
+
+    train(10, seed="b")
+    assert load_machine(kept(tmp_path)).games == 20
+
+
+def test_a_game_counts_beside_what_was_learned_elsewhere_meanwhile(train: Train, tmp_path: Path) -> None:
+    """A machine at the table learns in addition to what another has taught it since it sat down."""
+    sitter = Seating(Random(1), poll, saves=True).call("bot:menace")
+    assert sitter
+    train(10)
+
+    game = replay(decide(None, CreateGame()))
+    words = sitter.learn(fold(decide(game, Resign(X)), game), O)
+
+    assert words == "bot:menace has learned from 11 games."
+    assert load_machine(kept(tmp_path)).games == 11
+
+
+def test_a_place_that_cannot_be_written_to_is_told_of(train: Train, tmp_path: Path) -> None:
+    """In a sentence that names it: before training, and after a game, which goes on without it."""
+    (tmp_path / "taken").write_text("a file is no folder")
+    place = tmp_path / "taken" / "noughts" / "menace.json"
+    env = saving(tmp_path / "taken", NOUGHTS_STORE=url(tmp_path))
+
+    ran = noughts("play", "--o", "bot:menace", typed="resign\n", env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert f"bot:menace has learned nothing: {place} cannot be written: " in ran.stdout
+
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        train(1, file=str(place))
+    assert (tmp_path / "taken").read_text() == "a file is no folder"
+
+
+NAMES = ", ".join(policy_names())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("train --against nonesuch", f"there is no policy 'nonesuch': there are {NAMES}"),
+        (
+            "train --against club:luck=1",
+            "club has no 'luck': it has win, block, fork, defence and centre",
+        ),
+        ("train --new bogus", "'bogus' is no parameter: they are written NAME=VALUE,NAME=VALUE"),
+        ("train --new empty=burn", "an empty box is told to resign, refill or keep, not 'burn'"),
+        (
+            "train --new win=x",
+            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1",
+        ),
+        ("train --new beads=1-2", "the beads at first are four numbers from 1 on, such as 4-3-2-1"),
+        (
+            "train --new file=x",
+            "menace has no 'file': it has beads, win, draw, loss, blame and empty",
+        ),
+        ("train --file /", "/ is a folder, and no file that holds a menace"),
+        ("box XXX/OO_/___", "the game is over in 'XXX/OO_/___', so there is no box for it"),
+        ("box XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
+        ("box ___/___/___ --file /", "/ cannot be read: "),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: str, message: str, tmp_path: Path) -> None:
+    """With exit code 2 and a sentence; nothing is made."""
+    ran = noughts("menace", *arguments.split(), env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"noughts: {message}")
+    assert len(ran.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "bogus",
+        "box",
+        "train --games 0",
+        "train --games many",
+        "train --seat Z",
+        "box ___/___/___ --first random",
+    ],
+)
+def test_bad_usage_is_refused(arguments: str, tmp_path: Path) -> None:
+    """In a sentence, and with where to read on."""
+    ran = noughts("menace", *arguments.split(), env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.endswith("--help'.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_folder_to_keep_it_in_a_file_will_do(tmp_path: Path) -> None:
+    """Who has neither a home nor a data folder says where; else a sentence says what is missing."""
+    env = environment(HOME="", XDG_DATA_HOME="")
+
+    ran = noughts("menace", "box", "___/___/___", env=env)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("noughts: there is no folder ")
+
+    save_machine(Menace(), tmp_path / "m")
+    ran = noughts("menace", "box", "___/___/___", "--file", str(tmp_path / "m"), env=env)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, NEW_BOX, "")

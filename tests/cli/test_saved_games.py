@@ -1,0 +1,1233 @@
+"""Games that are saved as they go: listed, played on, told again and taken along."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+from command import COMMAND
+from forked import noughts
+from noughts import (
+    GEM,
+    KATA,
+    NARRATIVE,
+    CreateGame,
+    GameFilter,
+    O,
+    PlaceToken,
+    Player,
+    Service,
+    Wording,
+    X,
+    decide,
+    events,
+    open_store,
+    parse_record,
+)
+from noughts.cli.commands.games import PAGE, last_left, list_games
+from noughts.cli.commands.replay import steps
+from noughts.cli.recorder import Notebook, store_url
+from noughts.cli.screen import Screen
+from noughts.core.errors import StoreUnavailable
+from noughts.store.memory import MemoryStore
+from pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
+from saved_games import (
+    DRAW,
+    NOW,
+    X_WINS,
+    asked,
+    digits,
+    drawn,
+    file,
+    ids,
+    play,
+    save,
+    saving,
+    url,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from noughts.store.appends import Batch
+
+LINE = re.compile(r"[a-z2-7]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  (.*)")
+"""A line of the list of games: what comes after the id and the time is the same on every run."""
+
+DAY = 86_400_000
+
+
+def listed(env: dict[str, str], *options: str) -> list[str]:
+    """Return what the list says of each game, without its id and its time."""
+    ran = noughts("games", *options, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return [found[1] if (found := LINE.fullmatch(line)) else line for line in ran.stdout.splitlines()]
+
+
+@pytest.fixture
+def greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tell times as in Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+# Where games are saved
+
+
+def test_a_game_is_saved_in_the_data_folder(tmp_path: Path) -> None:
+    """The one that XDG_DATA_HOME names, which is made for the user alone."""
+    ran = noughts("play", typed="5\n1\n", env=saving(tmp_path / "data", HOME=str(tmp_path / "home")))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert digits(tmp_path / "data") == ["51"]
+    assert (tmp_path / "data" / "noughts").stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("elsewhere", ["", "data", "./data", "../data"])
+def test_without_a_data_folder_a_game_is_saved_in_the_home(tmp_path: Path, elsewhere: str) -> None:
+    """In .local/share; a data folder that is not absolute is none."""
+    home = tmp_path / "home"
+    env = saving(tmp_path, XDG_DATA_HOME=elsewhere, HOME=str(home))
+
+    ran = subprocess.run(
+        [*COMMAND, "play"], input=b"5\n", env=env, cwd=tmp_path, capture_output=True, check=False
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert digits(home / ".local" / "share") == ["5"]
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+@pytest.mark.parametrize("command", ["play", "games", "resume"])
+@pytest.mark.parametrize("home", ["", "relative"])
+def test_with_no_folder_at_all_it_is_told_what_to_do(tmp_path: Path, command: str, home: str) -> None:
+    """In a sentence, before a board is drawn."""
+    env = saving(tmp_path, XDG_DATA_HOME="", HOME=home)
+
+    ran = noughts(command, typed="5\n", env=env)
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == (
+        "noughts: there is no folder to save games in: set HOME, or say --store or --no-save\n"
+    )
+
+
+def test_with_no_folder_at_all_a_game_can_be_played_unsaved(tmp_path: Path) -> None:
+    """As the sentence says."""
+    env = saving(tmp_path, XDG_DATA_HOME="", HOME="")
+
+    assert "4|X|6" in noughts("play", "--no-save", typed="5\n", env=env).stdout
+
+
+def test_a_place_can_be_named(tmp_path: Path) -> None:
+    """By an option, which counts most; or by NOUGHTS_STORE, which counts more than any folder."""
+    env = saving(tmp_path / "data", NOUGHTS_STORE=url(tmp_path / "named"))
+
+    noughts("play", typed="5\n", env=env)
+    noughts("play", "--store", url(tmp_path / "asked"), typed="1\n", env=env)
+
+    assert digits(tmp_path / "named") == ["5"]
+    assert digits(tmp_path / "asked") == ["1"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_game_need_not_be_saved(tmp_path: Path) -> None:
+    """Then no folder is made, and nothing is promised."""
+    ran = noughts("play", "--no-save", typed="5\n", env=saving(tmp_path / "data"))
+
+    assert ran.stdout.endswith(f"{asked('5')}\nGoodbye!\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_saving_somewhere_and_nowhere_is_refused(tmp_path: Path) -> None:
+    """One or the other."""
+    ran = noughts("play", "--no-save", "--store", url(tmp_path), env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "not allowed with" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "place"),
+    [
+        ({"HOME": "/h"}, "sqlite:/h/.local/share/noughts/games.sqlite"),
+        ({"HOME": "/h", "XDG_DATA_HOME": "/d"}, "sqlite:/d/noughts/games.sqlite"),
+        ({"XDG_DATA_HOME": "/d"}, "sqlite:/d/noughts/games.sqlite"),
+        ({"HOME": "/h", "XDG_DATA_HOME": "d"}, "sqlite:/h/.local/share/noughts/games.sqlite"),
+        ({"HOME": "/h", "NOUGHTS_STORE": "memory:"}, "memory:"),
+        ({"NOUGHTS_STORE": "sqlite:here"}, "sqlite:here"),
+    ],
+)
+def test_the_place_follows_from_the_environment(environment: dict[str, str], place: str) -> None:
+    """An option counts more than all of it."""
+    assert store_url(None, environment) == place
+    assert store_url("sqlite:asked", environment) == "sqlite:asked"
+
+
+def test_no_environment_at_all_names_no_place() -> None:
+    """And that is said."""
+    with pytest.raises(StoreUnavailable, match="set HOME, or say --store or --no-save"):
+        store_url(None, {})
+
+
+# What is saved
+
+
+@pytest.mark.parametrize("typed", ["", "quit\n", "help\nnonsense\n0\nundo\n"])
+def test_nothing_is_recorded_before_the_first_move(tmp_path: Path, typed: str) -> None:
+    """And then there is nothing to resume, so nothing is said of it."""
+    ran = noughts("play", "--x", "Ann", typed=typed, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "resume" not in ran.stdout
+    assert digits(tmp_path) == []
+
+
+def test_leaving_a_game_tells_how_to_go_on_with_it(tmp_path: Path) -> None:
+    """By the beginning of its id, which finds it."""
+    ran = noughts("play", typed="5\n1\nquit\n", env=saving(tmp_path))
+
+    (game,) = ids(tmp_path)
+    assert ran.stdout.endswith(
+        f"{drawn('51')}{asked('51')}\nThe game is saved: noughts resume {game[:8]}\nGoodbye!\n"
+    )
+    resumed = noughts("resume", game[:8], env=saving(tmp_path))
+    assert resumed.stdout.startswith(f"{drawn('51')}{asked('51')}\n")
+
+
+def test_a_game_that_is_over_is_not_said_to_be_resumed(tmp_path: Path) -> None:
+    """It is in the list all the same."""
+    ran = noughts("play", typed="\n".join(X_WINS) + "\nn\n", env=saving(tmp_path))
+
+    assert "resume" not in ran.stdout
+    assert listed(saving(tmp_path)) == ["14253      X against O: X won with 1, 2 and 3"]
+
+
+def test_names_are_saved(tmp_path: Path) -> None:
+    """In their one form, without the spaces around them."""
+    noughts("play", "--x", "  Zoe\u0308 ", "--o", "Bob", typed="5\n", env=saving(tmp_path))
+
+    assert listed(saving(tmp_path)) == ["5          Zo\u00eb against Bob: Bob (O) to move"]
+
+
+def test_who_starts_is_saved(tmp_path: Path) -> None:
+    """So that the turn is right when the game is resumed."""
+    noughts("play", "--first", "O", typed="5\n", env=saving(tmp_path))
+
+    resumed = noughts("resume", env=saving(tmp_path))
+
+    assert resumed.stdout.startswith(drawn("5").replace("X", "O"))
+    assert asked("") in resumed.stdout
+
+
+def test_what_is_taken_back_is_saved(tmp_path: Path) -> None:
+    """The game stands as it stood on the screen."""
+    noughts("play", typed="5\n1\nundo\nundo\n9\n", env=saving(tmp_path))
+
+    assert listed(saving(tmp_path)) == ["9          X against O: O to move"]
+
+
+def test_resigning_is_saved(tmp_path: Path) -> None:
+    """Even if it is all that was done."""
+    noughts("play", "--x", "Ann", typed="resign\ny\n5\nresign\nn\n", env=saving(tmp_path))
+
+    assert listed(saving(tmp_path)) == [
+        "5          Ann against O: O resigned and Ann (X) won",
+        "-          Ann against O: Ann (X) resigned and O won",
+    ]
+
+
+def test_moves_that_were_refused_are_not_saved(tmp_path: Path) -> None:
+    """Neither taken cells nor nonsense."""
+    noughts("play", typed="5\n5\nnonsense\n1\n1\n", env=saving(tmp_path))
+
+    assert digits(tmp_path) == ["51"]
+
+
+def test_every_game_of_a_sitting_is_saved_by_itself(tmp_path: Path) -> None:
+    """The second has an id of its own, the same names, and its own end."""
+    typed = "\n".join((*X_WINS, "y", "9", "8", "quit", ""))
+
+    ran = noughts("play", "--x", "Ann", "--o", "Bob", typed=typed, env=saving(tmp_path))
+
+    newest, _ = ids(tmp_path)
+    assert f"The game is saved: noughts resume {newest[:8]}\n" in ran.stdout
+    assert listed(saving(tmp_path)) == [
+        "98         Ann against Bob: Ann (X) to move",
+        "14253      Ann against Bob: Ann (X) won with 1, 2 and 3",
+    ]
+
+
+def test_the_next_game_is_not_saved_before_its_first_move(tmp_path: Path) -> None:
+    """Whoever leaves at once has played one game."""
+    typed = "\n".join((*X_WINS, "y", "quit", ""))
+
+    ran = noughts("play", typed=typed, env=saving(tmp_path))
+
+    assert "resume" not in ran.stdout
+    assert digits(tmp_path) == [X_WINS]
+
+
+def test_a_move_is_saved_before_the_board_shows_it(tmp_path: Path) -> None:
+    """Whoever sees it on the screen finds it in the store."""
+    with between_pipes("play", env=saving(tmp_path)) as session:
+        for number, cell in enumerate(DRAW[:-1], start=1):
+            session.expect(asked(DRAW[: number - 1]))
+            session.type(f"{cell}\n")
+            session.expect(drawn(DRAW[:number]))
+            assert digits(tmp_path) == [DRAW[:number]]
+
+
+def test_a_page_is_begun_with_each_game() -> None:
+    """What was not written of the last is not written into the next."""
+    store = MemoryStore()
+    notebook = Notebook(Service(store), lasts=True)
+
+    notebook.begin(X, (Player("Ann", X),))
+    game = notebook.begin(O, (Player("Bob", O),))
+
+    assert [player.name for player in game.players] == ["Bob"]
+    assert notebook.bookmark is None
+    assert store.games() == ()
+
+
+def test_a_game_is_recorded_with_its_players_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The opening and the first move are one commit; after an unknown outcome it can be repeated."""
+    store = MemoryStore()
+    notebook = Notebook(Service(store), lasts=True)
+    notebook.begin(X, (Player("Ann", X), Player("Bob", O)))
+    commit, batches = store._commit, []  # noqa: SLF001 - a connection that breaks at the commit
+
+    def commit_and_break(batch: Batch) -> None:
+        batches.append(batch)
+        commit(batch)
+        if len(batches) == 1:
+            raise StoreUnavailable("nobody knows whether it was recorded")
+
+    monkeypatch.setattr(store, "_commit", commit_and_break)
+    with pytest.raises(StoreUnavailable):
+        notebook.write(PlaceToken(X, 4))
+    answer = notebook.write(PlaceToken(X, 4))
+    after = notebook.write(PlaceToken(O, 0))
+
+    assert [len(batch.appends) for batch in batches] == [4, 4, 1]
+    assert [*map(str, answer.events)] == [
+        "playerPlacedToken(1,1,X)",
+        "gamePlacedCount(1)",
+        "playerActive(O)",
+    ]
+    (summary,) = store.games()
+    assert (summary.game, summary.version) == (after.game, after.version)
+
+
+# The list of games
+
+
+def test_the_list_to_the_letter(tmp_path: Path) -> None:
+    """The newest first: what to call it by, when it began, the moves, who played, and how it stands."""
+    save(tmp_path, "aaaaaaaaaaaa", *DRAW, x="Ann", o="Bob")
+    save(tmp_path, "bbbbbbbbbbbb", *X_WINS, x="Ann", at=NOW + DAY)
+    save(tmp_path, "cccccccccccc", "5", "1", "resign", o="Bob", at=NOW + 2 * DAY)
+    save(tmp_path, "dddddddddddd", "5", "1", "undo", at=NOW + 3 * DAY)
+    save(tmp_path, "eeeeeeeeeeee", at=NOW + 4 * DAY)
+    save(tmp_path, "short", "9", at=0)
+
+    ran = noughts("games", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == (
+        "eeeeeeee  2023-11-18 22:13  -          X against O: X to move\n"
+        "dddddddd  2023-11-17 22:13  5          X against O: O to move\n"
+        "cccccccc  2023-11-16 22:13  51         X against Bob: X resigned and Bob (O) won\n"
+        "bbbbbbbb  2023-11-15 22:13  14253      Ann against O: Ann (X) won with 1, 2 and 3\n"
+        "aaaaaaaa  2023-11-14 22:13  123546879  Ann against Bob: the game is drawn\n"
+        "short  1970-01-01 00:00  9          X against O: O to move\n"
+    )
+
+
+def test_the_list_tells_the_time_of_the_place(tmp_path: Path) -> None:
+    """The hour that the user's clock showed."""
+    save(tmp_path, "aaaaaaaaaaaa", "5")
+
+    ran = noughts("games", env=saving(tmp_path, TZ="XYZ-5:30"))
+
+    assert ran.stdout.startswith("aaaaaaaa  2023-11-15 03:43  5 ")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--player", "Ann"], "dba"),
+        (["--player", "  Ann "], "dba"),
+        (["--player", "ann"], ""),
+        (["--player", "An"], ""),
+        (["--player", "X"], ""),
+        (["--finished"], "ba"),
+        (["--unfinished"], "dc"),
+        (["--player", "Ann", "--finished"], "ba"),
+        (["--player", "Bob", "--unfinished"], "c"),
+        (["--limit", "4"], "dcba"),
+    ],
+    ids=" ".join,
+)
+def test_the_list_can_be_asked_for_some_games(tmp_path: Path, options: list[str], found: str) -> None:
+    """For those of a player, those that are over, those that are not."""
+    save(tmp_path, "a" * 8, *DRAW, x="Ann", o="Bob")
+    save(tmp_path, "b" * 8, *X_WINS, o="Ann")
+    save(tmp_path, "c" * 8, "5", x="Bob")
+    save(tmp_path, "d" * 8, "5", x="Zoe", o="Ann")
+
+    ran = noughts("games", *options, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "".join(line[0] for line in ran.stdout.splitlines() if not line.startswith("No ")) == found
+
+
+@pytest.mark.usefixtures("greenwich")
+@pytest.mark.parametrize(
+    ("limit", "more"), [(1, "--limit 2"), (2, "--limit 4"), (PAGE, f"--limit {2 * PAGE}")]
+)
+def test_a_limited_list_tells_that_there_are_more(limit: int, more: str) -> None:
+    """And what shows them; a list that is whole tells nothing of the kind."""
+    store, out = MemoryStore(), StringIO()
+    for number in range(limit + 1):
+        play(store, f"game-{number}", "5")
+
+    list_games(store, GameFilter(), limit, out)
+    list_games(store, GameFilter(), limit + 1, whole := StringIO())
+
+    assert out.getvalue().splitlines()[limit:] == [f"There are more: {more} shows them."]
+    assert len(whole.getvalue().splitlines()) == limit + 1
+    assert "There are more" not in whole.getvalue()
+
+
+@pytest.mark.parametrize(
+    "limit", ["1000000", "99999999999999999999", pytest.param("9" * 4000, id="4000 digits")]
+)
+def test_a_large_limit_is_no_limit(tmp_path: Path, limit: str) -> None:
+    """However large it is."""
+    save(tmp_path, "aaaaaaaa", "5")
+
+    ran = noughts("games", "--limit", limit, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1.5", "many", ""])
+def test_a_limit_that_is_none_is_refused(tmp_path: Path, limit: str) -> None:
+    """With exit code 2."""
+    ran = noughts("games", f"--limit={limit}", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "is not a whole number from 1 on" in ran.stderr
+
+
+def test_where_nothing_is_saved_the_list_says_so_and_makes_nothing(tmp_path: Path) -> None:
+    """Neither a file nor a folder."""
+    ran = noughts("games", env=saving(tmp_path / "data"))
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "No games are saved yet.\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_without_games_says_so_as_well(tmp_path: Path) -> None:
+    """Somebody sat down, and left before the first move."""
+    noughts("play", typed="quit\n", env=saving(tmp_path))
+
+    ran = noughts("games", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (0, "No games are saved yet.\n")
+
+
+def test_a_player_who_cannot_be_has_no_games(tmp_path: Path) -> None:
+    """The filter is exact and refuses nothing: a game may have been saved under other rules."""
+    save(tmp_path, "aaaaaaaa", "5", x="bob")
+
+    for name in ("\x1b[2J", "BOB", "", "a" * 33, "\udcff"):
+        ran = noughts("games", "--player", name, env=saving(tmp_path))
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "No such game is saved.\n", "")
+
+
+OLD = "bob\u2800", "BOB\u2800 \x1b[2J"
+"""Names that nobody can enter now, and that could stand in a record."""
+
+
+@pytest.fixture
+def old_game(tmp_path: Path) -> Path:
+    """Return a data folder with a game that was saved under other rules for names."""
+    history = (
+        *decide(None, CreateGame(open_seats=True)),
+        events.PlayerJoined(X, OLD[0]),
+        events.PlayerJoined(O, OLD[1]),
+        events.GameReady(),
+    )
+    with open_store(url(tmp_path)) as store:
+        store.append("oldgame", history, expected=0, key="old", at=NOW)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "words"),
+    [
+        (["games"], "", "bob\u2800 against BOB\u2800 \\x1b[2J: bob\u2800 (X) to move\n"),
+        (["events", "old"], "", "playerJoined(O,BOB\u2800 \\x1b[2J)\n"),
+        (["games", "--player", OLD[0]], "", "bob\u2800 against BOB"),
+        (["resume", "old"], "1\n2\nquit\n", "BOB\u2800 \\x1b[2J, enter a position from 1 to 9:\n"),
+        (["resume", "old"], "resign\nn\n", "BOB\u2800 \\x1b[2J Won!\n"),
+        (["resume", "old"], "resign\ny\nquit\n", "bob\u2800 starts.\n"),
+        (["resume", "old", "--describe"], "1\nquit\n", "1; BOB\u2800 \\x1b[2J (O) to move.\n"),
+        (["replay", "old", "--describe"], "", "The board is empty; bob\u2800 (X) to move.\n"),
+        (["analyse", "old"], "", "bob\u2800 (X) to move.\n"),
+        (["store", "verify"], "", "1 game, 5 events: all as they were recorded.\n"),
+        (["export", "old"], "", '"name":"bob\u2800"}'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_game_with_names_of_other_rules_stays_readable(
+    old_game: Path, arguments: list[str], typed: str, words: str
+) -> None:
+    """It is listed, played on, replayed, analysed and exported, and no name in it is obeyed."""
+    ran = noughts(*arguments, typed=typed, env=saving(old_game))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert words in ran.stdout
+    assert "\x1b" not in ran.stdout
+
+
+def test_a_name_with_joiners_is_saved_and_shown_as_it_is(tmp_path: Path) -> None:
+    """Joiners are part of how a name is written, and no terminal obeys them."""
+    names = "گل\u200cپری", "👩\u200d🚀"
+    ran = noughts("play", "--x", names[0], "--o", names[1], typed="5\nquit\n", env=saving(tmp_path))
+    listed = noughts("games", env=saving(tmp_path))
+
+    assert f"{names[1]}, enter a position from 1 to 9:\n" in ran.stdout
+    assert f"{names[0]} against {names[1]}: {names[1]} (O) to move\n" in listed.stdout
+
+
+def test_a_name_that_the_list_cannot_encode_is_escaped(tmp_path: Path) -> None:
+    """Where output has no letter for it."""
+    save(tmp_path, "aaaaaaaa", "5", x="Zo\u00eb")
+
+    ran = noughts("games", env=saving(tmp_path, PYTHONIOENCODING="ascii"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith("Zo\\xeb against O: O to move\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["games"],
+        ["replay", "a"],
+        ["events", "a"],
+        ["export", "a"],
+        ["store", "export"],
+        ["store", "verify"],
+        ["resume"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, arguments: list[str]) -> None:
+    """A pipe that was closed at its other end ends the command in silence, with 0."""
+    save(tmp_path, "aaaaaaaa", "5")
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ran = subprocess.run(
+            [*COMMAND, *arguments],
+            env=saving(tmp_path),
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert digits(tmp_path) == ["5"]
+
+
+def test_a_reader_who_leaves_after_a_line_is_told_nothing(tmp_path: Path) -> None:
+    """As when only the newest game is asked for with `head`."""
+    save(tmp_path, "aaaaaaaa", "5")
+    save(tmp_path, "bbbbbbbb", "1")
+
+    ran = subprocess.run(
+        ["/bin/sh", "-c", '{ "$@"; echo "code $?" >&2; } | head -n 1', "sh", *COMMAND, "games"],
+        env=saving(tmp_path),
+        capture_output=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    assert ran.stdout == b"bbbbbbbb  2023-11-14 22:13  1          X against O: O to move\n"
+    assert ran.stderr == b"code 0\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["games"],
+        ["replay", "a"],
+        ["events", "a"],
+        ["export", "a"],
+        ["store", "export"],
+        ["store", "verify"],
+        ["resume"],
+    ],
+    ids=" ".join,
+)
+def test_output_that_is_full_is_told_in_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    """With exit code 1, and the store as it was."""
+    save(tmp_path, "aaaaaaaa", "5")
+
+    ran = subprocess.run(
+        ["/bin/sh", "-c", '"$@" > /dev/full', "sh", *COMMAND, *arguments],
+        env=saving(tmp_path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stderr) == (1, b"noughts: cannot go on: No space left on device\n")
+    assert digits(tmp_path) == ["5"]
+
+
+# Playing on
+
+
+def test_the_game_that_was_left_last_is_resumed(tmp_path: Path) -> None:
+    """It isn't the one that was started last, nor one that is over."""
+    save(tmp_path, "aaaaaaaa", "5", x="Ann", o="Bob")
+    save(tmp_path, "bbbbbbbb", "1", at=NOW + 1)
+    save(tmp_path, "aaaaaaaa", "9", at=NOW + 2)
+    save(tmp_path, "cccccccc", *X_WINS, at=NOW + 3)
+
+    ran = noughts("resume", typed="1\n", env=saving(tmp_path))
+
+    assert ran.returncode == 0
+    assert ran.stdout == (
+        f"{drawn('59')}Ann, enter a position from 1 to 9:\n"
+        f"{drawn('591')}Bob, enter a position from 1 to 9:\n"
+        "The game is saved: noughts resume aaaaaaaa\nGoodbye!\n"
+    )
+    assert digits(tmp_path) == [X_WINS, "1", "591"]
+
+
+def test_the_game_that_was_left_last_is_found_among_very_many() -> None:
+    """It may be on any page of the list."""
+    store = MemoryStore()
+    for number in range(2 * PAGE + 5):
+        play(store, f"game-{number}", "5", at=NOW + number // 2)
+    play(store, "game-3", "1", at=NOW + DAY)
+
+    assert last_left(store) == "game-3"
+
+
+def test_a_game_that_was_taken_back_to_its_beginning_is_resumed(tmp_path: Path) -> None:
+    """An empty board is a position like any other."""
+    save(tmp_path, "aaaaaaaa", "5", "undo")
+
+    assert noughts("resume", env=saving(tmp_path)).stdout.startswith(f"{drawn('')}{asked('')}\n")
+
+
+def test_what_was_placed_before_can_be_taken_back(tmp_path: Path) -> None:
+    """Undo goes back beyond the moment in which the game was left."""
+    save(tmp_path, "aaaaaaaa", "5", "1")
+
+    noughts("resume", typed="undo\nundo\n9\n", env=saving(tmp_path))
+
+    assert digits(tmp_path) == ["9"]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ([], "Ann starts."),
+        (["--first", "O"], "Bob starts."),
+        (["--wording", "narrative"], "Bob starts."),
+        (["--wording", "narrative", "--first", "X"], "Ann starts."),
+        (["--wording", "gem"], " has randomly been selected as the first player"),
+        (["--first", "random"], " has randomly been selected as the first player"),
+    ],
+)
+def test_the_games_after_a_resumed_one_start_by_the_rule(
+    options: list[str], line: str, tmp_path: Path
+) -> None:
+    """By that of the wording, or of --first; the resumed game itself has started already."""
+    save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
+
+    lines = noughts("resume", *options, typed="3\ny\n5\n", env=saving(tmp_path)).stdout.splitlines()
+
+    again = lines.index("Play again? (y/n)")
+    assert lines[again + 1].endswith(line)
+    assert not any(line in said for said in lines[:again])
+
+
+def test_a_resumed_game_is_played_to_its_end_and_another_after_it(tmp_path: Path) -> None:
+    """With the same names, the loser first if that is the rule, and a record of its own."""
+    save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
+
+    ran = noughts("resume", "--first", "loser", typed="3\ny\n5\n", env=saving(tmp_path))
+
+    assert "Ann Won!\nScore: Ann 1, Bob 0, draws 0\n" in ran.stdout
+    assert "Bob starts.\n" in ran.stdout
+    assert listed(saving(tmp_path)) == [
+        "5          Ann against Bob: Ann (X) to move",
+        "14253      Ann against Bob: Ann (X) won with 1, 2 and 3",
+    ]
+
+
+def test_a_game_is_resumed_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    """As short as one likes, if only one game begins like that."""
+    save(tmp_path, "abcdefgh", "5")
+    save(tmp_path, "abxxxxxx", "1")
+
+    assert noughts("resume", "abc", env=saving(tmp_path)).stdout.startswith(drawn("5"))
+    assert noughts("resume", "abcdefgh", env=saving(tmp_path)).stdout.startswith(drawn("5"))
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "sentence"),
+    [
+        ("resume", "ab", "more than one game begins with 'ab': give more of its id"),
+        ("export", "b", "no game begins with 'b'"),
+        ("events", "ab", "more than one game begins with 'ab': give more of its id"),
+        ("events", "b", "no game begins with 'b'"),
+        ("replay", "ab", "more than one game begins with 'ab': give more of its id"),
+        ("replay", "b", "no game begins with 'b'"),
+        ("replay", "", "no game begins with ''"),
+        ("replay", "a b", "the id of a game has 1 to 64 letters, digits, - and _, unlike 'a b'"),
+        ("replay", "\x1b[2J", "the id of a game has 1 to 64 letters, digits, - and _, unlike '\\x1b[2J'"),
+        ("replay", "\udcff", "the id of a game has 1 to 64 letters, digits, - and _, unlike '\\udcff'"),
+        ("replay", "%", "the id of a game has 1 to 64 letters, digits, - and _, unlike '%'"),
+    ],
+)
+def test_a_name_that_means_no_game_is_refused(
+    tmp_path: Path, command: str, name: str, sentence: str
+) -> None:
+    """In a sentence, with exit code 2."""
+    save(tmp_path, "abcdefgh", "5")
+    save(tmp_path, "abxxxxxx", "1")
+
+    ran = noughts(command, name, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"noughts: {sentence}\n"
+
+
+def test_a_game_that_is_over_is_not_resumed(tmp_path: Path) -> None:
+    """It is told how it ended, and what to do instead."""
+    save(tmp_path, "aaaaaaaa", *X_WINS)
+
+    ran = noughts("resume", "a", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "noughts: the game is over, X won with 1, 2 and 3: noughts replay tells it again\n"
+    )
+
+
+def test_where_all_games_are_over_there_is_none_to_resume(tmp_path: Path) -> None:
+    """And that is said."""
+    save(tmp_path, "aaaaaaaa", *X_WINS)
+
+    ran = noughts("resume", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "noughts: there is no unfinished game to go on with\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["resume"], ["resume", "a"], ["replay", "a"], ["events", "a"], ["export", "a"]]
+)
+def test_where_nothing_is_saved_nothing_is_made(tmp_path: Path, arguments: list[str]) -> None:
+    """The place is named, and stays empty."""
+    ran = noughts(*arguments, env=saving(tmp_path / "data"))
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == f"noughts: there is no store at {file(tmp_path / 'data')}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+# Two who play at one game
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[Session, Session]]:
+    """Let two terminals resume the same game, in which X is to move."""
+    save(tmp_path, "aaaaaaaa", "5", "1")
+    env = saving(tmp_path)
+    with (
+        in_terminal("resume", "--color=never", env=env) as one,
+        in_terminal("resume", "--color=never", env=env) as other,
+    ):
+        for session in (one, other):
+            session.expect(asked("51"))
+        yield one, other
+
+
+ELSEWHERE = "Somebody has played on elsewhere."
+
+
+def test_a_move_is_not_placed_where_somebody_has_played_on(
+    tmp_path: Path, two: tuple[Session, Session]
+) -> None:
+    """It is said, the board is shown as it is now, and whoever is to move now is asked."""
+    one, other = two
+    one.type("9\n")
+    one.expect(asked("519"))
+
+    other.type("3\n")
+
+    assert other.expect(asked("519")).endswith(
+        f"{ELSEWHERE}\r\n{drawn('519', end=chr(13) + chr(10))}\r\n{asked('519')}"
+    )
+    other.type("3\n")
+    other.expect(drawn("5193", end="\r\n"))
+    assert digits(tmp_path) == ["5193"]
+
+
+def test_nothing_is_taken_back_where_somebody_has_played_on(
+    tmp_path: Path, two: tuple[Session, Session]
+) -> None:
+    """The token that was meant is not the last one any more."""
+    one, other = two
+    one.type("9\n")
+    one.expect(asked("519"))
+
+    other.type("undo\n")
+
+    other.expect(ELSEWHERE)
+    other.expect(drawn("519", end="\r\n"))
+    assert digits(tmp_path) == ["519"]
+
+
+def test_a_game_that_ended_elsewhere_has_ended_here(tmp_path: Path, two: tuple[Session, Session]) -> None:
+    """The result is shown, and another game is offered."""
+    one, other = two
+    one.type("resign\n")
+    one.expect("Play again?")
+
+    other.type("3\n")
+
+    told = other.expect("Play again? (y/n)")
+    assert "Player O Won!" in told
+    assert ELSEWHERE in told
+    other.type("y\n5\n")
+    other.expect("Player O, enter")
+    assert digits(tmp_path)[1:] == ["51"]
+
+
+def test_whoever_resigns_has_resigned_though_somebody_has_played_on(
+    tmp_path: Path, two: tuple[Session, Session]
+) -> None:
+    """Giving up is meant whatever the position, and by the one who was to move."""
+    one, other = two
+    one.type("9\n")
+    one.expect(asked("519"))
+
+    other.type("resign\n")
+
+    other.expect("Player X resigned.")
+    one.type("3\n")
+    assert "Player O Won!" in one.expect("Play again? (y/n)")
+    assert listed(saving(tmp_path)) == ["519        X against O: X resigned and O won"]
+
+
+@pytest.mark.parametrize("options", [[], ["--describe"]])
+def test_where_somebody_has_played_on_the_new_position_is_told_everywhere(
+    tmp_path: Path, options: list[str]
+) -> None:
+    """Also to those who listen, and to those who read what comes out of a pipe."""
+    save(tmp_path, "aaaaaaaa", "5", "1")
+    with between_pipes("resume", *options, env=saving(tmp_path)) as session:
+        session.expect(asked("51"))
+        save(tmp_path, "aaaaaaaa", "9")
+
+        session.type("3\n")
+
+        told = session.expect(asked("519"))
+    position = "X on 5 and 9, O on 1; O to move.\n" if options else drawn("519")
+    assert told == f"\n{ELSEWHERE}\n{position}{asked('519')}"
+
+
+def test_the_end_that_came_elsewhere_is_told_everywhere(tmp_path: Path) -> None:
+    """The result is part of the new position."""
+    save(tmp_path, "aaaaaaaa", *X_WINS[:4])
+    with between_pipes("resume", env=saving(tmp_path)) as session:
+        session.expect(asked(X_WINS[:4]))
+        save(tmp_path, "aaaaaaaa", X_WINS[4])
+
+        session.type("9\n")
+
+        assert "Player X Won!" in session.expect("Play again?")
+
+
+# Telling a game again
+
+AGAIN_NARRATIVE = (
+    " | |\n-+-+-\n | |\n-+-+-\n | |\n"
+    "Ann:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
+    "Bob:\nO| |\n-+-+-\n |X|\n-+-+-\n | |\n"
+    "Bob took back.\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
+    "Bob:\n | |\n-+-+-\n |X|\n-+-+-\n | |O\n"
+    "Ann resigned.\n | |\n-+-+-\n |X|\n-+-+-\n | |O\nBob WON!\n"
+)
+
+
+READY_FIRST = """\
+{"schema":1,"event":"gameCreated","first":"X"}
+{"schema":1,"event":"gameReady"}
+{"schema":1,"event":"playerActive","mark":"X"}
+{"schema":1,"event":"playerJoined","mark":"X","name":"Ann"}
+{"schema":1,"event":"playerJoined","mark":"O","name":"Bob"}
+{"schema":1,"event":"playerPlacedToken","row":1,"column":1,"mark":"X"}
+{"schema":1,"event":"gamePlacedCount","count":1}
+{"schema":1,"event":"playerActive","mark":"O"}
+"""
+"""A record as it was written before, when names came after gameReady."""
+
+
+def test_a_game_whose_names_came_after_it_was_ready_is_as_good_as_any(tmp_path: Path) -> None:
+    """It is read, verified, listed, exported, imported, told again and played on."""
+    env, elsewhere = saving(tmp_path), saving(tmp_path / "elsewhere")
+    with open_store(url(tmp_path)) as store:
+        store.append("aaaaaaaa", parse_record(READY_FIRST), expected=0, key="key", at=NOW)
+    line = "5          Ann against Bob: Bob (O) to move"
+
+    assert noughts("store", "verify", env=env).returncode == 0
+    assert noughts("games", env=env).stdout.endswith(f"{line}\n")
+    told = noughts("replay", "a", env=env).stdout
+    assert told == " | |\n-+-+-\n | |\n-+-+-\n | |\nAnn:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
+
+    exported = noughts("store", "export", env=env).stdout
+    noughts("store", "import", "-", typed=exported, env=elsewhere)
+    assert noughts("store", "export", env=elsewhere).stdout == exported
+
+    assert "Bob, enter a position" in noughts("resume", typed="1\n", env=env).stdout
+    assert digits(tmp_path) == ["51"]
+
+
+@pytest.mark.parametrize("seats", [[], ["Ann"], ["Ann", "Bob"]], ids=["no names", "a name", "names"])
+def test_both_players_join_before_the_game_is_ready(seats: list[str], tmp_path: Path) -> None:
+    """In every game of a sitting, and nobody who has no name joins."""
+    options = [text for mark, name in zip("xo", seats, strict=False) for text in (f"--{mark}", name)]
+    noughts("play", *options, typed="\n".join((*X_WINS, "y", "9", "quit", "")), env=saving(tmp_path))
+
+    with open_store(url(tmp_path), create=False) as store:
+        saved = [[*map(str, Service(store).look(game).events)] for game in ids(tmp_path)]
+    joins = [f"playerJoined({mark},{name})" for mark, name in zip("XO", seats, strict=False)]
+    for told in saved:
+        assert [event for event in told if event.startswith("playerJoined")] == joins
+        assert told.count("gameReady()") == 1
+        assert all(told.index(join) < told.index("gameReady()") for join in joins)
+    assert len(saved) == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--interval", "0"], ["--interval", "0.001"]])
+def test_a_game_is_told_again_to_the_letter(tmp_path: Path, options: list[str]) -> None:
+    """From the empty board on, with what was taken back and who resigned."""
+    save(tmp_path, "aaaaaaaa", "5", "1", "undo", "9", "resign", x="Ann", o="Bob")
+
+    ran = noughts("replay", "a", *options, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, AGAIN_NARRATIVE, "")
+
+
+def test_a_game_can_be_told_again_in_other_words(tmp_path: Path) -> None:
+    """In another wording, or in sentences."""
+    save(tmp_path, "aaaaaaaa", *X_WINS, x="Ann")
+
+    gem = noughts("replay", "a", "--wording", "gem", env=saving(tmp_path)).stdout
+    spoken = noughts("replay", "a", "--describe", env=saving(tmp_path)).stdout
+
+    assert gem.endswith("Ann:\nAnn won!\nX X X\nO O _\n_ _ _\n")
+    assert spoken.splitlines()[:3] == [
+        "The board is empty; Ann (X) to move.",
+        "Ann:",
+        "Ann (X) on 1; O to move.",
+    ]
+
+
+def test_a_drawn_game_is_told_to_its_end(tmp_path: Path) -> None:
+    """Nine moves, and the result."""
+    save(tmp_path, "aaaaaaaa", *DRAW)
+
+    told = noughts("replay", "a", env=saving(tmp_path)).stdout
+
+    assert told.count("Player ") == 9
+    assert told.endswith("THE GAME ENDS WITH A DRAW!\n")
+
+
+def test_a_game_that_goes_on_is_told_as_far_as_it_is(tmp_path: Path) -> None:
+    """Without a result, and without a move there is just the empty board."""
+    save(tmp_path, "aaaaaaaa", "5")
+    save(tmp_path, "bbbbbbbb")
+
+    assert noughts("replay", "a", env=saving(tmp_path)).stdout.endswith(" |X|\n-+-+-\n | |\n")
+    assert noughts("replay", "b", env=saving(tmp_path)).stdout == " | |\n-+-+-\n | |\n-+-+-\n | |\n"
+
+
+@pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)
+def test_a_step_is_a_position_and_what_led_to_it(wording: Wording) -> None:
+    """Names that came later are known where they came, and the end belongs to the last step."""
+    store = MemoryStore()
+    play(store, "game", "1", "4", "2", x="Ann")
+    play(store, "game", "5", "3", o="Bob")
+    events = Service(store).look("game").events
+
+    found = steps(events, Screen(StringIO(), wording))
+
+    assert [step.told for step in found] == ["", "Ann:", "Player O:", "Ann:", "Bob:", "Ann:"]
+    assert [len(step.game.moves) for step in found] == [0, 1, 2, 3, 4, 5]
+    assert [step.game.is_over for step in found] == [*5 * [False], True]
+    assert [len(step.game.players) for step in found] == [1, 1, 1, 2, 2, 2]
+
+
+def test_a_long_pause_between_moves_is_ended_by_ctrl_c(tmp_path: Path) -> None:
+    """As it is everywhere; and the terminal is as it was."""
+    save(tmp_path, "aaaaaaaa", "5", "1")
+    with in_terminal("replay", "a", "--interval", "60", env=saving(tmp_path)) as session:
+        before = session.settings()
+        session.expect("-+-+-")
+
+        session.type(CTRL_C)
+
+        assert session.end() == 130
+        assert session.output.endswith(b"\r\nGoodbye!\r\n")
+        assert session.settings() == before
+
+
+# Telling a game again, step by step
+
+KEYS = "(space: on, b: back, q: leave)"
+
+
+class Stepping:
+    """A game of three moves, told again in a terminal, and where one is in it."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def press(self, keys: bytes | str, *places: int) -> list[str]:
+        """Press keys, and return what was shown at each of these places."""
+        self.session.type(keys)
+        return [self.session.expect(f"{place}/3 {KEYS} ") for place in places]
+
+
+@pytest.fixture
+def stepping(tmp_path: Path) -> Iterator[Stepping]:
+    """Tell a game of three moves again, from its start."""
+    save(tmp_path, "aaaaaaaa", "5", "1", "9", x="Ann", o="Bob")
+    with in_terminal("replay", "a", "--color=never", env=saving(tmp_path), echo=True) as session:
+        found = Stepping(session)
+        found.press("", 0)
+        yield found
+
+
+def test_the_first_step_is_the_empty_board(stepping: Stepping) -> None:
+    """With the keys below it."""
+    assert stepping.session.output.decode() == (f" | |\r\n-+-+-\r\n | |\r\n-+-+-\r\n | |\r\n0/3 {KEYS} ")
+
+
+def test_space_goes_on_and_b_goes_back(stepping: Stepping) -> None:
+    """A step at a time, each with what led there; no key is echoed."""
+    on = stepping.press("  ", 1, 2)
+    back = stepping.press("b", 1)
+
+    assert on == [
+        f"\r\nAnn:\r\n | |\r\n-+-+-\r\n |X|\r\n-+-+-\r\n | |\r\n1/3 {KEYS} ",
+        f"\r\nBob:\r\nO| |\r\n-+-+-\r\n |X|\r\n-+-+-\r\n | |\r\n2/3 {KEYS} ",
+    ]
+    assert back == on[:1]
+
+
+def test_many_keys_go_on_and_many_go_back(stepping: Stepping) -> None:
+    """Enter, backspace, the arrows, and the keys that other programs use."""
+    on = [" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B"]
+    back = ["b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "b"]
+    for forth, aback in zip(on, back, strict=True):
+        (shown,) = stepping.press(forth, 1)
+        assert "Ann:" in shown
+        (shown,) = stepping.press(aback, 0)
+        assert "Ann:" not in shown
+
+
+def test_nothing_lies_beyond_the_ends(stepping: Stepping) -> None:
+    """Going back from the start, or on from the end, stays there, and draws nothing again."""
+    assert stepping.press("b", 0) == [f"\r\n0/3 {KEYS} "]
+    stepping.press("   ", 1, 2, 3)
+    assert stepping.press(" ", 3) == [f"\r\n3/3 {KEYS} "]
+
+
+def test_a_key_that_means_nothing_changes_nothing(stepping: Stepping) -> None:
+    """The keys are told again, and no letter of it is shown."""
+    for key in ("x", "5", "\x00", "\x01", "\u00e9", "\x1b[H"):
+        assert stepping.press(key, 0) == [f"\r\n0/3 {KEYS} "]
+
+
+def test_many_keys_may_be_pressed_at_once(stepping: Stepping) -> None:
+    """Each is heard, in order."""
+    stepping.press(" \x1b[Cb\x1b[B b", 1, 2, 1, 2, 3, 2)
+
+    stepping.session.type("  q")
+    assert stepping.session.end() == 0
+
+
+@pytest.mark.parametrize("times", [21, 22, 43, 100])
+def test_an_arrow_that_is_held_down_is_heard_each_time(stepping: Stepping, times: int) -> None:
+    """However many come at once: an arrow is three bytes, and none of them is a key of its own."""
+    stepping.press(times * "\x1b[C", *[min(number, 3) for number in range(1, times + 1)])
+
+    stepping.press("b", 2)
+
+
+@pytest.mark.parametrize("key", ["q", "\x1b", CTRL_D], ids=["q", "escape", "ctrl-d"])
+def test_a_key_leaves(stepping: Stepping, key: str | bytes) -> None:
+    """With 0, and the terminal as it was."""
+    stepping.session.type(key)
+
+    assert stepping.session.end() == 0
+    assert stepping.session.output.endswith(f"{KEYS} \r\n".encode())
+
+
+def test_what_is_typed_after_the_key_that_leaves_is_not_heard(stepping: Stepping) -> None:
+    """The step before it is shown, and none after it."""
+    stepping.session.type(" q   ")
+
+    assert stepping.session.end() == 0
+    assert b"1/3" in stepping.session.output
+    assert b"2/3" not in stepping.session.output
+
+
+def _leave_with(session: Session, way: str) -> None:
+    match way:
+        case "ctrl-c":
+            session.type(CTRL_C)
+        case "SIGTERM":
+            session.send(signal.SIGTERM)
+        case "SIGINT":
+            session.send(signal.SIGINT)
+        case key:
+            session.type(key)
+
+
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [("q", 0), ("\x1b", 0), ("\x04", 0), ("ctrl-c", 130), ("SIGINT", 130), ("SIGTERM", 143)],
+)
+def test_the_terminal_is_as_it_was(tmp_path: Path, way: str, code: int) -> None:
+    """However the steps are left; in between, keys are heard at once and not echoed."""
+    save(tmp_path, "aaaaaaaa", "5", "1", "9")
+    with in_terminal("replay", "a", env=saving(tmp_path), echo=True) as session:
+        before = session.settings()
+        session.expect(KEYS)
+        assert session.settings() != before
+
+        _leave_with(session, way)
+
+        assert session.end() == code
+        assert b"Traceback" not in session.output
+        assert session.settings() == before
+        if code == 130:
+            assert session.output.endswith(b"\r\nGoodbye!\r\n")
+
+
+def test_closing_the_terminal_ends_the_steps(stepping: Stepping) -> None:
+    """A window that is closed takes the command with it."""
+    stepping.session.close()
+
+    assert stepping.session.end() == 128 + signal.SIGHUP
+
+
+def test_where_there_is_no_room_the_keys_are_not_told(tmp_path: Path) -> None:
+    """The place and three rows fit into a small window."""
+    save(tmp_path, "aaaaaaaa", "5")
+    with in_terminal("replay", "a", "--color=never", size=(20, 5), env=saving(tmp_path)) as session:
+        session.expect("0/1 ")
+        session.type(" ")
+        shown = session.expect("1/1 ")
+
+    assert shown == "\r\nPlayer X:\r\n1 2 3\r\n4 X 6\r\n7 8 9\r\n1/1 "
+
+
+def test_steps_need_a_keyboard(tmp_path: Path) -> None:
+    """Where keys come from a pipe, the game is told by itself."""
+    save(tmp_path, "aaaaaaaa", "5")
+
+    ran = noughts("replay", "a", typed="q", env=saving(tmp_path))
+
+    assert "Player X:" in ran.stdout
+
+
+# Taking a game along
+
+
+def test_an_exported_game_can_be_imported(tmp_path: Path) -> None:
+    """It is the same game, with the same id, times and hashes."""
+    save(tmp_path / "here", "aaaaaaaa", "5", "1", "undo", "9", "resign", x="Ann", o="Zo\u00eb")
+    save(tmp_path / "here", "bbbbbbbb", "5")
+
+    exported = noughts("export", "a", env=saving(tmp_path / "here")).stdout
+    ran = noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    with open_store(url(tmp_path / "here")) as here, open_store(url(tmp_path / "there")) as there:
+        assert there.read("aaaaaaaa") == here.read("aaaaaaaa")
+        assert there.read("bbbbbbbb") == ()
+
+
+def test_an_imported_game_can_be_played_on(tmp_path: Path) -> None:
+    """Where it was left elsewhere."""
+    save(tmp_path / "here", "aaaaaaaa", "5", "1")
+    exported = noughts("export", "a", env=saving(tmp_path / "here")).stdout
+    noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
+
+    ran = noughts("resume", typed="9\n", env=saving(tmp_path / "there"))
+
+    assert ran.stdout.startswith(drawn("51"))
+    assert digits(tmp_path / "there") == ["519"]
+
+
+def test_an_export_is_lines_of_utf8_whatever_the_terminal_speaks(tmp_path: Path) -> None:
+    """It is for a file, and a name in it is no name in escapes."""
+    save(tmp_path, "aaaaaaaa", "5", x="Zo\u00eb")
+
+    exported = noughts("export", "a", env=saving(tmp_path, PYTHONIOENCODING="ascii")).stdout
+    ran = noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert listed(saving(tmp_path / "there")) == ["5          Zo\u00eb against O: O to move"]
+
+
+def test_a_shut_output_is_no_error(tmp_path: Path) -> None:
+    """What would be told is told to nobody."""
+    save(tmp_path, "aaaaaaaa", "5")
+    for arguments in (["games"], ["replay", "a"], ["events", "a"], ["export", "a"], ["resume"]):
+        ran = subprocess.run(
+            ["/bin/sh", "-c", '"$@" <&- >&-', "sh", *COMMAND, *arguments],
+            env=saving(tmp_path),
+            capture_output=True,
+            timeout=DEADLINE,
+            check=False,
+        )
+        assert (ran.returncode, ran.stderr) == (0, b""), arguments
+    names = {path.name for path in file(tmp_path).parent.iterdir()}
+    assert names == {"games.sqlite", "games.sqlite-checkpoint"}

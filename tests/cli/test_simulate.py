@@ -1,0 +1,310 @@
+"""Games by the million, on the command line: counts with intervals, beside the exact odds."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from contextlib import suppress
+from fractions import Fraction
+from math import isclose, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from command import COMMAND, environment
+from forked import noughts
+from noughts import find_policy, odds
+from noughts.cli.commands.simulate import Share, shares, tell_simulation
+from noughts.lab import simulation
+from noughts.lab.batch_play import NOTHING, Tally
+from noughts.lab.simulation import PIECE, Simulation
+from pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
+
+if TYPE_CHECKING:
+    from noughts import Policy
+
+RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
+
+
+class Watcher:
+    """A bar that remembers what it showed, and may be too impatient to see the end."""
+
+    def __init__(self, leaves_after: int = 10**18) -> None:
+        self.shown: list[int] = []
+        self.is_cleared = False
+        self._leaves_after = leaves_after
+
+    def show(self, done: int) -> None:
+        """Remember, and press Ctrl-C if that is enough."""
+        self.shown.append(done)
+        if done >= self._leaves_after:
+            raise KeyboardInterrupt
+
+    def clear(self) -> None:
+        """Remember that, too."""
+        self.is_cleared = True
+
+
+def told(bar: Watcher | None = None, **changes: Any) -> str:  # noqa: ANN401 - any option
+    """Return what a simulation tells in this process."""
+    options = {"x": "random", "o": "random", "games": 1000, "seed": 1, "jobs": 1, "json": False}
+    out = io.StringIO()
+    tell_simulation(Namespace(**{**options, **changes}), find_policy, out, bar or Watcher())
+    return out.getvalue()
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Let processes share fewer games than they usually would, and return how many make a piece."""
+    monkeypatch.setattr(simulation, "PIECE", 32_000)
+    return 32_000
+
+
+def total(x: Policy, o: Policy, games: int, seed: int | None = 1, jobs: int = 1) -> Tally:
+    """Return how all games of a simulation ended."""
+    return sum(Simulation(x, o, games, seed).run(jobs), NOTHING)
+
+
+def without_time(text: str) -> str:
+    """Return what is told but for how long it took."""
+    first, _, rest = text.partition("\n")
+    return f"{first.rpartition(' in ')[0]}\n{rest}"
+
+
+def test_what_is_counted_to_the_letter() -> None:
+    """Counts, shares, intervals, what is exactly so, and by how much the count is off."""
+    assert without_time(told(x="perfect", games=20_000)) == (
+        "perfect (X) against random (O): 20,000 games\n"
+        "        counted    share     95 % interval  exactly             off by\n"
+        "X wins   19,899  99.50 %  99.39 to 99.58 %  99.48 %  +0.31 std. errors\n"
+        "draw        101   0.51 %    0.42 to 0.61 %   0.52 %  -0.31 std. errors\n"
+        "O wins        0   0.00 %    0.00 to 0.02 %   0.00 %            nothing\n"
+        "tokens  106,922     5.35                       5.34\n"
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_same_seed_counts_the_same_however_many_processes_share_the_work(
+    jobs: int, small_pieces: int
+) -> None:
+    """The work is cut into the same pieces, each with random numbers of its own."""
+    games = 3 * small_pieces + 5
+    assert total(RANDOM, RANDOM, games, 7, jobs) == total(RANDOM, RANDOM, games, 7)
+    assert total(RANDOM, RANDOM, games, 8) != total(RANDOM, RANDOM, games, 7)
+
+
+def test_policies_are_shared_with_other_processes(small_pieces: int) -> None:
+    """As tables, for a policy itself may be anything."""
+    tally = total(CLUB, PERFECT, 4 * small_pieces, 2, jobs=2)
+
+    exact = odds(CLUB, PERFECT)
+    assert tally.games == 4 * small_pieces
+    assert tally.x == 0
+    allowed = 5 * sqrt(tally.games * exact.draw * exact.o)
+    assert abs(tally.draw - float(tally.games * exact.draw)) < allowed
+
+
+def test_without_a_seed_other_games_are_played_each_time() -> None:
+    """Chance is chance."""
+    assert total(RANDOM, RANDOM, 5000, None) != total(RANDOM, RANDOM, 5000, None)
+
+
+def test_pieces_come_one_by_one_and_add_up() -> None:
+    """So that a bar can show how far it is."""
+    for games in (1, 16_001, 1_000_000):
+        pieces = [piece.games for piece in Simulation(RANDOM, RANDOM, games, 1).run(1)]
+        assert sum(pieces) == games
+        assert max(pieces) <= 16_000
+
+
+def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
+    """The whole pieces, how many of how many, with their intervals; then the command ends with 130."""
+    bar, out = Watcher(leaves_after=PIECE), io.StringIO()
+    options = Namespace(x="random", o="random", games=10**12, seed=1, jobs=1, json=False)
+
+    with pytest.raises(SystemExit) as leaving:
+        tell_simulation(options, find_policy, out, bar)
+
+    assert leaving.value.code == 130
+    assert bar.is_cleared
+    first, *rows = out.getvalue().splitlines()
+    assert first.startswith(f"random (X) against random (O): {PIECE:,} of 1,000,000,000,000 games in ")
+    assert len(rows) == 5
+
+
+def test_ctrl_c_before_the_first_piece_tells_that_there_is_nothing() -> None:
+    """No share is made of no games, in text and in data."""
+    for is_json in (False, True):
+        out = io.StringIO()
+        options = Namespace(x="random", o="random", games=PIECE, seed=1, jobs=1, json=is_json)
+        with pytest.raises(SystemExit):
+            tell_simulation(options, find_policy, out, Watcher(leaves_after=0))
+        text = out.getvalue()
+        assert json.loads(text)["games"] == 0 if is_json else " 0 of " in text
+
+
+def test_data_say_everything() -> None:
+    """Counts, shares, intervals, and exact fractions as text."""
+    found = json.loads(told(json=True, x="club", o="perfect", games=5000))
+    exact = odds(CLUB, PERFECT)
+
+    assert (found["x"], found["o"], found["games"], found["asked"]) == ("club", "perfect", 5000, 5000)
+    assert sum(found[end]["count"] for end in ("x_wins", "draw", "o_wins")) == 5000
+    assert [Fraction(found[e]["exact"]) for e in ("x_wins", "draw", "o_wins")] == [
+        exact.x,
+        exact.draw,
+        exact.o,
+    ]
+    low, high = found["draw"]["interval"]
+    assert low < found["draw"]["share"] < high
+    assert found["x_wins"]["errors"] is None
+    assert Fraction(found["length"]["exact"]) == exact.length
+
+
+@given(st.integers(1, 10**9), st.fractions(0, 1))
+def test_an_interval_holds_its_count_and_stays_between_nothing_and_everything(
+    games: int, part: Fraction
+) -> None:
+    """Whatever was counted; what never happened may still be possible."""
+    count = int(games * part)
+    low, high = Share("draw", count, games, Fraction(1, 2)).interval
+
+    assert 0 <= low <= count / games <= high <= 1
+    assert low < high
+    assert (low == 0) == (count == 0)
+    assert (high == 1) == (count == games)
+
+
+def test_errors_are_counted_in_standard_errors() -> None:
+    """Of a hundred tosses, sixty heads are two of them off."""
+    assert isclose(Share("heads", 60, 100, Fraction(1, 2)).errors or 0, 2.0)
+    assert Share("never", 0, 100, Fraction(0)).errors is None
+    assert Share("never", 1, 100, Fraction(0)).errors == float("inf")
+    assert Share("hardly", 0, 100, Fraction(1, 10**400)).errors is not None
+    assert Share("hardly", 1, 100, Fraction(1, 10**999)).errors == float("inf")
+
+
+def test_shares_are_those_of_the_tally() -> None:
+    """In the order in which they are told."""
+    exact = odds(RANDOM, RANDOM)
+
+    found = shares(Tally(5, 3, 2, 70), exact)
+
+    assert [(share.what, share.count, share.games) for share in found] == [
+        ("X wins", 5, 10),
+        ("draw", 3, 10),
+        ("O wins", 2, 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--x", "nobody"], "there is no policy 'nobody'"),
+        (["--o", "club:luck=1"], "club has no 'luck'"),
+        (["--games", "0"], "'0' is not a whole number from 1 on"),
+        (["--games", "many"], "'many' is not a whole number"),
+        (["--games", "1000000000000001"], "is no number of games"),
+        (["--seed", "-1"], "'-1' is not a whole number|expected one argument"),
+        (["--seed", "x"], "'x' is not a whole number"),
+        (["--jobs", "0"], "'0' is not a whole number from 1 on"),
+        (["--x", "program:./bot"], "'program:./bot' is a program, and only a bot can be named here"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_a_sentence(arguments: list[str], message: str) -> None:
+    """With exit code 2 and nothing on the standard output."""
+    ran = noughts("simulate", *arguments)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert any(words in ran.stderr for words in message.split("|"))
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_command_in_a_terminal_shows_a_bar_and_hears_ctrl_c() -> None:
+    """Two processes share the work, and whatever they are at, neither says a word about it."""
+    with in_terminal("simulate", "--games", "1000000000000", "--jobs", "2") as session:
+        session.expect("[")
+        session.type(CTRL_C)
+        session.hear(r"random \(X\) against random \(O\): [\d,]+ of 1,000,000,000,000 games in")
+        assert session.end() == 130
+    assert b"Traceback" not in session.output
+
+
+def test_ctrl_c_in_the_middle_tells_what_was_counted() -> None:
+    """When the processes are at work, which hear it as well and say nothing."""
+    with in_terminal("simulate", "--games", "300000000", "--jobs", "2") as session:
+        session.hear(r"\] [1-9]\d* %")
+        session.type(CTRL_C)
+        session.hear(r"\(O\): [1-9][\d,]+ of 300,000,000 games in")
+        session.expect("std. errors")
+        assert session.end() == 130
+    assert b"Traceback" not in session.output
+
+
+def test_a_process_that_is_killed_ends_the_command_with_a_sentence() -> None:
+    """It may be the system that was short of memory; what was counted until then is told."""
+    with subprocess.Popen(
+        [*COMMAND, "simulate", "--games", "1000000000000", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        os.kill(a_worker_of(process.pid), signal.SIGKILL)
+        told, complaint = process.communicate(timeout=DEADLINE)
+
+    assert process.returncode == 1
+    assert "of 1,000,000,000,000 games in" in told
+    assert complaint == "noughts: cannot go on: a process that shared the work was ended\n"
+
+
+def a_worker_of(process: int) -> int:
+    """Return the first process that is there to share the work of another, as soon as there is one."""
+    deadline = time.monotonic() + DEADLINE
+    while time.monotonic() < deadline:
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            with suppress(FileNotFoundError):
+                if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return int(child)
+    pytest.fail("nobody came to share the work")
+
+
+def test_the_command_between_pipes_shows_no_bar() -> None:
+    """What it tells is a table, and nothing else."""
+    ran = noughts("simulate", "--games", "1000", "--seed", "1")
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert without_time(ran.stdout) == without_time(told())
+
+
+def test_a_closed_pipe_ends_the_command_without_a_word() -> None:
+    """Whoever was reading has gone."""
+    with between_pipes("simulate", "--games", "1000000", "--jobs", "1") as session:
+        session.stop_reading()
+        assert session.end() == 0
+
+
+def test_without_the_lab_s_packages_the_command_says_what_to_install() -> None:
+    """In one sentence."""
+    code = "import sys; sys.modules['numpy'] = None; from noughts.__main__ import main; sys.exit(main())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "simulate"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+
+    assert ran.returncode == 2
+    assert ran.stderr == (
+        "noughts: the lab needs 'numpy', which is not installed: pip install 'noughts[lab]'\n"
+    )

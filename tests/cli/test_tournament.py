@@ -1,0 +1,531 @@
+"""The tournament command: its table to the letter, its data, and what is left of an interrupted one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+from errno import EMFILE
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from command import environment, noughts
+from hostile_bots import POLITE, command, plays
+from noughts import errors
+from noughts.bots.odds import odds
+from noughts.bots.registry import find_policy
+from noughts.cli.commands.tournament import (
+    COLUMNS,
+    Report,
+    tell_tournament,
+    write_csv,
+    write_json,
+    write_table,
+)
+from noughts.cli.options import parser
+from noughts.lab.ratings import Rating
+from noughts.lab.tournament import Entrant, Forfeits, Meeting
+from pseudo_terminal import CTRL_C, between_pipes, in_terminal
+
+PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
+FIRST = f"program:{command(POLITE)}"
+LONG = "club:win=0,block=0,fork=0\x1b[2J"
+WAITS = """
+games = 0
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "noughts":
+        say("name thinker")
+    if words[0] == "new":
+        games += 1
+        if games == 3:
+            os.write(9, b"!")
+            wait()
+    if words[0] == "position":
+        say(f"move {words[1].replace('/', '').index('_') + 1}")
+    if words[0] == "bye":
+        break
+"""
+"""It plays two games, and in the third it tells a pipe that it is thinking."""
+
+
+class Bar:
+    """A bar that remembers what it showed."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.shown: list[int] = []
+        self.is_clear = True
+
+    def show(self, done: int) -> None:
+        """Note it."""
+        self.shown.append(done)
+        self.is_clear = False
+
+    def clear(self) -> None:
+        """Note that, too."""
+        self.is_clear = True
+
+
+def told(*arguments: str, bars: list[Bar] | None = None) -> str:
+    """Return what is told of a tournament, in this process."""
+    line = ["tournament", *arguments]
+    out = io.StringIO()
+
+    def bar(total: int) -> Bar:
+        made = Bar(total)
+        if bars is not None:
+            bars.append(made)
+        return made
+
+    tell_tournament(parser(line).parse_args(line), find_policy, out, bar)
+    return out.getvalue()
+
+
+def report() -> Report:
+    """Return a report of a tournament that was interrupted, with one of each thing that can be told."""
+    thirds = Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)
+    entrants = [Entrant(name, name, None) for name in ("random", "perfect", LONG)]
+    return Report(
+        entrants=tuple(entrants),
+        games=50,
+        seed="s",
+        planned=200,
+        played=51,
+        meetings=(
+            Meeting("random", "perfect", 50, (Fraction(0), Fraction(0), Fraction(1)), is_exact=True),
+            Meeting("perfect", "random", 50, (Fraction(1), Fraction(0), Fraction(0)), is_exact=True),
+            Meeting(LONG, "random", 48, thirds, is_exact=False),
+            Meeting("random", LONG, 3, (Fraction(1), Fraction(0), Fraction(0)), is_exact=False),
+            Meeting("perfect", LONG, 0, (Fraction(0), Fraction(0), Fraction(0)), is_exact=False),
+            Meeting(LONG, "perfect", 0, (Fraction(0), Fraction(0), Fraction(0)), is_exact=False),
+        ),
+        ratings=(
+            Rating("perfect", 512.4, 400.2, 600.0),
+            Rating(LONG, -0.4, -20.0, 20.0),
+            Rating("random", -512.0, -600.4, -400.0),
+        ),
+        forfeits=(Forfeits("random", 1, "was late"), Forfeits(LONG, 1234, "said \x1b")),
+    )
+
+
+# To read
+
+
+def test_a_table_to_the_letter() -> None:
+    """The best first; ~ for games, nothing for exact odds, ? for what was not played; then the notes."""
+    out = io.StringIO()
+    write_table(report(), out)
+
+    assert out.getvalue() == (
+        "#  bot                   rating        95 %  score      1     2     3\n"
+        "1  perfect                  512    400..600    100      -     ?   100\n"
+        "2  club:win=0,block=0,…       0     -20..20   25.0      ?     - ~25.0\n"
+        "3  random                  -512  -600..-400   25.3      0 ~75.0     -\n"
+        "\n"
+        r"2 is club:win=0,block=0,fork=0\x1b[2J."
+        "\n"
+        "Only 51 of 200 games were played: it was interrupted.\n"
+        "Scores are in percent, over both seats; those with ~ are from games.\n"
+        "random forfeited a game: was late.\n"
+        r"club:win=0,block=0,fork=0\x1b[2J forfeited 1,234 games, the first one: said \x1b."
+        "\n"
+    )
+
+
+def test_exact_odds_are_told_to_the_letter() -> None:
+    """A pair of policies needs neither games nor luck: the same command tells the same."""
+    assert noughts("tournament", "random", "perfect").stdout == told("bot:random", "perfect")
+    assert told("random", "perfect") == (
+        "#  bot      rating        95 %  score     1    2\n"
+        "1  perfect     329    282..394   97.8     - 97.8\n"
+        "2  random     -329  -394..-282    2.2   2.2    -\n"
+        "\n"
+        "Scores are in percent, over both seats; all are exact.\n"
+    )
+
+
+def test_who_has_not_met_anybody_has_no_interval() -> None:
+    """There is nothing to say of it, in the table or in the data."""
+    entrants = tuple(Entrant(name, name, None) for name in ("random", "perfect"))
+    none = Fraction(0), Fraction(0), Fraction(0)
+    met = Meeting("random", "perfect", 0, none, is_exact=False)
+    ratings = tuple(Rating(bot.name, 0.0, None, None) for bot in entrants)
+    unmet = report().replace(entrants=entrants, meetings=(met,), ratings=ratings)
+
+    table, data = io.StringIO(), io.StringIO()
+    write_table(unmet, table)
+    write_json(unmet, data)
+
+    assert table.getvalue().splitlines()[1].split() == ["1", "random", "0", "?", "?", "-", "?"]
+    assert [(bot["low"], bot["high"]) for bot in json.loads(data.getvalue())["bots"]] == [
+        (None, None)
+    ] * 2
+
+
+def test_where_two_have_met_in_one_seat_only_it_is_said() -> None:
+    """The first move is worth something, and there nothing makes up for it."""
+    out = io.StringIO()
+    meetings = report().meetings
+    write_table(
+        report().replace(meetings=(*meetings[:3], meetings[3].replace(games=0), *meetings[4:])), out
+    )
+
+    assert (
+        "Where two have met in one seat only, the first move counts in their score.\n" in out.getvalue()
+    )
+
+
+def test_wide_letters_leave_the_columns_straight() -> None:
+    """Each takes two columns."""
+    ratings = tuple(Rating(name, 0.0, -1.0, 1.0) for name in ("三目並べ", "perfect"))
+    out = io.StringIO()
+    write_table(report().replace(ratings=ratings), out)
+
+    lines = out.getvalue().splitlines()[:3]
+    assert len({sum(2 if sign in "三目並べ" else 1 for sign in line) for line in lines}) == 1
+
+
+def test_six_bots_have_room_in_eighty_columns() -> None:
+    """And all rows are as long as the head; so they are with a dozen."""
+    for count in (6, 12):
+        names = [f"newell-sim{number:02}" for number in range(count)]
+        shares = Fraction(1, 7), Fraction(2, 7), Fraction(4, 7)
+        met = tuple(Meeting(*pair, 10, shares, is_exact=False) for pair in permutations(names, 2))
+        ratings = tuple(Rating(name, -409.0, -439.0, -382.0) for name in names)
+        out = io.StringIO()
+        write_table(report().replace(meetings=met, ratings=ratings), out)
+
+        lines = out.getvalue().split("\n\n")[0].splitlines()
+        assert len({len(line) for line in lines}) == 1
+        assert count > 6 or len(lines[0]) <= 80
+        assert [line.split()[0] for line in lines] == ["#", *map(str, range(1, count + 1))]
+
+
+# As data
+
+
+def test_a_spreadsheet_has_a_row_for_each_pair_and_seat() -> None:
+    """Shares as exact fractions, which sum to one; names as they are."""
+    out = io.StringIO()
+    write_csv(report(), out)
+    rows = [*csv.DictReader(out.getvalue().splitlines())]
+
+    assert out.getvalue().splitlines()[0] == ",".join(COLUMNS) == "x,o,games,x_wins,draw,o_wins,exact"
+    assert out.getvalue().splitlines()[1] == "random,perfect,50,0,0,1,true"
+    assert rows[2] == {
+        "x": LONG,
+        "o": "random",
+        "games": "48",
+        "x_wins": "1/3",
+        "draw": "1/3",
+        "o_wins": "1/3",
+        "exact": "false",
+    }
+
+
+def test_data_say_everything() -> None:
+    """Fractions as text and as numbers, counts of what was played, ratings, and what was forfeited."""
+    out = io.StringIO()
+    write_json(report(), out)
+    data = json.loads(out.getvalue())
+
+    bots, meetings = data.pop("bots"), data.pop("meetings")
+    assert data == {
+        "games": 50,
+        "seed": "s",
+        "planned": 200,
+        "played": 51,
+        "forfeits": [
+            {"name": "random", "games": 1, "first": "was late"},
+            {"name": LONG, "games": 1234, "first": "said \x1b"},
+        ],
+    }
+    assert bots[1] == {
+        "name": "perfect",
+        "asked": "perfect",
+        "rank": 1,
+        "rating": 512.4,
+        "low": 400.2,
+        "high": 600.0,
+        "score": "1",
+        "about": {"score": 1.0},
+    }
+    assert [bot["rank"] for bot in bots] == [3, 1, 2]
+    assert meetings[2] == {
+        "x": LONG,
+        "o": "random",
+        "games": 48,
+        "exact": False,
+        "x_wins": "1/3",
+        "draw": "1/3",
+        "o_wins": "1/3",
+        "about": {"x_wins": 1 / 3, "draw": 1 / 3, "o_wins": 1 / 3},
+        "counts": {"x_wins": 16, "draw": 16, "o_wins": 16},
+    }
+    assert meetings[0]["counts"] is None
+
+
+def test_exact_data_are_those_of_the_library() -> None:
+    """As the odds command tells them."""
+    rows = [*csv.DictReader(told("random", "perfect", "--csv", "--games", "7").splitlines())]
+
+    for row in rows:
+        exact = odds(find_policy(row["x"]), find_policy(row["o"]))
+        shares = [Fraction(row[column]) for column in ("x_wins", "draw", "o_wins")]
+        assert shares == [exact.x, exact.draw, exact.o]
+        assert (row["games"], row["exact"]) == ("7", "true")
+
+
+# Games
+
+
+def test_the_same_seed_tells_the_same() -> None:
+    """Whatever the number of tables; another seed tells something else."""
+    asked = "random", FIRST, "--games", "30", "--json", "--seed"
+
+    first, again, other = (
+        told(*asked, seed, "--jobs", jobs) for seed, jobs in (("a", "1"), ("a", "4"), ("b", "4"))
+    )
+
+    assert first == again
+    assert json.loads(first)["meetings"] != json.loads(other)["meetings"]
+
+
+def test_without_a_seed_one_is_drawn_and_told() -> None:
+    """With it the same games can be played again."""
+    asked = "random", FIRST, "--games", "5", "--json"
+    first = told(*asked)
+
+    assert told(*asked, "--seed", json.loads(first)["seed"]) == first
+    assert told(*asked) != first
+
+
+def test_the_bar_shows_every_game_and_then_nothing() -> None:
+    """From none to all of them."""
+    bars: list[Bar] = []
+    told("random", FIRST, "--games", "3", bars=bars)
+    (bar,) = bars
+
+    assert bar.total == 6
+    assert bar.shown == [*range(7)]
+    assert bar.is_clear
+
+
+def test_the_bar_shows_exact_odds_too() -> None:
+    """Many policies take a while; there is one for them, and one for games."""
+    bars: list[Bar] = []
+    told("random", "club", FIRST, "--games", "1", bars=bars)
+
+    assert [bar.total for bar in bars] == [2, 4]
+    assert bars[0].shown == [1, 2]
+    assert all(bar.is_clear for bar in bars)
+
+
+def test_who_forfeits_is_told_once_with_the_first_reason() -> None:
+    """At the end, and it has lost."""
+    text = told("random", f"program:{command(plays('sys.exit(7)'))}", "--games", "2", "--patience", "30")
+
+    assert text.splitlines()[1].split()[4:] == ["100", "-", "~100"]
+    assert text.endswith(
+        "program:hostile forfeited 4 games, the first one: hostile ended with exit code 7.\n"
+    )
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["random"], "a tournament needs two bots at least, and 'random' is alone"),
+        (["random", "random"], "'random' is named twice: a bot does not meet itself"),
+        (["random", "perfect", "--plot", "x.gif"], "'x.gif' ends in neither .svg nor .png"),
+        (["random", "perfect", "--plot", "/none/such.svg"], "/none/such.svg cannot be written: No such"),
+        (["random", "program:/none/such"], "'/none/such' cannot be started: No such file"),
+        (["random", "perfect", "--games", "1000000001"], "a pair plays 1,000,000,000 games in each"),
+    ],
+)
+def test_what_cannot_be_held_is_refused(arguments: list[str], message: str) -> None:
+    """In a sentence, before any game."""
+    with pytest.raises(errors.NoughtsError) as refused:
+        told(*arguments)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_refusal_ends_the_command_with_a_sentence() -> None:
+    """And nothing else."""
+    ran = noughts("tournament", "random", "program:")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == "noughts: program: needs a command, such as program:./mybot\n"
+
+
+# The plot
+
+
+def test_a_plot_is_drawn_beside_the_table(tmp_path: Path) -> None:
+    """With all names in it; the table is the same."""
+    file = tmp_path / "ratings.svg"
+
+    assert told("random", "perfect", "--plot", str(file)) == told("random", "perfect")
+    assert all(f">{name}<" in file.read_text() for name in ("random", "perfect"))
+
+
+def test_the_table_is_told_before_a_plot_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes wrong with the picture takes nothing away from it."""
+    line = ["tournament", "random", "perfect", "--plot", str(tmp_path / "plot.svg")]
+    out = io.StringIO()
+
+    def fails(*_: object) -> None:
+        assert "all are exact" in out.getvalue()
+        raise errors.StoreUnavailable("no disk")
+
+    monkeypatch.setattr("noughts.lab.plots.plot_ratings", fails)
+    with pytest.raises(errors.StoreUnavailable, match="no disk"):
+        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+
+
+# When no program can be started
+
+
+def test_what_was_played_is_told_when_no_more_programs_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is nobody's forfeit, and the sentence comes after the table."""
+    line = ["tournament", "random", FIRST, "--games", "30", "--jobs", "1", "--seed", "a"]
+    out, popen, started = io.StringIO(), subprocess.Popen, 0
+
+    def full(*words: object, **settings: object) -> object:
+        nonlocal started
+        started += 1
+        if started > 2:  # one for the name, one for the first sitting
+            raise OSError(EMFILE, "Too many open files")
+        return popen(*words, **settings)  # type: ignore[call-overload]  # handed on as they are
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    with pytest.raises(errors.StoreError, match="no program can be started now: Too many open files"):
+        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+
+    assert "Only 25 of 60 games were played: it was interrupted.\n" in out.getvalue()
+    assert "Where two have met in one seat only" in out.getvalue()
+    assert "forfeited" not in out.getvalue()
+
+
+# Ctrl-C
+
+
+class Thinkers:
+    """Programs that think for ever, once they have played two games; whether any is left can be seen."""
+
+    def __init__(self, pipe: Path) -> None:
+        os.mkfifo(pipe)
+        self._reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self._writing = os.open(
+            pipe, os.O_WRONLY
+        )  # somebody has it open, until we ask whether anybody has
+        line = shlex.join(["sh", "-c", f'exec 9>"$0"; exec {command(WAITS)}', str(pipe)])
+        self.asked = f"program:{line}"
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many are thinking."""
+        while count:
+            assert select.select([self._reading], [], [], 60)[0]
+            count -= len(os.read(self._reading, count))
+
+    def are_gone(self) -> bool:
+        """Wait until nobody has the pipe open any more."""
+        os.close(self._writing)
+        hung_up = select.poll()
+        hung_up.register(self._reading, 0)
+        gone = bool(hung_up.poll(60_000))
+        os.close(self._reading)
+        return gone
+
+
+@pytest.fixture
+def thinkers(tmp_path: Path) -> Thinkers:
+    """Return some who will think for ever."""
+    return Thinkers(tmp_path / "alive")
+
+
+def test_ctrl_c_tells_what_was_played_and_ends_all_programs(thinkers: Thinkers) -> None:
+    """At a terminal, where there is a bar; the exit code says that it was interrupted."""
+    asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--patience", "600"
+    with in_terminal(*asked, env=environment()) as session:
+        session.expect("] 4 %")
+        thinkers.wait_for(2)
+        session.type(CTRL_C)
+        session.expect("1  perfect ")
+        session.expect("Only 4 of 100 games were played: it was interrupted.")
+        session.expect("Goodbye!")
+        assert session.end() == 130
+    assert b"Traceback" not in session.output
+    assert thinkers.are_gone()
+
+
+def test_interrupted_data_are_whole(thinkers: Thinkers) -> None:
+    """No word of goodbye is mixed with them."""
+    asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--json"
+    with between_pipes(*asked, "--patience", "600") as session:
+        thinkers.wait_for(2)
+        for _ in range(20):  # an impatient second one changes nothing
+            session.send(signal.SIGINT)
+        assert session.end() == 130
+    assert thinkers.are_gone()
+    assert json.loads(session.output)["played"] == 4
+
+
+def test_a_signal_ends_all_programs_without_a_word(thinkers: Thinkers) -> None:
+    """Nobody is there to be told."""
+    asked = "tournament", "perfect", thinkers.asked, "--jobs", "2", "--patience", "600"
+    with between_pipes(*asked) as session:
+        thinkers.wait_for(2)
+        session.send(signal.SIGTERM)
+        assert session.end() == 143
+    assert thinkers.are_gone()
+    assert session.output == b""
+
+
+# The page
+
+
+def test_the_page_shows_what_the_command_tells() -> None:
+    """To the letter."""
+    (session,) = re.findall(r"```console\n\$ noughts tournament (.*?)```", PAGE, re.DOTALL)
+    arguments, _, output = session.partition("\n")
+
+    assert told(*arguments.split()) == output
+
+
+def test_the_page_names_every_column_and_field() -> None:
+    """In code, so that it can be found."""
+    out = io.StringIO()
+    write_json(report(), out)
+    data = json.loads(out.getvalue())
+
+    names = {*COLUMNS, *data, *data["bots"][0], *data["meetings"][0], *data["forfeits"][0]}
+    assert {name for name in names if f"`{name}`" not in PAGE} == set()
+
+
+def test_the_code_on_the_page_draws_learning_curves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it stands there."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+
+    exec(code, {})  # noqa: S102 - our own page
+
+    assert ">taught by perfect<" in (tmp_path / "curves.svg").read_text()

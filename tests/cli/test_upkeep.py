@@ -1,0 +1,669 @@
+"""Games deleted, stores restored and repaired, by the real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+from argparse import Namespace
+from contextlib import closing, suppress
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from pwd import getpwuid
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from command import COMMAND
+from forked import noughts
+from noughts import open_store
+from noughts.cli.commands import store as store_tasks
+from noughts.core.errors import CorruptStore, NotAStore, StoreUnavailable
+from noughts.store.backups import backup, repair, restore
+from noughts.store.base import ALL_GAMES
+from noughts.store.files import write_whole
+from noughts.store.records import record_hash
+from noughts.store.salvage import salvage
+from noughts.store.verify import verify
+from pseudo_terminal import DEADLINE, in_terminal
+from saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """Return a data folder with three games in it."""
+    folder = tmp_path / "good"
+    save(folder, "aaaaaaaa", *DRAW, x="Ann", o="Bob")
+    save(folder, "bbbbbbbb", *X_WINS)
+    save(folder, "cccccccc", "5", "1", x="Ann")
+    return folder
+
+
+def change(folder: Path, statement: str) -> None:
+    """Change a store behind its back."""
+    with closing(sqlite3.connect(file(folder))) as store:
+        store.execute(statement)
+        store.commit()
+
+
+def save_many(folder: Path, games: int) -> None:
+    """Save so many games of five moves."""
+    with open_store(url(folder)) as store:
+        for number in range(games):
+            play(store, f"game{number}", *X_WINS)
+
+
+# Deleting a game
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_deleted"), [("y\n", True), ("YES\n", True), ("n\n", False), ("", False)]
+)
+def test_a_game_is_deleted_after_a_question(good: Path, answer: str, *, is_deleted: bool) -> None:
+    """Only yes is a yes, and the game is shown before it is asked."""
+    ran = noughts("games", "--delete", "aaa", typed=answer, env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Ann against Bob: the game is drawn" in ran.stdout
+    assert "Delete this game for good? (y/n) " in ran.stdout
+    assert ran.stdout.endswith("Deleted.\n" if is_deleted else "Nothing was deleted.\n")
+    assert ("aaaaaaaa" not in ids(good)) == is_deleted
+    assert noughts("store", "verify", env=saving(good)).returncode == 0
+
+
+def test_a_game_that_is_not_there_can_not_be_deleted(good: Path) -> None:
+    """Nothing is asked."""
+    ran = noughts("games", "--delete", "zzz", typed="y\n", env=saving(good))
+
+    assert ran.returncode == 2
+    assert "zzz" in ran.stderr
+    assert "Delete" not in ran.stdout
+
+
+def test_the_game_that_is_shown_is_the_one_that_is_deleted(good: Path) -> None:
+    """Even if a newer one has an id that begins like its own."""
+    save(good, "aaaaaaaa2", "5", x="Eve")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert "Ann against Bob" in ran.stdout
+    assert "Eve" not in ran.stdout
+    assert sorted(ids(good)) == ["aaaaaaaa2", "bbbbbbbb", "cccccccc"]
+
+
+def test_a_game_that_the_catalogue_has_lost_can_be_deleted(good: Path) -> None:
+    """Its records are still there."""
+    change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert noughts("store", "verify", env=saving(good)).returncode == 0
+
+
+def test_an_exact_id_counts_more_than_the_beginning_of_another(good: Path) -> None:
+    """Even if the catalogue knows the other one only."""
+    save(good, "aaaaaaaa2", "5", x="Eve")
+    change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
+
+    ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Eve" not in ran.stdout
+    assert sorted(ids(good)) == ["aaaaaaaa2", "bbbbbbbb", "cccccccc"]
+
+
+def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
+    """That is an error, unlike a list of nothing."""
+    ran = noughts("games", "--delete", "aaa", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("noughts: there is no store at ")
+
+
+# Verifying
+
+
+def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
+    """How much is good, and every fault."""
+    ran = noughts("store", "verify", "--json", env=saving(good))
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout) == {"games": 3, "events": 63, "faults": []}
+
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    change(good, "DELETE FROM noughts_games WHERE id = 'bbbbbbbb'")
+    ran = noughts("store", "verify", "--json", env=saving(good))
+    assert ran.returncode == 1
+    found = json.loads(ran.stdout)
+    assert found["games"] == 2
+    assert [fault for fault in found["faults"] if "of the first" in fault] == found["faults"]
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_the_exit_code_tells_of_damage_though_nobody_reads_the_report(
+    good: Path, form: tuple[str, ...]
+) -> None:
+    """Somebody may have piped it into a program that has ended."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    ran = subprocess.run(
+        [*COMMAND, "store", "verify", *form],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=saving(good),
+        check=False,
+        timeout=DEADLINE,
+    )
+    os.close(writing)
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"noughts: the store is damaged")
+    assert ran.stderr.count(b"\n") == 1
+
+
+def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> None:
+    """A byte of it has changed."""
+    change(good, "UPDATE noughts_records SET events = CAST(x'7bff' AS TEXT) WHERE game = 'aaaaaaaa'")
+
+    ran = noughts("games", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("damaged") == 1
+    assert len(ran.stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize("damage", ["a trigger", "a cut"])
+def test_what_is_still_good_is_counted_in_a_store_that_can_not_be_opened(good: Path, damage: str) -> None:
+    """With what keeps it from being opened."""
+    save_many(good, 60)
+    if damage == "a trigger":
+        change(good, "CREATE TRIGGER busy AFTER INSERT ON noughts_records BEGIN SELECT 1; END")
+        fault = "the trigger 'busy' on 'noughts_records' is not part of a store"
+    else:
+        os.truncate(file(good), file(good).stat().st_size - 4096)
+        fault = "malformed"
+
+    ran = noughts("store", "verify", "--json", env=saving(good))
+
+    found = json.loads(ran.stdout)
+    assert (found["games"] == 63) if damage == "a trigger" else (30 < found["games"] < 63)
+    assert fault in found["faults"][0]
+    assert ran.returncode == 1
+    assert "noughts store repair copies what is sound" in ran.stderr
+
+
+def test_a_checkpoint_that_can_not_be_read_hides_no_other_fault(good: Path) -> None:
+    """It is one fault among others."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+    checkpoint = Path(f"{file(good)}-checkpoint")
+    checkpoint.unlink()
+    checkpoint.mkdir()
+
+    ran = noughts("store", "verify", env=saving(good))
+
+    assert ran.returncode == 1
+    assert f"the checkpoint {checkpoint} can't be read: Is a directory\n" in ran.stdout
+    assert "the catalogue is wrong about game 'bbbbbbbb'" in ran.stdout
+
+
+class Terminal(StringIO):
+    """A terminal that somebody looks at."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("columns", "delay", "is_shown"), [(80, 0, True), (20, 0, False), (80, 9999, False)]
+)
+def test_a_person_sees_how_far_the_verification_is(
+    good: Path, monkeypatch: pytest.MonkeyPatch, columns: int, delay: int, *, is_shown: bool
+) -> None:
+    """If it takes longer than a moment, and where there is room; the line is left empty."""
+    terminal, out = Terminal(), StringIO()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(store_tasks, "PROGRESS_DELAY_SECONDS", delay)
+
+    store_tasks.run_task(Namespace(task="verify", store=url(good), json=False), out)
+
+    assert ("0 %" in terminal.getvalue()) == is_shown
+    assert terminal.getvalue().rpartition("\r")[2] == ""
+    assert out.getvalue() == "3 games, 63 events: all as they were recorded.\n"
+
+
+# Restoring
+
+
+def back_up(folder: Path, target: Path) -> None:
+    """Make a backup."""
+    assert noughts("store", "backup", str(target), env=saving(folder)).returncode == 0
+
+
+def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> None:
+    """What was there is kept under a new name, and both are whole."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    save(good, "dddddddd", "1")
+
+    for number in ("", "-2"):
+        ran = noughts("store", "restore", str(copy), env=saving(good))
+
+        kept = file(good).with_name(f"games-replaced{number}.sqlite")
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert ran.stdout == (
+            f"3 games, 63 events: restored from {copy}.\nWhat was there is now {kept}.\n"
+        )
+        assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+        with open_store(f"sqlite:{kept}") as store:
+            assert verify(store).games == (3 if number else 4)
+    names = {path.name.partition(".")[0] for path in file(good).parent.iterdir()}
+    assert names == {"games", "games-replaced", "games-replaced-2"}
+
+
+def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path) -> None:
+    """Even if its checkpoint is still there."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    file(good).unlink()
+    refused = noughts("play", typed="5\n", env=saving(good))
+    assert refused.returncode == 1
+    assert "Restore a backup with noughts store restore" in refused.stderr
+    listed = noughts("games", env=saving(good))
+    assert listed.returncode == 1
+    assert "is gone: its checkpoint counts" in listed.stderr
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(digits(good)) == 3
+
+
+def test_a_damaged_backup_is_not_restored(good: Path, tmp_path: Path) -> None:
+    """The store stays as it was."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with closing(sqlite3.connect(copy)) as store:
+        store.execute("DELETE FROM noughts_records WHERE game = 'cccccccc'")
+        store.commit()
+    save(good, "dddddddd", "1")
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert ran.returncode == 1
+    assert "is damaged, and was not restored" in ran.stderr
+    assert len(digits(good)) == 4
+    assert {path.name for path in file(good).parent.iterdir()} == {
+        "games.sqlite",
+        "games.sqlite-checkpoint",
+    }
+
+
+def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, tmp_path: Path) -> None:
+    """Everything that is there is good, but nobody knows what is missing."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    (tmp_path / "copy.sqlite-checkpoint").unlink()
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert ran.returncode == 0
+    assert ran.stderr.startswith("noughts: the checkpoint is missing")
+    assert len(digits(good)) == 3
+
+
+@pytest.mark.waits
+def test_nothing_is_restored_while_somebody_plays(good: Path, tmp_path: Path) -> None:
+    """Their moves would go into a file that is not the store any more."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with in_terminal("play", "--color=never", env=saving(good)) as session:
+        session.expect(asked(""))
+        session.type("5\n")
+        session.expect(asked("5"))
+
+        ran = noughts("store", "restore", str(copy), env=saving(good))
+
+        assert ran.returncode == 1
+        assert "another process has the store" in ran.stderr
+        session.type("1\n")
+        session.expect(asked("51"))
+    assert "51" in digits(good)
+
+
+def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path: Path) -> None:
+    """Its own locks would not keep it out."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    with open_store(url(good)) as store:
+        with pytest.raises(StoreUnavailable, match=r"this process has the store .* open: close it first"):
+            restore(str(copy), url(good))
+        assert verify(store).games == 3
+
+
+def test_a_store_is_not_restored_from_itself(good: Path) -> None:
+    """By whatever name."""
+    link = good / "link"
+    link.symlink_to(file(good))
+    for name in (file(good), link):
+        with pytest.raises(StoreUnavailable, match="is the store itself"):
+            restore(str(name), url(good))
+    assert len(digits(good)) == 3
+
+
+def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path) -> None:
+    """Or a server could not write to it any more, if root restores it."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    for path in good.rglob("*.sqlite*"):
+        path.chmod(0o640)
+        if os.geteuid() == 0:
+            os.chown(path, 1234, 1234)
+    before = {_rights(path) for path in good.rglob("*.sqlite*")}
+
+    restore(str(copy), url(good))
+
+    assert len(before) == 1
+    assert {_rights(path) for path in good.rglob("*.sqlite*")} == before
+    assert len([*good.rglob("*.sqlite*")]) == 4
+
+
+def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, tmp_path: Path) -> None:
+    """Even if the store had lost its checkpoint."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    checkpoint = Path(f"{file(good)}-checkpoint")
+    checkpoint.unlink()
+    file(good).chmod(0o640)
+
+    restore(str(copy), url(good))
+
+    assert _rights(checkpoint) == _rights(file(good))
+
+
+def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
+    """Whoever writes it: others of the group have to read it, and only root can give files away."""
+    group = 3000 if os.geteuid() == 0 else os.getgid()
+    path = open_folder(tmp_path) / "file"
+    path.write_bytes(b"old")
+    os.chown(path, -1, group)
+    path.chmod(0o660)
+
+    as_somebody_else(lambda: write_whole(path, b"new"), group)
+
+    assert path.read_bytes() == b"new"
+    assert (path.stat().st_gid, path.stat().st_mode & 0o777) == (group, 0o660)
+
+
+@pytest.mark.parametrize("kind", ["another program's database", "a newer store"])
+def test_only_a_store_is_replaced(good: Path, tmp_path: Path, kind: str) -> None:
+    """What belongs to somebody else is left alone; what may be a damaged store is not."""
+    copy, other = tmp_path / "copy.sqlite", tmp_path / "other.sqlite"
+    back_up(good, copy)
+    back_up(good, other)
+    setting = "application_id" if kind == "another program's database" else "user_version"
+    with closing(sqlite3.connect(other)) as store:
+        store.execute(f"PRAGMA {setting} = 99")
+    before = other.read_bytes()
+
+    with pytest.raises(NotAStore):
+        restore(str(copy), f"sqlite:{other}")
+
+    assert other.read_bytes() == before
+    other.write_bytes(b"rubbish")
+    assert restore(str(copy), f"sqlite:{other}").copied.games == 3
+
+
+def open_folder(tmp_path: Path) -> Path:
+    """Return a folder that everybody can write to."""
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        if folder.owner() == getpwuid(os.getuid()).pw_name:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder
+
+
+def as_somebody_else(work: Callable[[], object], group: int) -> None:
+    """Do something in another process, without root's rights if we have them."""
+    child = os.fork()
+    if not child:
+        code = 1
+        with suppress(BaseException):
+            if os.geteuid() == 0:
+                os.setgroups([group])
+                os.setgid(65534)
+                os.setuid(65534)
+            work()
+            code = 0
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def _rights(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mode, found.st_uid, found.st_gid
+
+
+# Repairing
+
+
+def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: Path) -> None:
+    """As on a disk that was mounted read-only because it fails."""
+    folder = open_folder(tmp_path)
+    store, target = folder / "games.sqlite", tmp_path / "target"
+    target.mkdir()
+    target.chmod(0o777)
+    back_up(good, store)
+    store.chmod(0o444)
+    folder.chmod(0o555)
+
+    as_somebody_else(lambda: repair(f"sqlite:{store}", str(target / "new.sqlite")), 65534)
+
+    assert [path.name for path in folder.iterdir() if "-wal" in path.name] == []
+    with open_store(f"sqlite:{target / 'new.sqlite'}") as repaired:
+        assert verify(repaired).games == 3
+    folder.chmod(0o777)
+
+
+@pytest.mark.parametrize("name", ["new store.sqlite", "new.sqlite"])
+def test_a_repair_says_how_to_use_what_it_made(good: Path, tmp_path: Path, name: str) -> None:
+    """The command does it, whatever the names are."""
+    place = f"sqlite:{file(good)}"
+    ran = noughts("store", "repair", "--store", place, str(tmp_path / name))
+
+    hint = ran.stdout.splitlines()[-1].removeprefix("To use it: noughts ")
+    restored = noughts(*shlex.split(hint))
+
+    assert (restored.returncode, restored.stderr) == (0, "")
+    assert f"restored from {tmp_path / name}" in restored.stdout
+    assert file(good).with_name("games-replaced.sqlite").exists()
+
+
+@pytest.mark.parametrize("task", [("backup", "/"), ("repair", "/"), ("repair", "--store", "sqlite:/")])
+def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
+    """Not even the one that has no name."""
+    ran = noughts("store", *task, env=saving(good))
+
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("noughts: ")
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_repair_leaves_a_game_behind_whose_time_can_not_be(good: Path, tmp_path: Path) -> None:
+    """Its hashes may be right all the same."""
+    with open_store(url(good)) as saved:
+        *_, before, last = saved.read("cccccccc")
+    link = record_hash(before.hash, "cccccccc", last.version, -5, last.key, last.text)
+    with closing(sqlite3.connect(file(good))) as store:
+        store.execute("UPDATE noughts_records SET at = -5, hash = ? WHERE hash = ?", (link, last.hash))
+        store.commit()
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games == 2
+    (left_behind,) = found.left_behind
+    assert "not -5" in left_behind
+    with open_store(url(good)) as saved, pytest.raises(CorruptStore, match="not -5"):
+        backup(saved, str(tmp_path / "copy.sqlite"))
+
+
+def test_a_repair_copies_every_sound_game(good: Path) -> None:
+    """It lists what it leaves behind, and the damaged store stays as it is."""
+    change(
+        good, "UPDATE noughts_records SET events = replace(events, 'Ann', 'Eve') WHERE game = 'aaaaaaaa'"
+    )
+    before = file(good).read_bytes()
+    repaired = file(good).with_name("games-repaired.sqlite")
+
+    ran = noughts("store", "repair", env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    first, left_behind, last = ran.stdout.splitlines()
+    assert first.startswith("2 games, ")
+    assert first.endswith(f"copied to {repaired}.")
+    assert left_behind.startswith("Not copied: game 'aaaaaaaa': the record at version 3")
+    assert last == f"To use it: noughts store restore {repaired}"
+    assert file(good).read_bytes() == before
+
+    assert noughts("store", "restore", str(repaired), env=saving(good)).returncode == 0
+    assert sorted(ids(good)) == ["bbbbbbbb", "cccccccc"]
+
+
+def test_a_repair_needs_no_index_and_no_catalogue(good: Path, tmp_path: Path) -> None:
+    """It reads the records alone, past triggers and whatever else is in the way."""
+    for statement in (
+        "DROP INDEX noughts_games_by_start",
+        "DELETE FROM noughts_games",
+        "CREATE TRIGGER trap BEFORE INSERT ON noughts_records BEGIN SELECT raise(ABORT, 'trap'); END",
+    ):
+        change(good, statement)
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.left_behind == ()
+    with open_store(f"sqlite:{tmp_path / 'new.sqlite'}") as store:
+        assert verify(store).games == len(store.catalogue(ALL_GAMES, 9)) == 3
+
+
+@pytest.mark.parametrize("what", ["missing", "folder", "text"])
+def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> None:
+    """A sentence says so."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("harm\n" * 1000)
+
+    ran = noughts("store", "repair", "--store", f"sqlite:{tmp_path / what}", env=saving(tmp_path))
+
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode == 1
+    assert ("nothing can be repaired" in ran.stderr) == (what == "text")
+
+
+def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, tmp_path: Path) -> None:
+    """Its log would be played into the backup; it is kept under the new name."""
+    copy = tmp_path / "copy.sqlite"
+    back_up(good, copy)
+    left = subprocess.run(
+        [sys.executable, "-c", KILLED, url(good)], capture_output=True, check=False, timeout=DEADLINE
+    )
+    assert left.returncode == -signal.SIGKILL
+    file(good).unlink()
+
+    ran = noughts("store", "restore", str(copy), env=saving(good))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
+    kept = file(good).with_name("games-replaced.sqlite-wal")
+    assert kept.stat().st_size > 0
+    assert ran.stdout.endswith(
+        f"What was there is now {file(good).with_name('games-replaced.sqlite')}.\n"
+    )
+
+
+KILLED = """
+import os, signal, sys
+from noughts import CreateGame, Service, open_store
+service = Service(open_store(sys.argv[1]))
+for number in range(9):
+    service.handle(f"game{number}", CreateGame())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_repair_leaves_behind_what_has_lost_its_end(good: Path, tmp_path: Path) -> None:
+    """The catalogue still says how the game ended."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb' AND version >= 15")
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games == 2
+    assert found.left_behind == ("game 'bbbbbbbb': its last records are missing",)
+
+
+def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -> None:
+    """It reads until no more rows come."""
+    save_many(tmp_path, 220)
+    change(tmp_path, "DELETE FROM sqlite_sequence")
+
+    found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
+
+    assert (found.copied.games, found.left_behind) == (220, ())
+
+
+class HalfReadable(sqlite3.Connection):
+    """A file whose first rows can't be read, and neither can the number of the last one."""
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as the library has it
+        """Fail where the file is damaged."""
+        if "sqlite_sequence" in statement or ("sequence > ?" in statement and values[0] < 40):
+            raise sqlite3.DatabaseError("malformed")
+        return super().execute(statement, values)
+
+
+def test_a_repair_reads_on_if_it_does_not_know_where_the_rows_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be the first rows that are lost, and not the last."""
+    unread: list[str] = []
+    save_many(tmp_path, 20)
+    monkeypatch.setattr("noughts.store.salvage.MAX_SKIPPED_AT_END", 10)
+    with monkeypatch.context() as patched:
+        connect = sqlite3.connect
+        patched.setattr(sqlite3, "connect", partial(connect, factory=HalfReadable))
+        rows = [*salvage(url(tmp_path), "records", unread)]
+
+    assert len(rows) == 80
+    assert unread == ["rows of the records can't be read at 41 places"]
+
+
+def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> None:
+    """Whatever does not lie on the missing pages; a game that is wholly missing is listed."""
+    save_many(tmp_path, 60)
+    size = file(tmp_path).stat().st_size
+    os.truncate(file(tmp_path), size - 4096)
+
+    found = repair(url(tmp_path), str(tmp_path / "new.sqlite"))
+
+    assert found.copied.games > 30
+    with open_store(f"sqlite:{tmp_path / 'new.sqlite'}") as store:
+        assert verify(store).games == found.copied.games
+
+
+def test_a_repair_lists_a_game_that_only_the_catalogue_knows(good: Path, tmp_path: Path) -> None:
+    """All its records are gone."""
+    change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
+
+    found = repair(url(good), str(tmp_path / "new.sqlite"))
+
+    assert found.left_behind == ("game 'bbbbbbbb': all its records are missing",)

@@ -1,0 +1,126 @@
+"""Bots to look on at."""
+
+from __future__ import annotations
+
+from io import StringIO
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from forked import noughts
+from noughts import NARRATIVE, Mark, O, Player, X
+from noughts.cli.commands.watch import Chance, Pause, watch
+from noughts.cli.local_game import Starters
+from noughts.cli.screen import Screen
+
+
+def test_the_pause_lies_between_moves() -> None:
+    """None before the first move, and none after the last."""
+    slept: list[float] = []
+    pause = Pause(2.0, slept.append)
+
+    pause()
+    assert slept == []
+
+    pause()
+    pause()
+    assert slept == [2.0, 2.0]
+
+
+def test_one_pause_for_each_move_but_the_first() -> None:
+    """Over all games together."""
+    slept: list[float] = []
+    out = StringIO()
+
+    watch(
+        Screen(out, NARRATIVE),
+        (),
+        Starters("loser", Random(3)),
+        dict.fromkeys(Mark, Chance(Random(3))),
+        Pause(0.5, slept.append),
+        2,
+    )
+
+    moves = sum(line in ("Player X:", "Player O:") for line in out.getvalue().splitlines())
+    assert len(slept) == moves - 1
+
+
+def test_the_same_seed_plays_the_same_game() -> None:
+    """And another seed plays another."""
+    first, again, other = (noughts("watch", "--interval", "0", "--seed", seed).stdout for seed in "aab")
+
+    assert first == again
+    assert first != other
+
+
+def test_games_are_counted_in_the_end() -> None:
+    """Each game is told whole, and the tally adds up."""
+    ran = noughts("watch", "--interval", "0", "--seed", "1", "--games", "20")
+    *told, tally = ran.stdout.splitlines()
+
+    x, o, drawn = (
+        told.count(line) for line in ("PLAYER X WON!", "PLAYER O WON!", "THE GAME ENDS WITH A DRAW!")
+    )
+    assert x + o + drawn == 20
+    assert tally == f"Tally: Player X {x}, Player O {o}, draws {drawn}"
+
+
+def test_names_are_told() -> None:
+    """In the moves, the result and the tally."""
+    out = StringIO()
+
+    watch(
+        Screen(out, NARRATIVE),
+        (Player("bob", X), Player("frank", O)),
+        Starters("X", Random(1)),
+        dict.fromkeys(Mark, Chance(Random(1))),
+        Pause(0, lambda _: None),
+        1,
+    )
+
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "bob:"
+    assert lines[6] == "frank:"
+    assert lines[-1] == "Tally: bob 1, frank 0, draws 0"
+    assert lines[-2] == "bob WON!"
+
+
+def starters(*options: str) -> list[tuple[str, str]]:
+    """Return who moved first and who won, or drew, in each of 30 games."""
+    ran = noughts("watch", "--interval", "0", "--seed", "s", "--games", "30", *options)
+    lines = [line for line in ran.stdout.splitlines() if not line.startswith("Tally")]
+    moved = [at for at, line in enumerate(lines) if line in ("Player X:", "Player O:")]
+    ended = [at for at, line in enumerate(lines) if "won" in line.lower() or "draw" in line.lower()]
+    first = [next(at for at in moved if at > end) for end in (-1, *ended[:-1])]
+    assert len(ended) == 30
+    return [(lines[at][7], lines[end]) for at, end in zip(first, ended, strict=True)]
+
+
+def test_the_loser_starts_the_next_game() -> None:
+    """And after a draw the other one; X starts the first."""
+    played = starters()
+
+    assert played[0][0] == "X"
+    for (first, result), (following, _) in pairwise(played):
+        winner = {"PLAYER X WON!": "X", "PLAYER O WON!": "O"}.get(result, first)
+        assert following != winner
+    assert starters("--first", "loser") == played
+
+
+@pytest.mark.parametrize("first", ["X", "O"])
+@pytest.mark.parametrize("wording", ["narrative", "kata"])
+def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None:
+    """In any wording; X does so in the kata without being asked for."""
+    assert {mark for mark, _ in starters("--first", first, "--wording", wording)} == {first}
+    assert {mark for mark, _ in starters("--wording", "kata")} == {"X"}
+
+
+@pytest.mark.parametrize("seed", ["3", "4", "5"])
+def test_the_starter_may_be_drawn_by_lot(seed: str) -> None:
+    """A line says who that is, and that player moves first."""
+    lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
+
+    first = lines[0].removesuffix(" has randomly been selected as the first player")
+    assert lines[1] == f"{first}:"
+    assert first in ("Player X", "Player O")

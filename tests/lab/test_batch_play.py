@@ -1,0 +1,295 @@
+"""Whole games in batches: legal to the last move, recorded in full, and as likely as they should be."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from array_libraries import INSTALLED, numpied
+from noughts import Board, O, X, find_policy, odds, reachable
+from noughts.bots.policy import Weighed, Weights, weigh
+from noughts.core.errors import BadArray, BadPolicy
+from noughts.lab import lookup
+from noughts.lab.alias_tables import fill, mix, slot_bits
+from noughts.lab.arrays import Rules
+from noughts.lab.backends import BITS, Backend, Chance
+from noughts.lab.batch_play import RandomMatch
+from noughts.lab.lookup import DRAWN, O_WON, X_WON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from noughts import Cell, Policy
+    from noughts.lab.batch_play import Records
+
+PAIRS = [("random", "random"), ("club", "novice"), ("perfect", "random"), ("random", "newell-simon")]
+
+
+@pytest.fixture(scope="module", params=INSTALLED)
+def rules(request: pytest.FixtureRequest) -> Rules:
+    """Return the rules on one of the backends that are installed."""
+    return Rules(request.param)
+
+
+@cache
+def found(name: str) -> Policy:
+    """Return the policy of that name, asked once for each board; random is known, and taken as it is."""
+    return find_policy(name) if name == "random" else Weighed(find_policy(name))
+
+
+def columns(records: Records) -> list[Any]:
+    """Return records as NumPy's arrays, whatever library they are of."""
+    return [numpied(column) for column in records]
+
+
+def replayed(moves: Any) -> Board:  # noqa: ANN401 - a row of an array
+    """Play a recorded game again in the core, which refuses what is illegal."""
+    board = Board()
+    for cell in moves[moves >= 0]:
+        board = board.place(int(cell))
+    return board
+
+
+def resigner(board: Board) -> Mapping[Cell, Fraction]:
+    """Give up with four tokens on the board, and play at random before that."""
+    return {} if board.count > 3 else found("random")(board)
+
+
+def dust(board: Board) -> Mapping[Cell, Fraction]:
+    """Give all cells but one a chance that no random number of so many bits can say, and rounds most."""
+    first, *others = board.free_cells
+    grain = Fraction(100_049, 100 << BITS)
+    return {first: 1 - grain * len(others), **dict.fromkeys(others, grain)}
+
+
+@pytest.mark.parametrize(("x", "o"), PAIRS)
+def test_every_recorded_game_is_one_that_the_core_plays(rules: Rules, x: str, o: str) -> None:
+    """Move by move to its end, with its length and its result; and after its end there is no move."""
+    moves, length, result = columns(rules.play(2_000, found(x), found(o), seed=1))
+
+    ends = {X: X_WON, O: O_WON, None: DRAWN}
+    for row, tokens, end in zip(moves, length, result, strict=True):
+        board = replayed(row)
+        assert board.is_over
+        assert (board.count, ends[board.winner]) == (tokens, end)
+        assert (row[tokens:] == -1).all()
+
+
+@pytest.mark.parametrize("name", ["perfect", "newell-simon"])
+def test_a_policy_makes_only_moves_that_it_gives_a_chance(name: str) -> None:
+    """In every position of all games, on both sides."""
+    policy = found(name)
+    moves, _, _ = columns(Rules().play(2_000, policy, policy, seed=2))
+    for row in moves:
+        board = Board()
+        for cell in row[row >= 0]:
+            assert cell in policy(board)
+            board = board.place(int(cell))
+
+
+@pytest.mark.parametrize(("x", "o"), [*PAIRS, ("perfect", "club"), ("novice", "casual")])
+def test_counts_come_as_near_to_the_exact_odds_as_so_many_games_can(x: str, o: str) -> None:
+    """Within five standard errors; what cannot happen never does."""
+    games = 200_000
+    exact = odds(found(x), found(o))
+
+    tally = Rules().tally(games, found(x), found(o), seed=3)
+
+    assert tally.games == games
+    for count, chance in ((tally.x, exact.x), (tally.draw, exact.draw), (tally.o, exact.o)):
+        allowed = 5 * sqrt(games * chance * (1 - chance))
+        assert abs(count - float(games * chance)) <= allowed
+    assert abs(tally.moves / games - float(exact.length)) < 0.02
+
+
+def test_the_backends_count_as_near_as_that(rules: Rules) -> None:
+    """Each with random numbers of its own."""
+    for x, o in (("random", "random"), ("club", "novice")):
+        exact = odds(found(x), found(o))
+        tally = rules.tally(20_000, found(x), found(o), seed=4)
+        allowed = 5 * sqrt(20_000 * exact.x * (1 - exact.x))
+        assert abs(tally.x - float(20_000 * exact.x)) <= allowed
+
+
+def test_every_order_of_the_cells_is_played_as_often_as_every_other() -> None:
+    """All 504 ways to begin and 720 ways to go on, each once: 362,880 games, and their exact odds."""
+    every = np.indices((504, 720)).reshape(2, -1)
+
+    class InTurn:
+        """Draws each of the orders once."""
+
+        def below(self, bound: int, _count: int) -> Any:  # noqa: ANN401 - an array
+            """Return the one half or the other."""
+            return every[0] if bound == 504 else every[1]
+
+    tally = RandomMatch(Backend()).count(362_880, InTurn())  # type: ignore[arg-type]  # it draws
+
+    exact = odds(found("random"), found("random"))
+    ends = [tally.x, tally.draw, tally.o]
+    assert [Fraction(end, 362_880) for end in ends] == [exact.x, exact.draw, exact.o]
+    assert tally.moves == 362_880 * exact.length
+
+
+def test_the_same_seed_plays_the_same_games_and_another_one_others(rules: Rules) -> None:
+    """In records and in counts."""
+    club = found("club")
+    for x, o in ((found("random"), found("random")), (club, club)):
+        first, again, other = (columns(rules.play(500, x, o, seed=seed))[0] for seed in (5, 5, 6))
+        assert (first == again).all()
+        assert (first != other).any()
+        assert rules.tally(500, x, o, seed=5) == rules.tally(500, x, o, seed=5)
+
+
+def test_counts_are_those_of_the_records() -> None:
+    """Of the same games, with the same seed."""
+    rules = Rules()
+    for policy in (found("random"), found("novice")):
+        records = rules.play(40_000, policy, policy, seed=7)
+        tally = rules.tally(40_000, policy, policy, seed=7)
+
+        ends = Counter(records.result.tolist())
+        assert (tally.x, tally.draw, tally.o) == (ends[X_WON], ends[DRAWN], ends[O_WON])
+        assert tally.moves == int(records.length.sum())
+
+
+def test_batches_that_are_larger_than_a_chunk_are_joined_as_they_were_played() -> None:
+    """The parts one by one hold the same games."""
+    rules = Rules()
+    whole = rules.play(40_000, seed=8)
+    parts = list(rules.plays(40_000, seed=8))
+
+    assert [len(part.length) for part in parts] == [16_000, 16_000, 8_000]
+    assert (np.concatenate([part.moves for part in parts]) == whole.moves).all()
+    assert whole.moves.shape == (40_000, 9)
+
+
+def test_whoever_resigns_has_lost_and_the_record_ends_there() -> None:
+    """The length is that of the tokens that were placed."""
+    exact = odds(resigner, found("perfect"))
+    records = Rules().play(3_000, resigner, found("perfect"), seed=9)
+
+    assert exact.o == 1
+    assert {*records.result.tolist()} == {O_WON}
+    assert {*records.length.tolist()} == {4}
+    assert ((records.moves >= 0).sum(axis=1) == 4).all()
+
+
+def test_a_policy_that_gives_no_chances_is_refused_before_a_game_is_played() -> None:
+    """With the sentence that says what is wrong with it."""
+    with pytest.raises(BadPolicy, match="no free cell"):
+        Rules().play(10, lambda _board: {9: Fraction(1)}, found("random"))
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any), st.integers(0, 1))
+def test_slots_hold_exactly_the_chances_that_fill_them(shares: list[int], wider: int) -> None:
+    """Whatever the chances: adding up the slots gives each cell its share again."""
+    cells = [(cell, share) for cell, share in enumerate(shares) if share]
+    weights = Weights(tuple(cell for cell, _ in cells), tuple(share for _, share in cells), sum(shares))
+    slots = 1 << ((len(shares) - 1).bit_length() + wider)
+
+    filled = fill(weights, slots)
+
+    held: Counter[int] = Counter()
+    for share, low, high in filled:
+        assert 0 <= share <= weights.total
+        held[low] += share
+        held[high] += weights.total - share
+    assert len(filled) == slots
+    assert {cell: held[cell] for cell in held if held[cell]} == {
+        cell: share * slots for cell, share in cells
+    }
+
+
+@pytest.mark.parametrize("name", ["random", "club", "dust"])
+def test_tables_give_every_cell_its_chance_in_every_position(name: str) -> None:
+    """To within what the bits of a random number can say."""
+    policy = dust if name == "dust" else found(name)
+    mixed = mix(policy, policy)
+    half = len(mixed.threshold)
+    for number, board in enumerate(reachable()):
+        if board.is_over:
+            continue
+        bits = slot_bits(board.count)
+        size = 1 << (BITS - bits)
+        chances: Counter[int] = Counter()
+        for slot in range(1 << bits):
+            row = mixed.row[number] + slot
+            below = mixed.threshold[row] - slot * size
+            chances[mixed.cell[row + half]] += below
+            chances[mixed.cell[row]] += size - below
+        weights = weigh(policy, board)
+        exact = dict(zip(weights.cells, weights.shares, strict=True))
+        for cell in {*chances, *exact}:
+            wanted = Fraction(exact.get(cell, 0), weights.total)
+            assert abs(Fraction(chances[cell], 1 << BITS) - wanted) <= Fraction(1, 1 << 24)
+            assert wanted or not chances[cell]
+
+
+def test_a_row_of_choices_holds_the_free_cells_in_order() -> None:
+    """Of every position that is not over; a finished one leads nowhere."""
+    choices = lookup.choices()
+    for number, board in enumerate(reachable()):
+        row = choices.row[number]
+        for place, cell in enumerate(board.free_cells or (0,)):
+            assert choices.position[row + place] == number
+            if board.is_over:
+                assert (choices.after[row + place], choices.cell[row + place]) == (row, -1)
+            else:
+                after = choices.row[lookup.numbers()[board.place(cell)]]
+                assert (choices.after[row + place], choices.cell[row + place]) == (after, cell)
+
+
+def test_a_match_that_is_compiled_plays_the_same_games() -> None:
+    """Whatever the compiler makes of it, it is given all random numbers at once."""
+    given: list[type] = []
+
+    def compiler(function: Callable[..., object]) -> Callable[..., object]:
+        def compiled(draws: object) -> object:
+            given.append(type(draws))
+            return function(draws)
+
+        return compiled
+
+    for policy in (found("random"), found("club")):
+        plain, compiled = Rules().match(policy, policy), Rules().match(policy, policy)
+        compiled.compile(compiler)
+
+        assert (compiled.record(500, Chance(5)).moves == plain.record(500, Chance(5)).moves).all()
+        assert compiled.count(500, Chance(5)) == plain.count(500, Chance(5))
+    assert given == [tuple] * 4
+
+
+def test_a_hundred_million_games_are_played_a_chunk_at_a_time() -> None:
+    """Neither records nor counts take more memory than a chunk does, however many there are to come."""
+    rules = Rules()
+    rules.tally(16_000, seed=1)
+    tracemalloc.start()
+    try:
+        assert next(rules.plays(10**8, seed=1)).moves.shape == (16_000, 9)
+        assert rules.tally(320_000, seed=1).games == 320_000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "1", True])
+def test_what_is_no_seed_is_refused(rules: Rules, seed: Any) -> None:  # noqa: ANN401 - anything at all
+    """The same on every backend."""
+    with pytest.raises(BadArray, match="is no seed"):
+        rules.play(10, seed=seed)
+
+
+@pytest.mark.parametrize("seed", [0, 2**63 - 1, np.int64(3)])
+def test_every_seed_is_taken_everywhere(rules: Rules, seed: int) -> None:
+    """The greatest too, and NumPy's own numbers."""
+    assert rules.tally(10, seed=seed).games == 10
