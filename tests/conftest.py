@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import settings
 
-from figures import lines
+from support.figures import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import noughts
-from command import environment
-from command import noughts as run_noughts
-from web.serving import Server
+from support.command import environment
+from support.command import noughts as run_noughts
+from support.web.serving import Server
 
 ROOT = Path(__file__).parent.parent
 SERVED = "http://127.0.0.1:8000"

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from at_once import in_threads
 from noughts import (
     Answer,
     CreateGame,
@@ -58,8 +57,9 @@ from noughts.core.events import (
 from noughts.service import random_id, wall_clock
 from noughts.store.base import GameFilter
 from noughts.store.memory import MemoryStore
-from played import NOW, events_of
-from strategies import cells, marks, names
+from support.at_once import in_threads
+from support.played import NOW, events_of
+from support.strategies import cells, marks, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,7 +8,7 @@ import pytest
 
 from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
 from noughts.analysis.best_moves import perfect_cells
-from plain_tactics import hope, in_play, minimax, most_hopeful, moves, preference, put, seen
+from support.reference.tactics import hope, in_play, minimax, most_hopeful, moves, preference, put, seen
 
 IN_PLAY = in_play(X, O)
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import plain_reasons as plain
 from noughts import Board, Mark, O, X, errors, parse_board, parse_moves, reachable
 from noughts.analysis.coach import MISTAKES, Advice, Review, advise, judge, review
 from noughts.analysis.reasons import Kind, reasons
 from noughts.analysis.solver import Prospect, Result
-from plain_reasons import OTHER, seen
+from support.reference import reasons as plain
+from support.reference.reasons import OTHER, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-import plain_reasons as plain
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, reachable
 from noughts.analysis.reasons import Kind, Reason, best_play, reasons
-from plain_reasons import LINES, OTHER, seen
+from support.reference import reasons as plain
+from support.reference.reasons import LINES, OTHER, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from noughts.analysis.solver import (
     score,
     sides,
 )
-from plain_tactics import in_play, minimax, moves, preference, seen
+from support.reference.tactics import in_play, minimax, moves, preference, seen
 
 RESULTS = {1: Result.WIN, 0: Result.DRAW, -1: Result.LOSS}
 NUMBERS = {result: number for number, result in RESULTS.items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import plain_tactics as plain
 from noughts import O, X, parse_board
 from noughts.analysis import tactics
 from noughts.analysis.solver import sides
-from plain_tactics import OTHER, bits, in_play, signs_of
+from support.reference import tactics as plain
+from support.reference.tactics import OTHER, bits, in_play, signs_of
 
 # Each position in play, seen by the side to move and by the other one.
 VIEWS = [

@@ -14,7 +14,7 @@ from noughts import Board, O, X, errors, parse_board, reachable
 from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER
 from noughts.bots.registry import BUILT_IN, find_policy, random
-from plain_tactics import in_play
+from support.reference.tactics import in_play
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

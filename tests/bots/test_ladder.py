@@ -13,7 +13,7 @@ from noughts import Board, Mark, O, X
 from noughts.bots.ladder import LADDER, NEVER, Attention, evenly, newell_simon, person
 from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
-from plain_tactics import (
+from support.reference.tactics import (
     CENTRE,
     CORNERS,
     EDGES,

@@ -20,13 +20,13 @@ from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
 from noughts.bots.registry import random
-from plain_symmetry import box_of, free, move_of, signs_of
-from played import DRAW, O_WINS, X_WINS
+from support.played import DRAW, O_WINS, X_WINS
+from support.reference.symmetry import box_of, free, move_of, signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from plain_symmetry import Move
+    from support.reference.symmetry import Move
 
 MICHIE = BeadRules()
 ONE_EACH = (1, 1, 1, 1)

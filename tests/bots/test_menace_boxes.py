@@ -8,7 +8,7 @@ import pytest
 
 from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
 from noughts.bots.menace.boxes import Box, find_box, shelf
-from plain_symmetry import (
+from support.reference.symmetry import (
     box_of,
     clockwise,
     free,

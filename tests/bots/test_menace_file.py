@@ -22,8 +22,8 @@ from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace, menace_policy
 from noughts.bots.registry import find_policy
 from noughts.files import LARGEST
-from played import DRAW, O_WINS, X_WINS
-from strategies import json_values
+from support.played import DRAW, O_WINS, X_WINS
+from support.strategies import json_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

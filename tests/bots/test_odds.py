@@ -16,13 +16,13 @@ from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER
 from noughts.bots.odds import Odds, Reckoner, odds
 from noughts.bots.registry import find_policy, perfect, random
-from plain_tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
+from support.reference.tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from noughts.bots.registry import Policy
-    from plain_tactics import Plain
+    from support.reference.tactics import Plain
 
 PAIRS = [
     ("random", "random"),

@@ -13,7 +13,7 @@ from noughts import Board, O, X, errors, parse_board
 from noughts.bots.ladder import LADDER
 from noughts.bots.policy import RESIGNS, Weights, weigh
 from noughts.bots.registry import find_policy
-from plain_tactics import in_play
+from support.reference.tactics import in_play
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -34,7 +34,7 @@ from noughts.bots.policy import Weighed, weigh
 from noughts.bots.policy_file import MOST_WEIGHT
 from noughts.bots.registry import BUILT_IN, perfect, random
 from noughts.files import LARGEST
-from strategies import json_values
+from support.strategies import json_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

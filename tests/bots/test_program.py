@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hostile_bots import (
+from noughts import Board, Mark, O, X, errors, parse_board, reachable
+from noughts.bots import program
+from noughts.bots.program import PATIENCE, NoRoom, Program, poll
+from noughts.core.errors import quoted
+from support.hostile_bots import (
     AT_ONCE,
     CHILD_THAT_STAYS,
     ENDLESS_COMPLAINTS,
@@ -27,10 +31,6 @@ from hostile_bots import (
     greets,
     plays,
 )
-from noughts import Board, Mark, O, X, errors, parse_board, reachable
-from noughts.bots import program
-from noughts.bots.program import PATIENCE, NoRoom, Program, poll
-from noughts.core.errors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -20,7 +20,7 @@ from noughts.bots.registry import (
     policy_names,
     read_chance,
 )
-from plain_tactics import by_chance, classic, hopeful, in_play, seen
+from support.reference.tactics import by_chance, classic, hopeful, in_play, seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts import Mark, O, Resign, Service, X, open_store
 from noughts.analysis.as_json import plain_moves, plain_prospect, plain_review
 from noughts.analysis.coach import advise, review
 from noughts.analysis.solver import prospect
 from noughts.core.notation import parse_board, parse_moves
-from pseudo_terminal import in_terminal
-from saved_games import DRAW, X_WINS, save, saving, url
+from support.command import environment
+from support.forked import noughts
+from support.pseudo_terminal import in_terminal
+from support.saved_games import DRAW, X_WINS, save, saving, url
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts import O, X
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import certify
@@ -16,6 +14,8 @@ from noughts.bots.menace.machine import Menace
 from noughts.bots.odds import odds
 from noughts.bots.policy import Weighed
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
+from support.command import environment
+from support.forked import noughts
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forked import noughts
-from hostile_bots import command, plays
 from noughts import Command, CreateGame, JoinGame, Mark, PlaceToken, decide, fold
-from pseudo_terminal import between_pipes, in_terminal
-from saved_games import X_WINS, file, ids, save, saving
+from support.forked import noughts
+from support.hostile_bots import command, plays
+from support.pseudo_terminal import between_pipes, in_terminal
+from support.saved_games import X_WINS, file, ids, save, saving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND, environment
-from forked import noughts
-from pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
+from support.command import COMMAND, environment
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from pseudo_terminal import Session, between_pipes
+from support.pseudo_terminal import Session, between_pipes
 
 LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
 

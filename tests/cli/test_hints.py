@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forked import noughts
-from hostile_bots import POLITE, command
 from noughts import GEM, KATA, NARRATIVE, O, Wording, X
 from noughts.analysis.best_moves import best_cells
 from noughts.cli.hints import hint
@@ -20,7 +18,9 @@ from noughts.core.board import reachable
 from noughts.core.notation import format_cell
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
-from saved_games import asked, digits, saving
+from support.forked import noughts
+from support.hostile_bots import POLITE, command
+from support.saved_games import asked, digits, saving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
 from noughts import open_store
 from noughts.store.archive import export_all
 from noughts.store.verify import verify
-from pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
-from saved_games import DRAW, file, save, url
+from support.command import environment
+from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
+from support.saved_games import DRAW, file, save, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from pseudo_terminal import Session
+    from support.pseudo_terminal import Session
 
     Record: TypeAlias = Callable[[str, object], None]
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forked import noughts
 from noughts import Game, Player, X, parse_board
 from noughts.cli.screen import Screen
 from noughts.store.records import GENESIS, record_hash
 from noughts.text.wordings import KATA
-from saved_games import NOW, X_WINS, file, save, saving
+from support.forked import noughts
+from support.saved_games import NOW, X_WINS, file, save, saving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from far_server import INVITE, SECRETS, FarServer, home, joined, problem, seats
-from forked import noughts
 from noughts import O, PlaceToken, Resign, TakeBack, X, encode
-from pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
+from support.far_server import INVITE, SECRETS, FarServer, home, joined, problem, seats
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from far_server import Handler
+    from support.far_server import Handler
 
 QUESTION = "frank, enter a position from 1 to 9:"
 AGAIN = "Play again? (y/n)"

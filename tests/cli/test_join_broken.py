@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from far_server import INVITE, SECRETS, FarServer, after_all, hang_up, home, joined, problem, seats, text
-from forked import noughts
 from noughts import O, PlaceToken
-from pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
+from support.far_server import (
+    INVITE,
+    SECRETS,
+    FarServer,
+    after_all,
+    hang_up,
+    home,
+    joined,
+    problem,
+    seats,
+    text,
+)
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pseudo_terminal import Session
+    from support.pseudo_terminal import Session
 
 QUESTION = "frank, enter a position from 1 to 9: "
 BROKEN, BACK = "The line is broken; reconnecting.\r\n", "Back.\r\n"

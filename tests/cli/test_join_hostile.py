@@ -13,18 +13,29 @@ from typing import TYPE_CHECKING
 import pytest
 import trustme
 
-from far_server import INVITE, SECRETS, FarServer, Handler, hang_up, home, joined, problem, raw, text
-from forked import noughts
 from noughts import O, PlaceToken, Resign, TakeBack, X, encode, events
 from noughts.core.errors import CommandRefused
-from pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
+from support.far_server import (
+    INVITE,
+    SECRETS,
+    FarServer,
+    Handler,
+    hang_up,
+    home,
+    joined,
+    problem,
+    raw,
+    text,
+)
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from far_server import Harm
     from noughts import Game
+    from support.far_server import Harm
 
 QUESTION = "frank, enter a position from 1 to 9: "
 ESCAPES = "\x1b[2J\x1b]0;title\x07\u202e"

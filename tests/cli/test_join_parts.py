@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from far_server import FarServer, Handler
 from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, encode, events, fold
 from noughts.cli.input import MOST_LINES, Typed
 from noughts.cli.keyboard import UnreadableLine
@@ -33,7 +32,8 @@ from noughts.cli.remote.background import (
 )
 from noughts.cli.remote.client import Garbled, Message, Server, Unreachable, parse_stream
 from noughts.cli.remote.following import Following
-from pseudo_terminal import DEADLINE
+from support.far_server import FarServer, Handler
+from support.pseudo_terminal import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from far_server import home
-from forked import noughts
-from pseudo_terminal import CTRL_D, DEADLINE, Session, in_terminal
-from web.serving import Server
+from support.far_server import home
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_D, DEADLINE, Session, in_terminal
+from support.web.serving import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Self
 
-    from web.serving import Client
+    from support.web.serving import Client
 
 BOB, FRANK = "bob, enter a position from 1 to 9: ", "frank, enter a position from 1 to 9: "
 AGAIN = "Play again? (y/n) "

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forked import noughts
-from pseudo_terminal import CTRL_C, Session, in_terminal
-from saved_games import DRAW, asked, digits, drawn, ids, saving
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, Session, in_terminal
+from support.saved_games import DRAW, asked, digits, drawn, ids, saving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts import CreateGame, Mark, O, Resign, X, decide, fold, parse_moves, replay
 from noughts.analysis.solver import Result
 from noughts.bots.menace.file import load_machine, save_machine
@@ -25,8 +23,10 @@ from noughts.cli.commands import menace
 from noughts.cli.machines import taught
 from noughts.cli.opponents import Seating
 from noughts.core.errors import StoreUnavailable
-from pseudo_terminal import CTRL_C, in_terminal
-from saved_games import digits, save, saving, url
+from support.command import environment
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, in_terminal
+from support.saved_games import digits, save, saving, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable

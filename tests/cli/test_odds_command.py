@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts import Board, O, parse_board
 from noughts.bots.odds import odds, percent
 from noughts.bots.policy import Weighed
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
-from saved_games import saving
+from support.command import environment
+from support.forked import noughts
+from support.saved_games import saving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND
-from forked import noughts
 from noughts.cli import old_store
 from noughts.cli.old_store import set_aside
 from noughts.core.errors import OldStore, StoreUnavailable
 from noughts.store.files import sync_folder
 from noughts.store.sqlite_schema import APPLICATION
 from noughts.store.urls import open_store
-from pseudo_terminal import DEADLINE
-from saved_games import digits, file, saving, url
+from support.command import COMMAND
+from support.forked import noughts
+from support.pseudo_terminal import DEADLINE
+from support.saved_games import digits, file, saving, url
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts as started
-from forked import noughts
-from hostile_bots import POLITE, command, greets, plays
 from noughts import O, open_store
 from noughts.bots.registry import policy_names
-from pseudo_terminal import CTRL_C, DEADLINE, in_terminal
-from saved_games import asked, digits, drawn, file, save, saving, url
+from support.command import noughts as started
+from support.forked import noughts
+from support.hostile_bots import POLITE, command, greets, plays
+from support.pseudo_terminal import CTRL_C, DEADLINE, in_terminal
+from support.saved_games import asked, digits, drawn, file, save, saving, url
 
 if TYPE_CHECKING:
     from noughts import Mark

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from forked import noughts
 from noughts.bots.registry import BUILT_IN
-from saved_games import file, save, saving
+from support.forked import noughts
+from support.saved_games import file, save, saving
 
 if TYPE_CHECKING:
     from pathlib import Path

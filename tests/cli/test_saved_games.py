@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND
-from forked import noughts
 from noughts import (
     GEM,
     KATA,
@@ -37,8 +35,10 @@ from noughts.cli.recorder import Notebook, store_url
 from noughts.cli.screen import Screen
 from noughts.core.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
-from pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
-from saved_games import (
+from support.command import COMMAND
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
+from support.saved_games import (
     DRAW,
     NOW,
     X_WINS,

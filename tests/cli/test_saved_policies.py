@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts import find_policy, odds, policy_names, save_policy
+from support.command import environment
+from support.forked import noughts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

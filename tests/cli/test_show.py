@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forked import noughts
+from support.forked import noughts
 
 DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
 

@@ -20,14 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command import COMMAND, environment
-from forked import noughts
 from noughts import find_policy, odds
 from noughts.cli.commands.simulate import Share, shares, tell_simulation
 from noughts.lab import simulation
 from noughts.lab.batch_play import NOTHING, Tally
 from noughts.lab.simulation import PIECE, Simulation
-from pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
+from support.command import COMMAND, environment
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
 
 if TYPE_CHECKING:
     from noughts import Policy

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from command import environment
-from forked import noughts
-from pseudo_terminal import CTRL_D, Session, in_terminal
+from support.command import environment
+from support.forked import noughts
+from support.pseudo_terminal import CTRL_D, Session, in_terminal
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 BLUE_X, ORANGE_O, RESET = "\x1b[1;94mX\x1b[0m", "\x1b[1;33mO\x1b[0m", "\x1b[0m"

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import COMMAND
-from forked import noughts
 from noughts import open_store
 from noughts.core.codec import dumps
 from noughts.core.errors import Reason
@@ -28,8 +26,10 @@ from noughts.core.events import GameCreated, GameReady, PlayerActive, PlayerNoti
 from noughts.store.archive import export_all
 from noughts.store.records import record_hash
 from noughts.store.verify import verify
-from pseudo_terminal import DEADLINE, in_terminal
-from saved_games import DRAW, X_WINS, asked, digits, drawn, file, play, save, saving, url
+from support.command import COMMAND
+from support.forked import noughts
+from support.pseudo_terminal import DEADLINE, in_terminal
+from support.saved_games import DRAW, X_WINS, asked, digits, drawn, file, play, save, saving, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

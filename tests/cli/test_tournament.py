@@ -18,8 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from command import environment, noughts
-from hostile_bots import POLITE, command, plays
 from noughts import errors
 from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
@@ -34,7 +32,9 @@ from noughts.cli.commands.tournament import (
 from noughts.cli.options import parser
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
-from pseudo_terminal import CTRL_C, between_pipes, in_terminal
+from support.command import environment, noughts
+from support.hostile_bots import POLITE, command, plays
+from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
 FIRST = f"program:{command(POLITE)}"

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from command import COMMAND
-from forked import noughts
 from noughts import open_store
 from noughts.cli.commands import store as store_tasks
 from noughts.core.errors import CorruptStore, NotAStore, StoreUnavailable
@@ -30,8 +28,10 @@ from noughts.store.files import write_whole
 from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify
-from pseudo_terminal import DEADLINE, in_terminal
-from saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
+from support.command import COMMAND
+from support.forked import noughts
+from support.pseudo_terminal import DEADLINE, in_terminal
+from support.saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from forked import noughts
 from noughts import NARRATIVE, Mark, O, Player, X
 from noughts.cli.commands.watch import Chance, Pause, watch
 from noughts.cli.local_game import Starters
 from noughts.cli.screen import Screen
+from support.forked import noughts
 
 
 def test_the_pause_lies_between_moves() -> None:

@@ -29,7 +29,7 @@ from noughts import (
 )
 from noughts.core.codec import dumps, loads
 from noughts.core.errors import Reason
-from strategies import any_event, histories, json_values
+from support.strategies import any_event, histories, json_values
 
 START = decide(None, CreateGame())
 

@@ -22,7 +22,7 @@ from noughts import (
     fold,
     replay,
 )
-from strategies import any_event, histories
+from support.strategies import any_event, histories
 
 
 @given(histories())

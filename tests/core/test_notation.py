@@ -27,7 +27,7 @@ from noughts import (
     reachable,
 )
 from noughts.core.notation import why_not_typed
-from strategies import boards, marks
+from support.strategies import boards, marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

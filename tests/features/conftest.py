@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_bdd import given, parsers, then, when
 
-from command import environment
-from documents import board_texts, keys, questions
-from forked import noughts
 from noughts import Board, Mark, parse_board, reachable
+from support.command import environment
+from support.documents import board_texts, keys, questions
+from support.forked import noughts
 
 if TYPE_CHECKING:
-    from documents import Ran
+    from support.documents import Ran
 
 
 def pytest_bdd_apply_tag(tag: str, function: object) -> bool:  # noqa: ARG001 - the hook's own names

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_bdd import parsers, scenarios, then, when
 
-from documents import LINES, Answer, board_texts, created, every_answer
 from noughts import Board, Mark, PlaceToken, decide, events, fold, game_over, parse_moves
+from support.documents import LINES, Answer, board_texts, created, every_answer
 
 if TYPE_CHECKING:
-    from documents import Ran
     from noughts import Event
+    from support.documents import Ran
 
 scenarios("algorithm.feature")
 

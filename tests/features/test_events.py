@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from command import environment
-from documents import LINES, Answer, created, every_answer, keys
-from forked import noughts
 from noughts import (
     Command,
     CreateGame,
@@ -38,13 +35,16 @@ from noughts import (
     parse_record,
     replay,
 )
+from support.command import environment
+from support.documents import LINES, Answer, created, every_answer, keys
+from support.forked import noughts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from documents import Ran
     from noughts import Cell, Event
+    from support.documents import Ran
 
 scenarios("events.feature")
 

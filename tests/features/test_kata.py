@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pytest_bdd import parsers, scenarios, then, when
 
-from documents import questions
 from noughts import KATA, Board, IllegalMove, Mark, O, X, parse_board, parse_cell
+from support.documents import questions
 
 if TYPE_CHECKING:
-    from documents import Ran
     from noughts import Cell
+    from support.documents import Ran
 
 scenarios("kata.feature")
 

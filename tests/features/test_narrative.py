@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from command import environment
-from documents import board_texts
-from forked import noughts
 from noughts import (
     NARRATIVE,
     Board,
@@ -29,11 +26,14 @@ from noughts import (
     parse_board,
     parse_moves,
 )
+from support.command import environment
+from support.documents import board_texts
+from support.forked import noughts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from documents import Ran
+    from support.documents import Ran
 
 scenarios("narrative.feature")
 

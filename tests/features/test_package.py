@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from command import COMMAND
-from documents import board_texts, created, keys, questions
-from forked import noughts
 from noughts import GEM, WORDINGS, Board, Mark, Player, errors, parse_board, parse_cell, standing
+from support.command import COMMAND
+from support.documents import board_texts, created, keys, questions
+from support.forked import noughts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from documents import Ran
     from noughts import Game
+    from support.documents import Ran
 
 scenarios("package.feature")
 

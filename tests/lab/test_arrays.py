@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from array_libraries import INSTALLED, plain
 from noughts import Board, Mark, O, X, reachable
 from noughts.core.errors import BadArray, NotInstalled
 from noughts.lab import lookup
 from noughts.lab.arrays import Rules
 from noughts.lab.lookup import DRAWN, GOING, O_WON, X_WON
-from strategies import cells
+from support.array_libraries import INSTALLED, plain
+from support.strategies import cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable

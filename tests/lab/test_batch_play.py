@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from array_libraries import INSTALLED, numpied
 from noughts import Board, O, X, find_policy, odds, reachable
 from noughts.bots.policy import Weighed, Weights, weigh
 from noughts.core.errors import BadArray, BadPolicy
@@ -24,6 +23,7 @@ from noughts.lab.arrays import Rules
 from noughts.lab.backends import BITS, Backend, Chance
 from noughts.lab.batch_play import RandomMatch
 from noughts.lab.lookup import DRAWN, O_WON, X_WON
+from support.array_libraries import INSTALLED, numpied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

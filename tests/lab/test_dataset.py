@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 
-import plain_reasons
-import plain_symmetry
-from command import COMMAND, environment, noughts
 from noughts.analysis.coach import advise
 from noughts.analysis.solver import prospect
 from noughts.core.board import reachable
@@ -27,7 +24,10 @@ from noughts.lab import dataset
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
 from noughts.lab.dataset import as_csv, as_jsonl, as_parquet, write_dataset
 from noughts.lab.whole_file import write_whole
-from pseudo_terminal import in_terminal
+from support.command import COMMAND, environment, noughts
+from support.pseudo_terminal import in_terminal
+from support.reference import reasons as plain_reasons
+from support.reference import symmetry as plain_symmetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from command import environment
-from far_server import home
-from forked import noughts
 from noughts import O, Result, X, certify, find_policy, load_policy, prospects, reachable
-from web.serving import Server
+from support.command import environment
+from support.far_server import home
+from support.forked import noughts
+from support.web.serving import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts.core.errors import BadFormat, StoreUnavailable
 from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
+from support.command import environment
+from support.forked import noughts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hostile_bots import POLITE, command, greets, plays
 from noughts import O, X, errors
 from noughts.bots.odds import odds
 from noughts.bots.policy import Weighed
@@ -34,6 +33,7 @@ from noughts.lab.tournament import (
     score,
     wide,
 )
+from support.hostile_bots import POLITE, command, greets, plays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

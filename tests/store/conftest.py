@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts.store.urls import open_store
-from postgres_server import Server
+from support.postgres_server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,9 +15,9 @@ from noughts.store.base import GameFilter
 from noughts.store.documents import Write
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import NOW
-from store_games import row_of
-from strategies import any_event, histories
+from support.played import NOW
+from support.store_games import row_of
+from support.strategies import any_event, histories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.store.records import Record
     from noughts.store.watch import Watch
-    from postgres_server import Server
+    from support.postgres_server import Server
 
 EXAMPLES, STEPS = (100, 50) if os.environ.get("NOUGHTS_TORTURE") else (8, 30)
 

@@ -30,7 +30,7 @@ from noughts.store.memory import MemoryStore
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
+from support.played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from noughts import Event
     from noughts.store.base import EventStore
     from noughts.store.records import Record
-    from postgres_server import Server
+    from support.postgres_server import Server
 
 EXAMPLES = 2_000 if os.environ.get("NOUGHTS_TORTURE") else 200
 

@@ -24,14 +24,14 @@ from noughts.core.errors import (
 )
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
-from store_games import everything, row_of, turns
-from visiting import visitor
-from visitor import RECORDED
+from support.store_games import everything, row_of, turns
+from support.visiting import visitor
+from support.visitor import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from store_games import Turn
+    from support.store_games import Turn
 
 DAY = 86_400_000
 ROUNDS = 50

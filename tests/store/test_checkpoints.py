@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from at_once import DEADLINE, in_threads
 from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store import sql, sqlite_schema
 from noughts.store import verify as verifying
@@ -23,13 +22,14 @@ from noughts.store.records import sum_hashes
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
-from played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
+from support.at_once import DEADLINE, in_threads
+from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from noughts.store.base import EventStore, Table
-    from postgres_server import Server
+    from support.postgres_server import Server
 
 
 def last_of(url: str) -> Checkpoint:

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from at_once import in_threads
 from noughts import Mark, events, fold
 from noughts.core.errors import (
     ImpossibleHistory,
@@ -33,9 +32,10 @@ from noughts.store.documents import Document, Write
 from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER
 from noughts.store.urls import open_store
-from played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
-from store_games import everything, row_of, turns
-from strategies import histories, names
+from support.at_once import in_threads
+from support.played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
+from support.store_games import everything, row_of, turns
+from support.strategies import histories, names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,22 +11,22 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing, suppress
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-import damages
-from damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
 from noughts.core.errors import CorruptStore, StoreError, StoreLost
 from noughts.store.backups import repair
 from noughts.store.documents import MAX_TEXT_BYTES
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
-from played import game_of, play
-from tally import tally
+from support import damages
+from support.command import script
+from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
+from support.played import game_of, play
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from noughts.store.base import EventStore
     from noughts.store.records import Record
-    from postgres_server import Server
+    from support.postgres_server import Server
 
     Property: TypeAlias = Callable[[str, object], None]
 
@@ -194,7 +194,7 @@ def test_damage_at_rest_is_noticed_and_repaired(
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Let a process play, make a checkpoint, and be killed; its log has all that it played."""
     path = tmp_path_factory.mktemp("killed") / "games.db"
-    ended = subprocess.run([sys.executable, damages.__file__, f"sqlite:{path}", "3"], check=False)
+    ended = subprocess.run([*script("damages"), f"sqlite:{path}", "3"], check=False)
     assert ended.returncode == -signal.SIGKILL
     path.with_name("games.db-shm").unlink()
     return path

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from at_once import DEADLINE, in_threads
 from noughts import Mark, events
 from noughts.core.errors import CorruptStore, InvalidId, MalformedRecord, StaleVersion
 from noughts.store.appends import append_of
@@ -21,8 +20,9 @@ from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import NOW, feed_of, fill, play
-from store_games import everything
+from support.at_once import DEADLINE, in_threads
+from support.played import NOW, feed_of, fill, play
+from support.store_games import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable

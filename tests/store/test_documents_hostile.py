@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from at_once import DEADLINE
 from noughts.core.errors import CorruptStore
 from noughts.store.documents import Write
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
+from support.at_once import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,25 +13,26 @@ import shutil
 import subprocess
 import sys
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
-from failing_disk import Disk
 from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.store.appends import Append
 from noughts.store.documents import Write
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.sqlite_schema import connect
 from noughts.store.urls import open_store
-from store_changes import Change, State, changes, states
-from tally import tally
+from support.command import script
+from support.failing_disk import Disk
+from support.store_changes import Change, State, changes, states
+from support.tally import tally
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import TypeAlias
 
     Property: TypeAlias = Callable[[str, object], None]
@@ -266,9 +267,8 @@ def apply_again(change: Change, store: SQLiteStore) -> None:
 def test_a_limit_that_the_kernel_enforces_is_a_full_disk(limit: int, tmp_path: Path) -> None:
     """The one change that did not fit is refused, everything else is stored, and then there is room."""
     url = f"sqlite:{tmp_path / NAME}"
-    script = Path(__file__).parent.parent / "small_disk.py"
     ran = subprocess.run(
-        [sys.executable, script, url, str(limit)], capture_output=True, text=True, check=True
+        [*script("small_disk"), url, str(limit)], capture_output=True, text=True, check=True
     )
     refusal, acknowledged = map(json.loads, ran.stdout.splitlines())
     assert SENTENCE.fullmatch(refusal)

@@ -18,9 +18,9 @@ from noughts import fold
 from noughts.core.errors import CorruptStore, NotAStore, StoreError, StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
-from played import events_of, feed_of
-from store_changes import changes
-from tally import tally
+from support.played import events_of, feed_of
+from support.store_changes import changes
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from at_once import DEADLINE
 from noughts.core.errors import CorruptStore, StoreUnavailable
 from noughts.store import group_commit
 from noughts.store.group_commit import GroupCommit
+from support.at_once import DEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

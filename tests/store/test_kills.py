@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -15,10 +13,11 @@ import pytest
 from noughts import replay
 from noughts.core.errors import NoSuchGame
 from noughts.store.urls import open_store
-from played import events_of
-from store_changes import document_text, has_document, states
-from store_games import row_of
-from tally import tally
+from support.command import script
+from support.played import events_of
+from support.store_changes import document_text, has_document, states
+from support.store_games import row_of
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 6
 SHARES = 2
-SCRIPT = Path(__file__).parent.parent / "player_to_kill.py"
 
 FIGURE = (
     "{kills:,} kills ({engine}): {changes:,} acknowledged changes, {lost} lost, {deleted:,} games deleted"
@@ -72,7 +70,7 @@ def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str])
 def _life(url: str, seed: str, changes: int) -> list[str]:
     """Let a player make so many changes and a few more, and return those that it printed."""
     with subprocess.Popen(
-        [sys.executable, SCRIPT, url, seed], stdout=subprocess.PIPE, text=True
+        [*script("player_to_kill"), url, seed], stdout=subprocess.PIPE, text=True
     ) as player:
         assert player.stdout
         lines = [player.stdout.readline() for _ in range(changes)]

@@ -13,14 +13,14 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
-from at_once import DEADLINE
 from noughts.core.errors import NotAStore, OldStore
 from noughts.store import postgres_schema, sqlite_schema
 from noughts.store.appends import Append
 from noughts.store.sql import OLDEST_SCHEMA
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import NOW, feed_of, fill
+from support.at_once import DEADLINE
+from support.played import NOW, feed_of, fill
 
 FUTURE = "CREATE TABLE noughts_future (note text)"
 

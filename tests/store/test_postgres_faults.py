@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from at_once import DEADLINE
 from noughts import Mark, events
 from noughts.core.errors import StaleVersion, StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store import postgres as engine
@@ -22,18 +21,19 @@ from noughts.store.appends import Append, append_of
 from noughts.store.documents import Document, Write
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import NOW, check_recorded, check_whole, events_of, feed_of, fill, game_of, play
-from postgres_proxy import Proxy
-from postgres_server import PASSWORD, USER, Server
-from store_games import everything, row_of, turns
-from tally import tally
+from support.at_once import DEADLINE
+from support.played import NOW, check_recorded, check_whole, events_of, feed_of, fill, game_of, play
+from support.postgres_proxy import Proxy
+from support.postgres_server import PASSWORD, USER, Server
+from support.store_games import everything, row_of, turns
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from noughts.store.base import EventStore
     from noughts.store.records import Record
-    from store_games import Turn
+    from support.store_games import Turn
 
 FAULTS = 200 if os.environ.get("NOUGHTS_TORTURE") else 10
 SHARES = 4 if os.environ.get("NOUGHTS_TORTURE") else 2

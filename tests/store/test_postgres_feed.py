@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from contextlib import ExitStack, closing
-from pathlib import Path
 from random import Random
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -14,14 +12,15 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from at_once import DEADLINE
-from feed_writer import GAMES
 from noughts.store import postgres as engine
 from noughts.store.urls import open_store
-from played import check_recorded, check_whole, feed_of, fill, game_of, play
-from postgres_server import Server
-from store_games import everything
-from tally import tally
+from support.at_once import DEADLINE
+from support.command import script
+from support.feed_writer import GAMES
+from support.played import check_recorded, check_whole, feed_of, fill, game_of, play
+from support.postgres_server import Server
+from support.store_games import everything
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +33,6 @@ COMMANDS = 1500 if os.environ.get("NOUGHTS_TORTURE") else 60
 """How many commands each process records."""
 
 PROCESSES = 8
-SCRIPT = Path(__file__).parent.parent / "feed_writer.py"
 
 FIGURE = (
     "{processes} processes on {games} shared games, {held:,} transactions held open: {recorded:,} records"
@@ -138,7 +136,7 @@ def test_a_reader_of_the_feed_misses_nothing_while_transactions_are_open(
         writers = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, SCRIPT, postgres_url, str(number), str(COMMANDS)],
+                    [*script("feed_writer"), postgres_url, str(number), str(COMMANDS)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from at_once import DEADLINE, in_threads
 from noughts import Mark, events
 from noughts.core.errors import StaleVersion
 from noughts.store import postgres as engine
@@ -19,9 +18,10 @@ from noughts.store.postgres import PostgresStore
 from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING
-from played import DRAW, NOW, check_whole, feed_of, game_of, play
-from postgres_proxy import Proxy
-from store_games import everything
+from support.at_once import DEADLINE, in_threads
+from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
+from support.postgres_proxy import Proxy
+from support.store_games import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.store.records import Record
     from noughts.store.watch import Subscription
-    from postgres_server import Server
+    from support.postgres_server import Server
 
 CREATED, PLACED = game_of("5")
 JOINED = (events.PlayerJoined(Mark.X, "Ann"),)

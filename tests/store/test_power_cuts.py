@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from at_once import in_threads
-from failing_disk import CHECKPOINT, Disk, Outage
 from noughts.store.documents import Write
 from noughts.store.sqlite import SQLiteStore
-from store_changes import NOTHING, Change, State, changes, new_game, states
-from tally import tally
+from support.at_once import in_threads
+from support.failing_disk import CHECKPOINT, Disk, Outage
+from support.store_changes import NOTHING, Change, State, changes, new_game, states
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,10 +14,11 @@ from noughts.core.errors import NoSuchGame, StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import NOW, X_WINS, game_of, play
-from racers import DELETED, STALE, WON, Racers, deletes, events_wanted
-from store_games import everything
-from tally import tally
+from support.command import script
+from support.played import NOW, X_WINS, game_of, play
+from support.racers import DELETED, STALE, WON, Racers, deletes, events_wanted
+from support.store_games import everything
+from support.tally import tally
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 RACES = 5000 if os.environ.get("NOUGHTS_TORTURE") else 100
 SHARES = [RACES // 2] * 2
 WRITERS = 8
-SCRIPT = Path(__file__).parent.parent / "racers.py"
 
 THREADS = "{races:,} races of 8 threads ({engine}): {winners:,} winners, {stale:,} stale versions"
 PROCESSES = THREADS.replace("8 threads", "2 × 4 threads in 2 processes")
@@ -61,7 +59,7 @@ def processes(url: str) -> Iterator[Race]:
         started = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, SCRIPT, url, str(first), str(first + half)],
+                    [*script("racers"), url, str(first), str(first + half)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,

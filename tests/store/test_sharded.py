@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from at_once import DEADLINE, in_threads
 from noughts import CreateGame, Mark, PlaceToken
 from noughts.core.errors import (
     InvalidArgument,
@@ -27,8 +26,9 @@ from noughts.store.base import GameFilter
 from noughts.store.documents import Write
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
-from store_games import everything, turns
+from support.at_once import DEADLINE, in_threads
+from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
+from support.store_games import everything, turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.store.documents import Document
     from noughts.store.records import Record
-    from postgres_server import Server
+    from support.postgres_server import Server
 
 CREATED, PLACED = game_of("5")
 GAMES = [f"game{number}" for number in range(20)]

@@ -6,9 +6,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from noughts.store.sqlite import SQLiteStore
-from store_games import everything, row_of, turns
-from visiting import visitor
-from visitor import RECORDED
+from support.store_games import everything, row_of, turns
+from support.visiting import visitor
+from support.visitor import RECORDED
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing, contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -24,10 +23,11 @@ from noughts.store.files import beside
 from noughts.store.sql import SQLStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine
-from played import NOW, feed_of
-from store_changes import all_documents
-from tally import tally
-from upkeep_to_kill import has_room, play
+from support.command import script
+from support.played import NOW, feed_of
+from support.store_changes import all_documents
+from support.tally import tally
+from support.upkeep_to_kill import has_room, play
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.store.documents import Document
     from noughts.store.records import Record
-    from postgres_server import Server
+    from support.postgres_server import Server
 
     Property: TypeAlias = Callable[[str, object], None]
     Life: TypeAlias = list[list[str]]
@@ -53,7 +53,6 @@ KILLS_ON_A_SERVER = (80 if IS_LONG else 2) // SHARES
 KILLS_A_STORE = 20
 """Then a new store is made, so that the check takes no longer from kill to kill."""
 MAX_DELAY_SECONDS = 0.003
-SCRIPT = Path(__file__).parent.parent / "upkeep_to_kill.py"
 
 FIGURE = "{{kills:,}} kills during {what}: {{changes:,}} acknowledged changes, {{lost}} lost"
 
@@ -87,7 +86,7 @@ def killing(
     with (
         tally(record_property, FIGURE.format(what=f"{task.name} ({engine})")) as numbers,
         subprocess.Popen(
-            [sys.executable, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*script("upkeep_to_kill")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as forker,
     ):
 

@@ -14,7 +14,7 @@ from noughts.store import verify as verifying
 from noughts.store.records import record_hash
 from noughts.store.urls import open_store
 from noughts.store.verify import Report, examine, verify
-from played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
+from support.played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable

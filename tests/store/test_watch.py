@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from at_once import DEADLINE, in_threads
 from noughts import Mark, events
 from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.store import postgres
@@ -21,8 +20,9 @@ from noughts.store.memory import MemoryStore
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
-from played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
-from store_games import everything
+from support.at_once import DEADLINE, in_threads
+from support.played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
+from support.store_games import everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ from threading import Thread
 sys.path[:0] = {sys.path!r}
 from noughts.store.memory import MemoryStore
 from noughts.store.urls import open_store
-from played import DRAW, game_of, play
+from support.played import DRAW, game_of, play
 
 url, *games = sys.argv[1:]
 with open_store(url) as store:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from postgres_server import Server as Postgres
-from web.agreement import Agreement
-from web.in_process import InProcessServer
-from web.serving import Client, Server
+from support.postgres_server import Server as Postgres
+from support.web.agreement import Agreement
+from support.web.browser import people  # noqa: F401 - a fixture
+from support.web.in_process import InProcessServer
+from support.web.serving import Client, Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from command import environment
 from noughts.web import schemas
 from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
-from web import plain_curl
-from web.documented import DOCS, code, rows
-from web.serving import BASE
+from support.command import environment
+from support.web import plain_curl
+from support.web.documented import DOCS, code, rows
+from support.web.serving import BASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from web.serving import Server
+    from support.web.serving import Server
 
 API = (DOCS / "api.md").read_text()
 

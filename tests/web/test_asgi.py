@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from command import environment
 from noughts import open_store
 from noughts.web import create_app
 from noughts.web.asgi import MAX_QUEUED
-from web.serving import DEADLINE, UNLIMITED, Client
+from support.command import environment
+from support.web.serving import DEADLINE, UNLIMITED, Client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import new_key
-from web.tables import seated
+from support.web.serving import new_key
+from support.web.tables import seated
 
 if TYPE_CHECKING:
-    from web.serving import Client, Server
+    from support.web.serving import Client, Server
 
 GOOD_NAMES = [
     "Ann",

@@ -24,8 +24,8 @@ from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import GATHER_SECONDS, Writer
-from web.apps import open_app
-from web.fake_clock import run, skip
+from support.web.apps import open_app
+from support.web.fake_clock import run, skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

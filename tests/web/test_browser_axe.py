@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-import web.browser
-from web.browser import faults
+from support.web.browser import faults
 
 if TYPE_CHECKING:
-    from web.browser import People, Person
-
-people = web.browser.people
+    from support.web.browser import People, Person
 
 
 def test_axe_finds_nothing_before_a_game(people: People) -> None:

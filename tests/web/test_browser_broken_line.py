@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-import web.browser
-from web.browser import people_at, stands
-from web.serving import Server
-from web.torture_proxy import CuttingProxy
+from support.web.browser import people_at, stands
+from support.web.serving import Server
+from support.web.torture_proxy import CuttingProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from web.browser import People, Person
+    from support.web.browser import People, Person
 
-people = web.browser.people
 
 AWAY = (
     "ERR_CONNECTION_REFUSED",

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-import web.browser
-from web.browser import told
+from support.web.browser import told
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from web.browser import People
-    from web.serving import Server
+    from support.web.browser import People
+    from support.web.serving import Server
 
-people = web.browser.people
 
 VERBS = {"win": "wins", "loss": "loses"}
 

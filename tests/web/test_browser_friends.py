@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import zxingcpp
 from playwright.sync_api import expect
 
-import web.browser
-from web.browser import SCHEMES, stands
+from support.web.browser import SCHEMES, stands
 
 if TYPE_CHECKING:
-    from web.browser import People, Person
+    from support.web.browser import People, Person
 
-people = web.browser.people
 
 # A picture as its pixels, one character each: how bright it is.
 GREY = """async (source) => {

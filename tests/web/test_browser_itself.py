@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import web.browser
-
 if TYPE_CHECKING:
-    from web.browser import People
-
-people = web.browser.people
+    from support.web.browser import People
 
 
 HARM = (

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-import web.browser
-from web.browser import stands
+from support.web.browser import stands
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
-    from web.browser import People, Person
-
-people = web.browser.people
+    from support.web.browser import People, Person
 
 
 def test_a_whole_game_by_keys_alone(people: People) -> None:

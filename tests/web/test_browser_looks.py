@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-import web.browser
-from figures import record_figure
+from support.figures import record_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from web.browser import People, Person
+    from support.web.browser import People, Person
 
-people = web.browser.people
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 MAGNIFIED = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}

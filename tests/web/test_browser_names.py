@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-import web.browser
-
 if TYPE_CHECKING:
-    from web.browser import People, Person
+    from support.web.browser import People, Person
 
-people = web.browser.people
 
 IMAGE, SCRIPT = "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'
 

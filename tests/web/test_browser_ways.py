@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-import web.browser
 from noughts import Mark
-from web.browser import stands, told
+from support.web.browser import stands, told
 
 if TYPE_CHECKING:
-    from web.browser import People
-
-people = web.browser.people
+    from support.web.browser import People
 
 
 def test_each_bot_says_exactly_how_strong_it_is(people: People) -> None:

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 
-import web.browser
 from noughts import CreateGame, Mark, PlaceToken, decide, fold
 from noughts.core.codec import encode
-from strategies import histories
+from support.strategies import histories
 
 if TYPE_CHECKING:
     from typing import Any
 
     from noughts import Board, Event, Game
-    from web.browser import People
+    from support.web.browser import People
 
-people = web.browser.people
 
 # What the page makes of every position, each told by its events from one that was told before. Much is
 # handed over as one text: Playwright takes its time with values of many parts.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from noughts.web.http import IDLE_TIMEOUT_SECONDS, REQUEST_TIMEOUT_SECONDS, Connection, Server
-from web.apps import open_app
+from support.web.apps import open_app
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -35,12 +35,12 @@ from noughts import (
 from noughts.analysis.as_json import plain_prospect
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
-from web.tables import Seat, seated
+from support.web.tables import Seat, seated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from web.serving import Answer, Server
+    from support.web.serving import Answer, Server
 
 PARTS = 2
 """Each a test of its own, so that two processes share the work."""

@@ -20,10 +20,10 @@ from noughts.store.documents import Write
 from noughts.web.expiry import ROUND_SECONDS, Expiry
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat, read_room, write_room
-from web.apps import FakeStream, open_app
-from web.apps import get as get_path
-from web.fake_clock import FakeWallClock, run, skip
-from web.serving import DEADLINE, Server
+from support.web.apps import FakeStream, open_app
+from support.web.apps import get as get_path
+from support.web.fake_clock import FakeWallClock, run, skip
+from support.web.serving import DEADLINE, Server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from noughts.store.base import EventStore
     from noughts.web.app import App
     from noughts.web.game import LiveGame
-    from postgres_server import Server as Postgres
+    from support.postgres_server import Server as Postgres
 
 GAME = "game"
 DAY_MS = 24 * 3600 * 1000

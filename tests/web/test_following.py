@@ -19,9 +19,9 @@ from noughts.web.games import Games
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
-from web.apps import open_app
-from web.serving import Server
-from web.tables import friends
+from support.web.apps import open_app
+from support.web.serving import Server
+from support.web.tables import friends
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from noughts.core.events import Event
     from noughts.store.documents import Document
     from noughts.web.game import LiveGame
-    from postgres_server import Server as Postgres
+    from support.postgres_server import Server as Postgres
 
 DEADLINE_SECONDS = 60
 GAME = "game"

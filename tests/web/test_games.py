@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts.bots.registry import BUILT_IN
-from web.serving import new_key
-from web.tables import Seat, friends, seated
+from support.web.serving import new_key
+from support.web.tables import Seat, friends, seated
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from web.serving import Client, Server
+    from support.web.serving import Client, Server
 
 WON_BY_X = (0, 3, 1, 4, 2)
 DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts.web.assets import load
-from web.serving import DEADLINE
-from web.tables import seated
+from support.web.serving import DEADLINE
+from support.web.tables import seated
 
 if TYPE_CHECKING:
-    from web.serving import Answer, Client, Server
+    from support.web.serving import Answer, Client, Server
 
 GAME = "a" * 26
 STATIC = sorted(

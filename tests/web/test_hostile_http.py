@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import DEADLINE, Server
+from support.web.serving import DEADLINE, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from web.serving import Client
+    from support.web.serving import Client
 
 ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
 

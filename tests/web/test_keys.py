@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from web.serving import new_key
-from web.tables import Seat, friends, seated
+from support.at_once import in_threads
+from support.web.serving import new_key
+from support.web.tables import Seat, friends, seated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from web.serving import Client, Server
+    from support.web.serving import Client, Server
 
 
 def test_the_same_move_again_gets_the_same_answer(server: Server) -> None:

@@ -12,13 +12,13 @@ import pytest
 
 from noughts.web.request import Response
 from noughts.web.streams import Stream
-from web.apps import ask, handle, open_app
-from web.serving import DEADLINE, Server, new_key
+from support.web.apps import ask, handle, open_app
+from support.web.serving import DEADLINE, Server, new_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from web.serving import Answer, Client
+    from support.web.serving import Answer, Client
 
 OTHER = "127.0.0.2"
 """Another address of this machine's."""

@@ -17,15 +17,15 @@ from noughts.core.game import CreateGame, decide
 from noughts.service import random_id
 from noughts.web.peers import GONE_SECONDS, HEARTBEAT_SECONDS
 from noughts.web.room import Room, RoomSeat
-from web.apps import FakeStream, open_app
-from web.fake_clock import run, skip
-from web.serving import DEADLINE, Client, Server
-from web.tables import friends, seated
+from support.web.apps import FakeStream, open_app
+from support.web.fake_clock import run, skip
+from support.web.serving import DEADLINE, Client, Server
+from support.web.tables import friends, seated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from postgres_server import Server as Postgres
+    from support.postgres_server import Server as Postgres
 
 OLDER_MS = 61_000
 """More than a game is listed for when nobody is connected, in milliseconds."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import DEADLINE, Server
-from web.tables import friends
+from support.web.serving import DEADLINE, Server
+from support.web.tables import friends
 
 if TYPE_CHECKING:
-    from postgres_server import Server as Postgres
-    from web.serving import Client
+    from support.postgres_server import Server as Postgres
+    from support.web.serving import Client
 
 STOP_SECONDS = 10.0
 """How long a service manager waits before it kills a server."""

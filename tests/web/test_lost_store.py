@@ -13,9 +13,9 @@ import pytest
 from noughts.core.errors import StoreLost
 from noughts.web.app import LOST_STORE_SECONDS
 from noughts.web.problems import STORE_LOST
-from web.apps import ask, get, open_app
-from web.fake_clock import run, skip
-from web.serving import DEADLINE, Server
+from support.web.apps import ask, get, open_app
+from support.web.fake_clock import run, skip
+from support.web.serving import DEADLINE, Server
 
 WORDS = "the store games.db was replaced"
 

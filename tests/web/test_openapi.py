@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 
 from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
-from web.tables import Seat, friends
+from support.web.tables import Seat, friends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from schemathesis import BaseSchema, Case
 
-    from web.serving import Client, Server
+    from support.web.serving import Client, Server
 
 EXAMPLES = 12
 EXCLUDED = [positive_data_acceptance, ignored_auth]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import Server, new_key
-from web.tables import friends, seated
+from support.web.serving import Server, new_key
+from support.web.tables import friends, seated
 
 if TYPE_CHECKING:
-    from web.serving import Client
+    from support.web.serving import Client
 
 
 @pytest.mark.parametrize(

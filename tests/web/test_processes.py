@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from web.serving import Server, new_key
-from web.tables import asked_at_once, friends
+from support.at_once import in_threads
+from support.web.serving import Server, new_key
+from support.web.tables import asked_at_once, friends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from postgres_server import Server as Postgres
-    from web.serving import Answer, Client
+    from support.postgres_server import Server as Postgres
+    from support.web.serving import Answer, Client
 
 WON_BY_X = (0, 3, 1, 4, 2)
 

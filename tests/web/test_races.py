@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from web.serving import DEADLINE, new_key
-from web.tables import Seat, asked_at_once, friends
+from support.at_once import in_threads
+from support.web.serving import DEADLINE, new_key
+from support.web.tables import Seat, asked_at_once, friends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from web.serving import Answer, Client, Server, Stream
+    from support.web.serving import Answer, Client, Server, Stream
 
 TIMES = 5
 

@@ -13,13 +13,13 @@ import pytest
 
 from noughts import Mark, NoughtsError, PlaceToken, Resign, TakeBack, decide, decode, encode, facts, fold
 from noughts.core.events import PlayerNotifyIllegalMove, PlayerPlacedToken, PlayerTookBack
-from web.serving import new_key
-from web.tables import friends
+from support.web.serving import new_key
+from support.web.tables import friends
 
 if TYPE_CHECKING:
     from noughts import Command, Event, Game
-    from web.serving import Answer, Server
-    from web.tables import Table
+    from support.web.serving import Answer, Server
+    from support.web.tables import Table
 
 GAMES = 2000 if os.environ.get("NOUGHTS_TORTURE") else 25
 STEPS = 40

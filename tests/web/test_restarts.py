@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
 from noughts import (
     CreateGame,
     JoinGame,
@@ -23,8 +22,9 @@ from noughts import (
 from noughts.service import wall_clock
 from noughts.store.verify import verify
 from noughts.web.room import Room, RoomSeat, hash_secret, write_room
-from web.serving import Server, new_key
-from web.tables import Seat, friends
+from support.at_once import in_threads
+from support.web.serving import Server, new_key
+from support.web.tables import Seat, friends
 
 if TYPE_CHECKING:
     from collections.abc import Callable

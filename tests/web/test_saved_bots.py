@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from far_server import home
-from forked import noughts
 from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.bots.registry import BUILT_IN, perfect
 from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
 from noughts.web.serve import serve
-from web.serving import Server
+from support.far_server import home
+from support.forked import noughts
+from support.web.serving import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

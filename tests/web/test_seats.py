@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import Server, new_key
-from web.tables import Seat, friends, seated
+from support.web.serving import Server, new_key
+from support.web.tables import Seat, friends, seated
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from web.serving import Answer, Client
+    from support.web.serving import Answer, Client
 
 NOBODYS = "a" * 26
 """An id that no game has."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import environment
-from forked import noughts
 from noughts.web.runtime import Runtime
 from noughts.web.serve import Ending, Job, run_process
 from noughts.web.settings import Settings
-from web.serving import Server
+from support.command import environment
+from support.forked import noughts
+from support.web.serving import Server
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from command import environment
-from command import noughts as run_noughts
 from noughts import web as page
 from noughts.cli.remote.client import SILENCE_LIMIT_SECONDS
 from noughts.core.player import LONGEST_NAME
@@ -20,8 +18,10 @@ from noughts.web.games import MAX_EVENTS
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, from_environment, variable
 from noughts.web.streams import PING_SECONDS
-from web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
-from web.serving import Server
+from support.command import environment
+from support.command import noughts as run_noughts
+from support.web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
+from support.web.serving import Server
 
 SERVING = (DOCS / "serving.md").read_text()
 OPTIONS = {"host": "host", "port": "port", "workers": "workers", "bot": "bots", "store": "store"}

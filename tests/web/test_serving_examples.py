@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from noughts.web.routes import OPERATIONS
 from noughts.web.settings import Settings, from_environment
-from web.documented import EXAMPLES, ROOT, known_names, served
-from web.serving import BASE
+from support.web.documented import EXAMPLES, ROOT, known_names, served
+from support.web.serving import BASE
 
 if TYPE_CHECKING:
-    from web.serving import Server
+    from support.web.serving import Server
 
 _UNIT = (EXAMPLES / "noughts.service").read_text()
 UNIT = RawConfigParser(strict=False, interpolation=None, delimiters=("=",))

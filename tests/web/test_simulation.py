@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from figures import record_figure
 from noughts.web import streams
 from noughts.web.bots import BotTurns
-from web.simulation import FAULTS, Cluster
+from support.figures import record_figure
+from support.web.simulation import FAULTS, Cluster
 
 if TYPE_CHECKING:
     import asyncio

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from web.serving import DEADLINE, Message, Server
-from web.tables import friends, seated
+from support.web.serving import DEADLINE, Message, Server
+from support.web.tables import friends, seated
 
 if TYPE_CHECKING:
-    from web.serving import Client
+    from support.web.serving import Client
 
 WON_BY_X = (0, 3, 1, 4, 2)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tally import tally
-from web.serving import Server
-from web.torture_challengers import Challengers
+from support.tally import tally
+from support.web.serving import Server
+from support.web.torture_challengers import Challengers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

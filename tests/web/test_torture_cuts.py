@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from tally import tally
-from web.serving import Server
-from web.tables import Seat, seated
-from web.torture_proxy import CuttingProxy
-from web.torture_reading import Reader
-from web.torture_tables import A_ROUND, keep_busy, recorded
+from support.at_once import in_threads
+from support.tally import tally
+from support.web.serving import Server
+from support.web.tables import Seat, seated
+from support.web.torture_proxy import CuttingProxy
+from support.web.torture_reading import Reader
+from support.web.torture_tables import A_ROUND, keep_busy, recorded
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from tally import tally
-from web.serving import BASE, DEADLINE, Server
-from web.tables import friends
-from web.torture_reading import Reader
-from web.torture_requests import Attacker, Hostile, Prey
-from web.torture_sending import Line, cut, leave_open, send
-from web.torture_tables import faults as own_faults
-from web.torture_tables import memory
+from support.at_once import in_threads
+from support.tally import tally
+from support.web.serving import BASE, DEADLINE, Server
+from support.web.tables import friends
+from support.web.torture_reading import Reader
+from support.web.torture_requests import Attacker, Hostile, Prey
+from support.web.torture_sending import Line, cut, leave_open, send
+from support.web.torture_tables import faults as own_faults
+from support.web.torture_tables import memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from command import noughts
 from noughts.core.events import PlayerPlacedToken, PlayerTookBack
 from noughts.store.base import GameFilter
 from noughts.store.urls import open_store
-from store_games import everything
-from tally import tally
-from web.serving import Server
-from web.torture_players import RECOVERY, Club, Player
-from web.torture_reading import Told
-from web.torture_tables import events_of, quiet_port
+from support.command import noughts
+from support.store_games import everything
+from support.tally import tally
+from support.web.serving import Server
+from support.web.torture_players import RECOVERY, Club, Player
+from support.web.torture_reading import Told
+from support.web.torture_tables import events_of, quiet_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable

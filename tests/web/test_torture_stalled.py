@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from at_once import in_threads
-from tally import tally
-from web.serving import Server
-from web.tables import friends
-from web.torture_crowd import Crowd
-from web.torture_reading import Reader
-from web.torture_tables import figure, forget_peak, memory
+from support.at_once import in_threads
+from support.tally import tally
+from support.web.serving import Server
+from support.web.tables import friends
+from support.web.torture_crowd import Crowd
+from support.web.torture_reading import Reader
+from support.web.torture_tables import figure, forget_peak, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from web.serving import Client
-    from web.tables import Table
+    from support.web.serving import Client
+    from support.web.tables import Table
 
     Record: TypeAlias = Callable[[str, object], None]
 

@@ -1,0 +1,59 @@
+"""Runs the real `noughts` command, as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COMMAND = (sys.executable, "-m", "noughts")
+
+# What a user's shell happens to say must not change what the tests see.
+_UNSET = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+)
+
+
+TESTS = Path(__file__).parents[1]
+
+
+def script(module: str) -> tuple[str, ...]:
+    """Return the command line of a helper that runs in a process of its own."""
+    run = f"import runpy, sys; sys.path.insert(0, {str(TESTS)!r}); sys.argv[0] = {module!r}; "
+    return sys.executable, "-c", run + f"runpy.run_module({f'support.{module}'!r}, run_name='__main__')"
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return an environment that is the same on every machine, and in which no game is saved."""
+    kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
+    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "NOUGHTS_STORE": "memory:", **changes}
+
+
+def noughts(
+    *arguments: str,
+    typed: str | bytes = "",
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command with what is typed on its standard input, and return all it said."""
+    ran = subprocess.run(
+        [*COMMAND, *arguments],
+        input=typed.encode() if isinstance(typed, str) else typed,
+        capture_output=True,
+        env=env or environment(),
+        cwd=cwd,
+        timeout=60,
+        check=False,
+    )
+    return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())

@@ -1,0 +1,543 @@
+"""Damage to a store, of every kind: what somebody does to its rows, its tables or its files.
+
+Each kind is a function that damages a store at rest and returns the games that it touched: a repair can't
+be expected to bring those back.
+"""
+
+# ruff: noqa: S608 - it does what it can to a store
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+import psycopg
+
+from noughts.core.codec import loads
+from noughts.core.events import GamePlacedCount, PlayerActive, PlayerPlacedToken
+from noughts.store.appends import CatalogueRow, append_of, catalogue_change
+from noughts.store.documents import Write, document_hash
+from noughts.store.records import GENESIS, Record, record_hash
+from noughts.store.urls import open_store
+from support.store_games import turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TypeAlias
+
+    from noughts.store.appends import Append
+    from noughts.store.base import EventStore
+    from noughts.store.documents import Document
+    from support.store_games import Turn
+
+    Damage: TypeAlias = Callable[["Place", Random], set[str]]
+
+GAMES = 24
+DELETED = 5
+NOW = 1_900_000_000_000
+COLUMNS = "game, version, at, key, events, hash"
+IS_KEPT = "NOT (events = '' AND key = '' AND at = 0)"
+"""The condition that a record is not one that a deletion has emptied."""
+
+
+class Sound(NamedTuple):
+    """What a store has before it is damaged."""
+
+    games: dict[str, tuple[Record, ...]]
+    documents: dict[str, Document]
+
+
+def play(store: EventStore, chance: Random, names: str = "d") -> Iterator[int]:
+    """Play a few dozen games in turns, with documents, and delete some; return the steps made so far.
+
+    Every other game has a document, written together with its first record and again now and then.
+    """
+    games = [f"{names}{number}" for number in range(GAMES)]
+    playing = {game: [*turns(game, chance)][: chance.randrange(4, 15)] for game in games}
+    doomed = games[:DELETED]
+    step = 0
+    while any(playing.values()):
+        appends = [_append(store, playing[game].pop(0), chance) for game in games if playing[game]]
+        store.record(appends)
+        assert not any(append.refusal for append in appends)
+        for game in [game for game in doomed if not playing[game]][:2]:
+            doomed.remove(game)
+            store.delete(game, at=NOW)
+        step += 1
+        yield step
+    for game in doomed:
+        store.delete(game, at=NOW)
+
+
+def _append(store: EventStore, turn: Turn, chance: Random) -> Append:
+    game, expected, key, at, events = turn
+    document = None
+    if int(game[1:]) % 2 and (not expected or chance.random() < 0.2):
+        before = store.document(game)
+        revision = before.revision if before else 0
+        label = chance.choice(("", "open"))
+        document = Write(game, f"{game} {revision}", expected=revision, label=label)
+    return append_of(game, expected, events, key=key, at=at, document=document)
+
+
+def sound(store: EventStore) -> Sound:
+    """Read what a store has."""
+    names = [row.id for row in store.games(limit=2 * GAMES)]
+    documents = store.documents_named(names)
+    return Sound(
+        {name: store.read(name) for name in names}, {document.name: document for document in documents}
+    )
+
+
+class Place:
+    """A store at rest, and the tools to damage it."""
+
+    def __init__(self, url: str, older: Sequence[Path] = (), other: Path | None = None) -> None:
+        self.url = url
+        self.is_file = url.startswith("sqlite:")
+        self.path = Path(url.removeprefix("sqlite:"))
+        self.older = older
+        """The same store's file as it was at earlier times."""
+        self.other = other
+        """Another store's file."""
+        self.order = "sequence" if self.is_file else "generation, xid"
+        """The columns that have a row's place in its feed."""
+
+    def beside(self, ending: str) -> Path:
+        """Return the file that belongs to the store's, such as its checkpoint."""
+        return self.path.with_name(self.path.name + ending)
+
+    def do(self, *statements: tuple[object, ...]) -> None:
+        """Execute statements, each with its values, in one transaction."""
+        if self.is_file:
+            with closing(sqlite3.connect(self.path)) as database, database:
+                for statement, *values in statements:
+                    database.execute(str(statement), values)
+        else:
+            with psycopg.connect(self.url) as session:
+                for statement, *values in statements:
+                    session.execute(str(statement).replace("?", "%s").encode(), values or None)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """Read rows past all checks."""
+        if self.is_file:
+            with closing(sqlite3.connect(self.path)) as database:
+                return database.execute(statement).fetchall()
+        with psycopg.connect(self.url) as session:
+            return session.execute(statement.encode()).fetchall()
+
+    def feed(self) -> list[Record]:
+        """Read all records that weren't emptied, in the order of the feed."""
+        order = f"{self.order}, game, version"
+        rows = self.rows(f"SELECT {COLUMNS} FROM noughts_records WHERE {IS_KEPT} ORDER BY {order}")
+        return [*map(Record._make, rows)]
+
+    def games(self) -> dict[str, list[Record]]:
+        """Read the games that weren't deleted."""
+        games: dict[str, list[Record]] = {}
+        for record in self.feed():
+            if not record.is_deletion:
+                games.setdefault(record.game, []).append(record)
+        return games
+
+    def a_game(self, chance: Random) -> list[Record]:
+        """Choose a game."""
+        return chance.choice([*self.games().values()])
+
+    def a_document(self, chance: Random) -> tuple[Any, ...]:
+        """Choose a document."""
+        columns = "name, revision, label, text, key"
+        return chance.choice(self.rows(f"SELECT {columns} FROM noughts_documents ORDER BY name"))
+
+    def remove_records(self, records: Sequence[Record]) -> None:
+        """Remove records alone."""
+        delete = "DELETE FROM noughts_records WHERE game = ? AND version = ?"
+        self.do(*((delete, record.game, record.version) for record in records))
+
+    def remove_games(self, games: Sequence[str]) -> None:
+        """Remove all that the store has of games."""
+        for game in games:
+            self.do(
+                ("DELETE FROM noughts_records WHERE game = ?", game),
+                ("DELETE FROM noughts_games WHERE id = ?", game),
+                ("DELETE FROM noughts_documents WHERE name = ?", game),
+            )
+
+    def rewrite(self, records: Sequence[Record]) -> None:
+        """Replace a game by other records in the same places, with right hashes and catalogue."""
+        game, link = records[0].game, GENESIS
+        places = self.rows(
+            f"SELECT {self.order} FROM noughts_records WHERE game = '{game}' ORDER BY version"
+        )
+        row = CatalogueRow(game, records[0].at)
+        changes: list[tuple[object, ...]] = [("DELETE FROM noughts_records WHERE game = ?", game)]
+        for place, (_, version, at, key, text, _) in zip(places, records, strict=True):
+            link = record_hash(link, game, version, at, key, text)
+            values = (game, version, at, key, text, link, *place)
+            marks = ", ".join("?" * len(values))
+            changes.append(
+                (f"INSERT INTO noughts_records ({COLUMNS}, {self.order}) VALUES ({marks})", *values)
+            )
+            row = row.changed(catalogue_change(map(loads, text.split("\n"))))
+        update = "UPDATE noughts_games SET started = ?, x = ?, o = ?, result = ? WHERE id = ?"
+        self.do(*changes, (update, *row[1:], game))
+
+
+# Rows
+
+
+def remove_last_records(place: Place, chance: Random) -> set[str]:
+    """Remove the last records of the feed."""
+    last = place.feed()[-chance.randrange(1, 20) :]
+    place.remove_records(last)
+    return {record.game for record in last}
+
+
+def remove_last_games(place: Place, chance: Random) -> set[str]:
+    """Remove the last games with all that belongs to them."""
+    last = [*place.games()][-chance.randrange(1, 6) :]
+    place.remove_games(last)
+    return {*last}
+
+
+def remove_everything(place: Place, chance: Random) -> set[str]:
+    """Remove all rows; perhaps not the ones that say which store it is, and what was counted."""
+    games = {*place.games()}
+    tables = ["noughts_records", "noughts_games", "noughts_documents"]
+    if chance.random() < 0.5:
+        tables += ["noughts_store", "sqlite_sequence" if place.is_file else "noughts_checkpoint"]
+    place.do(*((f"DELETE FROM {table}",) for table in tables))
+    return games
+
+
+def remove_a_game(place: Place, chance: Random) -> set[str]:
+    """Remove a game with all that belongs to it, and number the records behind it again."""
+    game = place.a_game(chance)[0].game
+    place.remove_games([game])
+    if place.is_file:
+        rows = place.rows("SELECT sequence FROM noughts_records ORDER BY sequence")
+        update = "UPDATE noughts_records SET sequence = ? WHERE sequence = ?"
+        place.do(*((update, number, row[0]) for number, row in enumerate(rows, 1)))
+        place.do(("UPDATE sqlite_sequence SET seq = ? WHERE name = 'noughts_records'", len(rows)))
+    return {game}
+
+
+def remove_a_record(place: Place, chance: Random) -> set[str]:
+    """Remove one record."""
+    record = chance.choice([record for record in place.feed() if not record.is_deletion])
+    place.remove_records([record])
+    return {record.game}
+
+
+def forge_a_game(place: Place, chance: Random) -> set[str]:
+    """Let a game go on otherwise from some record on, by the rules and with right hashes."""
+    new: list[Record] = []
+    old: list[Record] = []
+    while not old or len(new) < len(old):  # another game, if this one ends too early
+        old = place.a_game(chance)
+        kept = old[: chance.randrange(len(old))]
+        history = [event for record in kept for event in record.events]
+        new = [*kept, *(Record(*turn.row, b"") for turn in turns(old[0].game, chance, history))]
+    place.rewrite(new[: len(old)])
+    return {old[0].game}
+
+
+def forge_an_illegal_move(place: Place, chance: Random) -> set[str]:
+    """Let a player mark a cell a second time, with right hashes."""
+    moves = [
+        (game, [number for number, record in enumerate(game) if _is_plain_move(record)])
+        for game in place.games().values()
+    ]
+    game, numbers = chance.choice([(game, numbers) for game, numbers in moves if len(numbers) > 1])
+    first, second = sorted(chance.sample(numbers, 2))
+    game[second] = game[second]._replace(text=game[first].text)
+    place.rewrite(game)
+    return {game[0].game}
+
+
+def _is_plain_move(record: Record) -> bool:
+    """Return whether a record is that of a move which didn't end the game."""
+    return [type(event) for event in record.events] == [PlayerPlacedToken, GamePlacedCount, PlayerActive]
+
+
+def swap_records(place: Place, chance: Random) -> set[str]:
+    """Swap what two records of a game say."""
+    one, other = chance.sample(place.a_game(chance), 2)
+    change = """UPDATE noughts_records SET at = ?, key = ?, events = ?, hash = ?
+        WHERE game = ? AND version = ?"""
+    place.do((change, *one[2:], one.game, other.version), (change, *other[2:], one.game, one.version))
+    return {one.game}
+
+
+def swap_places(place: Place, chance: Random) -> set[str]:
+    """Swap the places of two records of a game in the feed; the game is as it was."""
+    one, other = chance.sample(place.a_game(chance), 2)
+    swap_two_places(place, one, other)
+    return set()
+
+
+def swap_two_places(place: Place, one: Record, other: Record) -> None:
+    """Swap the places of two records in the feed."""
+    select = "SELECT {} FROM noughts_records WHERE game = '{}' AND version = {}"
+    places = [place.rows(select.format(place.order, *record[:2]))[0] for record in (one, other)]
+    columns = ", ".join(f"{column} = ?" for column in place.order.split(", "))
+    move = f"UPDATE noughts_records SET {columns} WHERE game = ? AND version = ?"
+    if place.is_file:  # a number is there once
+        place.do((move, 0, *one[:2]))
+    place.do((move, *places[0], *other[:2]), (move, *places[1], *one[:2]))
+
+
+def a_tombstone(place: Place, chance: Random) -> Record:
+    """Choose the record of a deletion."""
+    return chance.choice([record for record in place.feed() if record.is_deletion])
+
+
+def remove_a_tombstone(place: Place, chance: Random) -> set[str]:
+    """Remove the record of a deletion."""
+    place.remove_records([a_tombstone(place, chance)])
+    return set()
+
+
+def forge_a_tombstone(place: Place, chance: Random) -> set[str]:
+    """Change what a deletion says that it removed, with a right hash."""
+    game, version, at, key, text, _ = a_tombstone(place, chance)
+    word, count, hashes = text.split(" ")
+    if chance.random() < 0.5:
+        count = str(int(count) + chance.choice((-1, 1, 5)))
+    else:
+        hashes = f"{int(hashes, 16) ^ (1 << chance.randrange(256)):064x}"
+    new = f"{word} {count} {hashes}"
+    link = record_hash(GENESIS, game, version, at, key, new)
+    update = "UPDATE noughts_records SET events = ?, hash = ? WHERE game = ? AND version = ?"
+    place.do((update, new, link, game, version))
+    return set()
+
+
+def remove_a_document(place: Place, chance: Random) -> set[str]:
+    """Remove a document."""
+    name = place.a_document(chance)[0]
+    place.do(("DELETE FROM noughts_documents WHERE name = ?", name))
+    return {f"document {name}"}
+
+
+def forge_a_document(place: Place, chance: Random) -> set[str]:
+    """Replace a document by another one, with a right hash."""
+    name, revision, label, text, key = place.a_document(chance)
+    new = chance.choice(
+        [
+            (revision + 1, label, text, key),
+            (revision, "forged", text, key),
+            (revision, label, f"{text} forged", key),
+            (revision, label, text, "forged"),
+        ]
+    )
+    update = "UPDATE noughts_documents SET revision = ?, label = ?, text = ?, key = ?, hash = ?"
+    place.do((f"{update} WHERE name = ?", *new, document_hash(name, *new), name))
+    return {f"document {name}"}
+
+
+COLUMNS_OF = {
+    "noughts_records": ("game", "version", "at", "key", "events", "hash"),
+    "noughts_games": ("id", "started", "x", "o", "result"),
+    "noughts_documents": ("name", "revision", "label", "text", "key", "hash"),
+    "noughts_store": ("id",),
+}
+
+
+def flip_a_bit(place: Place, chance: Random) -> set[str]:
+    """Change one bit of one value, as SQLite would write it."""
+    table, columns = chance.choice([*COLUMNS_OF.items()])
+    column = chance.choice(columns)
+    where = IS_KEPT if table == "noughts_records" else "true"
+    where += f" AND {column} IS NOT NULL AND {column} <> ''"
+    name = columns[0]
+    key = f"{name}, version" if table == "noughts_records" else f"{name}, 0"
+    game, version, value = chance.choice(
+        place.rows(f"SELECT {key}, {column} FROM {table} WHERE {where} ORDER BY 1, 2")
+    )
+    found = f"{name} = ?" + (" AND version = ?" if table == "noughts_records" else " AND 0 = ?")
+    if isinstance(value, int):
+        new: int | bytes = value ^ (1 << chance.randrange(40))
+    else:
+        changed = bytearray(value.encode() if isinstance(value, str) else value)
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        new = bytes(changed)
+    cast = "CAST(? AS TEXT)" if isinstance(value, str) else "?"
+    place.do((f"UPDATE {table} SET {column} = {cast} WHERE {found}", new, game, version))
+    match table:
+        case "noughts_records":
+            return {game}
+        case "noughts_documents":
+            return {f"document {game}"}
+        case _:
+            return set()
+
+
+# Tables
+
+
+INDEXES = {
+    "noughts_games_by_start": "noughts_games (started, id)",
+    "noughts_games_by_x": "noughts_games (x, started, id) WHERE x IS NOT NULL",
+    "noughts_games_by_o": "noughts_games (o, started, id) WHERE o IS NOT NULL",
+    "noughts_games_unfinished": "noughts_games (started, id) WHERE result IS NULL",
+    "noughts_documents_by_label": "noughts_documents (label, sequence) WHERE label <> ''",
+}
+TABLES = ("noughts_records", "noughts_games", "noughts_documents", "noughts_store")
+
+
+def drop_an_index(place: Place, chance: Random) -> set[str]:
+    """Drop an index."""
+    place.do((f"DROP INDEX {chance.choice([*INDEXES])}",))
+    return set()
+
+
+def replace_an_index(place: Place, chance: Random) -> set[str]:
+    """Replace an index by one on other columns, or on other rows."""
+    name, columns = chance.choice([*INDEXES.items()])
+    table, _, rest = columns.partition(" ")
+    other = {"noughts_games": "(result, id)", "noughts_documents": "(revision)"}[table]
+    if "WHERE" in rest and chance.random() < 0.5:
+        other = rest.partition(" WHERE")[0].replace("sequence", "revision")  # every engine has that
+    place.do((f"DROP INDEX {name}",), (f"CREATE INDEX {name} ON {table} {other}",))
+    return set()
+
+
+def add_a_trigger(place: Place, chance: Random) -> set[str]:
+    """Add a trigger that would change or drop what is written."""
+    table = chance.choice(TABLES)
+    moment = chance.choice(("BEFORE INSERT", "AFTER INSERT", "AFTER UPDATE", "AFTER DELETE"))
+    if place.is_file:
+        place.do((f"CREATE TRIGGER extra {moment} ON {table} BEGIN SELECT 1; END",))
+    else:
+        function = "RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+        call = "FOR EACH ROW EXECUTE FUNCTION extra()"
+        place.do((f"CREATE FUNCTION extra() {function}",))
+        place.do((f"CREATE TRIGGER extra {moment} ON {table} {call}",))
+    return set()
+
+
+def replace_a_table(place: Place, chance: Random) -> set[str]:
+    """Replace a table by a view that shows the same."""
+    table = chance.choice(TABLES)
+    games = {*place.games()}
+    place.do((f"ALTER TABLE {table} RENAME TO kept",), (f"CREATE VIEW {table} AS SELECT * FROM kept",))
+    match table:
+        case "noughts_records":
+            return games
+        case "noughts_documents":
+            return {f"document {game}" for game in games}
+        case _:
+            return set()
+
+
+def add_a_table(place: Place, chance: Random) -> set[str]:
+    """Add a table with a name like the others."""
+    place.do((f"CREATE TABLE noughts_{chance.choice(('moves', 'something', 'old'))} (id text)",))
+    return set()
+
+
+# Files
+
+
+def truncate(place: Place, chance: Random) -> set[str]:
+    """Cut the file anywhere: SQLite reads nothing of it then."""
+    games = {*place.games()}
+    os.truncate(place.path, chance.randrange(place.path.stat().st_size))
+    return games | {f"document {game}" for game in games}
+
+
+def put_older_back(place: Place, chance: Random) -> set[str]:
+    """Put an older copy back, but not its checkpoint."""
+    games = place.games()
+    shutil.copy(chance.choice(place.older), place.path)
+    older = place.games()
+    changed = {game for game in games if games[game] != older.get(game)}
+    return changed | {f"document {game}" for game in games}
+
+
+def put_other_in_place(place: Place, _chance: Random) -> set[str]:
+    """Put another store's file in place."""
+    assert place.other
+    games = {*place.games()}
+    shutil.copy(place.other, place.path)
+    return games | {f"document {game}" for game in games}
+
+
+def remove_the_checkpoint(place: Place, _chance: Random) -> set[str]:
+    """Remove the checkpoint."""
+    if place.is_file:
+        place.beside("-checkpoint").unlink()
+    else:
+        place.do(("DELETE FROM noughts_checkpoint",))
+    return set()
+
+
+def empty_the_checkpoint(place: Place, chance: Random) -> set[str]:
+    """Cut the checkpoint, perhaps to nothing."""
+    file = place.beside("-checkpoint")
+    os.truncate(file, chance.choice((0, chance.randrange(file.stat().st_size - 1))))
+    return set()
+
+
+def change_the_checkpoint(place: Place, chance: Random) -> set[str]:
+    """Change a byte of the checkpoint; the last one only ends the line."""
+    file = place.beside("-checkpoint")
+    content = bytearray(file.read_bytes())
+    content[chance.randrange(len(content) - 1)] ^= chance.randrange(1, 256)
+    file.write_bytes(content)
+    return set()
+
+
+DAMAGES: dict[str, Damage] = {
+    "the last records removed": remove_last_records,
+    "the last games removed": remove_last_games,
+    "everything removed": remove_everything,
+    "a game removed, and the rest numbered again": remove_a_game,
+    "a record removed": remove_a_record,
+    "a game forged by the rules": forge_a_game,
+    "an illegal move forged": forge_an_illegal_move,
+    "two records of a game swapped": swap_records,
+    "two records' places in the feed swapped": swap_places,
+    "a tombstone removed": remove_a_tombstone,
+    "a tombstone forged": forge_a_tombstone,
+    "a document removed": remove_a_document,
+    "a document forged": forge_a_document,
+    "an index dropped": drop_an_index,
+    "an index replaced": replace_an_index,
+    "a trigger added": add_a_trigger,
+    "a table replaced by a view": replace_a_table,
+    "a table added": add_a_table,
+    "the checkpoint removed": remove_the_checkpoint,
+}
+"""For every engine."""
+
+FILE_DAMAGES: dict[str, Damage] = {
+    "a bit of a row flipped": flip_a_bit,
+    "the file truncated": truncate,
+    "an older copy put back": put_older_back,
+    "another store put in place": put_other_in_place,
+    "the checkpoint cut": empty_the_checkpoint,
+    "a byte of the checkpoint changed": change_the_checkpoint,
+}
+"""For a store in a file."""
+
+
+def main(url: str, seed: int) -> None:
+    """Play, make a checkpoint, and be killed: all that was played is in the write-ahead log alone."""
+    store = open_store(url)
+    for _ in play(store, Random(seed)):
+        pass
+    store.checkpoint()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

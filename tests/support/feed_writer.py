@@ -1,0 +1,85 @@
+"""A process that writes to games and documents to which others write as well.
+
+It records many commands, some of them together, in no order of their games. Where another process was
+faster, it reads the game again. In the end it prints how often that was, and what it has recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+from random import Random
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from noughts import fold
+from noughts.core.errors import StaleVersion
+from noughts.store.appends import Append, append_of
+from noughts.store.documents import Write
+from noughts.store.urls import open_store
+from support.played import events_of
+from support.store_games import turns
+
+if TYPE_CHECKING:
+    from noughts.store.base import EventStore
+
+GAMES = 200
+THREADS = 2
+
+
+class Player:
+    """Plays whichever games it comes upon, each one command further."""
+
+    def __init__(self, store: EventStore, chance: Random) -> None:
+        self.recorded: list[str] = []
+        self.stale = 0
+        self._store = store
+        self._chance = chance
+        self._rounds = [0] * GAMES
+        """How many games of each of these places are over."""
+
+    def play(self, commands: int) -> None:
+        """Record so many commands."""
+        while len(self.recorded) < commands:
+            places = self._chance.sample(range(GAMES), self._chance.choice((1, 1, 2, 5, 20)))
+            appends = [append for place in places if (append := self._next(place))]
+            self._store.record(appends)
+            for append in appends:
+                if append.refusal is None:
+                    self.recorded.append(f"{append.game} {append.expected} {append.key}")
+                else:
+                    assert isinstance(append.refusal, StaleVersion), append.refusal
+                    self.stale += 1
+
+    def _next(self, place: int) -> Append | None:
+        """Return the next command of a game; in every fourth place, a document is written with it."""
+        game = f"{place * 77 % GAMES}-{self._rounds[place]}"
+        history = events_of(self._store.read(game))
+        state = fold(history)
+        if state and state.is_over:
+            self._rounds[place] += 1
+            return None
+        _, expected, key, at, new = next(turns(game, self._chance, history))
+        document = None
+        if place % 4 == 0:
+            known = self._store.document(game)
+            document = Write(game, key, expected=known.revision if known else 0)
+        return append_of(game, expected, new, key=key, at=at, document=document)
+
+
+def main(url: str, seed: int, commands: int) -> None:
+    """Write with a few threads."""
+    with open_store(url) as store:
+        players = [Player(store, Random(seed * THREADS + number)) for number in range(THREADS)]
+        print("ready", flush=True)
+        sys.stdin.readline()
+        threads = [Thread(target=player.play, args=(commands // THREADS,)) for player in players]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    print(sum(player.stale for player in players))
+    print(*(line for player in players for line in player.recorded), sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

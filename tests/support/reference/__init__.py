@@ -1,0 +1,1 @@
+"""Second implementations, as plain as can be."""

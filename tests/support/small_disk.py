@@ -1,0 +1,47 @@
+"""Plays into a store with at most so many bytes to a file, a limit that the kernel enforces.
+
+It prints, as JSON, the message of the refusal and then all that was acknowledged. After the refusal the
+limit is lifted, and the play goes on in the same store.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from random import Random
+from typing import TYPE_CHECKING
+
+from noughts.core.errors import StoreUnavailable
+from noughts.store.urls import open_store
+from support.store_changes import changes, new_game, states
+
+if TYPE_CHECKING:
+    from support.store_changes import State
+
+
+def main(url: str, limit: int) -> None:
+    """Play until the limit is reached, and a little longer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    acknowledged: dict[str, State] = {}
+    chance = Random(0)
+    refusals = games_left = 0
+    with open_store(url) as store:
+        while refusals == 0 or games_left:
+            games_left -= 1
+            for change in changes(new_game(chance), chance):
+                try:
+                    change.apply_to(store)
+                except StoreUnavailable as refusal:
+                    refusals, games_left = refusals + 1, 5
+                    print(json.dumps(str(refusal)))
+                    assert states(store) == acknowledged
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+                    change.apply_to(store)
+                acknowledged[change.game] = change.after
+        print(json.dumps(acknowledged))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,135 @@
+"""Games for the torture tests of stores: how they are played, and what must be there afterwards."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, TakeBack, decide, fold, replay
+from noughts.core.codec import dumps, loads
+from noughts.store.base import GameFilter
+from support.played import check_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from random import Random
+    from typing import TypeAlias
+
+    from noughts import Command, Event, Game
+    from noughts.store.base import EventStore
+    from noughts.store.records import Record
+
+    Row: TypeAlias = tuple[str, int, int, str, str]
+    """What was recorded: game, version, time, key and text."""
+
+NAMES = ("Ann", "Bob", "Zo\u00eb", "\u540d" * 32)
+
+
+class Turn(NamedTuple):
+    """The events of one command, to be appended at a version of a game."""
+
+    game: str
+    expected: int
+    key: str
+    at: int
+    events: tuple[Event, ...]
+
+    @property
+    def row(self) -> Row:
+        """The record that a store must have of it."""
+        return self.game, self.expected, self.at, self.key, "\n".join(map(dumps, self.events))
+
+    @property
+    def next_version(self) -> int:
+        """The game's version after it."""
+        return self.expected + len(self.events)
+
+    def append_to(self, store: EventStore) -> int:
+        """Append it, and return the version."""
+        return store.append(self.game, self.events, expected=self.expected, key=self.key, at=self.at)
+
+
+def row_of(record: Record) -> Row:
+    """Return a record without its hash."""
+    return record[:5]
+
+
+def turns(game: str, chance: Random, history: Iterable[Event] = ()) -> Iterator[Turn]:
+    """Play a game to its end, from the start or from a history on, one command after the other."""
+    so_far = tuple(history)
+    version, state = len(so_far), fold(so_far)
+    while state is None or not state.is_over:
+        new = decide(state, _command(state, chance))
+        key = f"{chance.getrandbits(64):016x}"
+        yield Turn(game, version, key, chance.randrange(2_000_000_000_000), new)
+        version, state = version + len(new), fold(new, state)
+
+
+def _command(game: Game | None, chance: Random) -> Command:
+    if game is None:
+        return CreateGame(chance.choice((Mark.X, Mark.O)), open_seats=chance.random() < 0.3)
+    mark = game.board.turn
+    share = chance.random()
+    if share < 0.02:
+        return Resign(mark)
+    if share < 0.05 and len(game.moves) >= 2:
+        return TakeBack(mark)
+    if share < 0.2 and game.player(mark) is None:
+        taken = game.player(mark.other)
+        return JoinGame(mark, chance.choice([name for name in NAMES if not taken or name != taken.name]))
+    free = [cell for cell in range(9) if cell not in game.moves]
+    return PlaceToken(mark, chance.choice(free))
+
+
+def everything(store: EventStore) -> list[Record]:
+    """Return the whole feed, after checking that the store is sound.
+
+    Every game's chain is right and in order, no command is there by half, the feed has every record
+    exactly once, the catalogue agrees with the records, and the engine finds no errors.
+    """
+    assert list(store.integrity_errors()) == []
+    assert list(store.checkpoint_errors()) == []
+    records: list[Record] = []
+    cursor, is_end = "", False
+    while not is_end:
+        page, cursor = store.feed(cursor)
+        records += page
+        is_end = not page
+    check_whole(records)
+    games: dict[str, list[Record]] = {}
+    for record in records:
+        games.setdefault(record.game, []).append(record)
+    deleted = {game for game, found in games.items() if found[0].is_deletion}
+    for game in deleted:
+        assert len(games.pop(game)) == 1
+        assert store.read(game) == ()
+    ends = {}
+    for game, found in games.items():
+        assert store.read(game) == tuple(found)
+        ends[game] = _end(tuple(record.text for record in found))
+    versions = {game: found[-1].next_version for game, found in games.items()}
+    assert store.versions([*games, *deleted]) == versions
+    listed = store.games(limit=len(games) + 1)
+    assert [(each.started, each.id) for each in listed] == sorted(
+        ((found[0].at, game) for game, found in games.items()), reverse=True
+    )
+    assert {each.id: (each.version, each.game, each.last_played) for each in listed} == {
+        game: (versions[game], end, games[game][-1].at) for game, end in ends.items()
+    }
+    assert {row.game: row[2:] for row in store.catalogue(GameFilter(), len(games) + 1)} == {
+        game: _catalogued(end) for game, end in ends.items()
+    }
+    return records
+
+
+@lru_cache(maxsize=100_000)
+def _end(texts: tuple[str, ...]) -> Game:
+    """Return what a whole history leads to; one that stops within a command is refused."""
+    return replay(loads(line) for text in texts for line in text.split("\n"))
+
+
+def _catalogued(game: Game) -> tuple[str | None, str | None, str | None]:
+    """Return who plays, and the result."""
+    x, o = (player.name if (player := game.player(mark)) else None for mark in Mark)
+    result = (game.winner.value if game.winner else "draw") if game.is_over else None
+    return x, o, result

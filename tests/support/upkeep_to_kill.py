@@ -1,0 +1,217 @@
+"""Does the upkeep of a store, again and again, until it is killed at a step that a test has chosen.
+
+For each line on standard input it forks a child, so that Python starts only once. What the child has done
+is printed, a line each; the last line is its exit code. A step is a call of Python's that may change a
+file, a statement in a transaction of SQLite's, or any statement on a server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import io
+import json
+import os
+import select
+import signal
+import sqlite3
+import sys
+import traceback
+from itertools import count, cycle
+from typing import TYPE_CHECKING, cast
+
+from noughts.service import wall_clock
+from noughts.store.appends import append_of
+from noughts.store.backups import repair, restore
+from noughts.store.documents import Write
+from noughts.store.urls import open_store
+from noughts.web.expiry import Expiry
+from noughts.web.room import Room, RoomSeat, write_room
+from support.played import NOW, X_WINS, game_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any, TypeVar
+
+    from noughts.store.base import EventStore
+    from noughts.web.game import LiveGame
+    from noughts.web.games import Games
+
+    Result = TypeVar("Result")
+
+EXPIRY_DAYS = 30
+STEPS = {
+    *(os.open, os.fsync, os.link, os.rename, os.replace, os.unlink, os.mkdir),
+    *(io.open, fcntl.flock, fcntl.lockf),
+}
+
+
+def has_room(game: str) -> bool:
+    """Return whether a game is played on the web, and has a document."""
+    return game.startswith("web")
+
+
+def play(store: EventStore, game: str) -> str:
+    """Record a whole game, years ago, in one commit; return the hash of its last record."""
+    appends, version = [], 0
+    for number, step in enumerate(game_of(X_WINS, "Ann", "Bob")):
+        document = None
+        if has_room(game) and number == 0:
+            document = Write(game, write_room(Room(RoomSeat(), RoomSeat(), created=NOW)), expected=0)
+        appends.append(append_of(game, version, step, key=f"k{number}", at=NOW, document=document))
+        version += len(step)
+    store.record(appends)
+    return store.read(game)[-1].hash.hex()
+
+
+def checkpoint(url: str, life: str) -> None:
+    """Play, make a checkpoint, and close the store, which makes one with the sum of its documents."""
+    for number in count():
+        with open_store(url) as store:
+            for game in (f"kept_{life}_{number}", f"web_{life}_{number}"):
+                say("played", game, play(store, game))
+                store.checkpoint()
+                say("checkpoint")
+
+
+def delete(url: str, life: str) -> None:
+    """Play games, and delete some of them."""
+    with open_store(url) as store:
+        for number in count():
+            for game in (f"kept_{life}_{number}", f"web_{life}_{number}"):
+                say("played", game, play(store, game))
+            say("deleting", game)
+            store.delete(game, at=NOW)
+            say("deleted", game)
+
+
+def expire(url: str, life: str) -> None:
+    """Play games, and let those with a room expire."""
+    with open_store(url) as store:
+        expiry = Expiry(cast("Games", NoGames(store)), days=EXPIRY_DAYS)
+        for number in count():
+            old = [f"web_{life}_{number}_{one}" for one in range(2)]
+            say("deleting", *old)
+            for game in (f"kept_{life}_{number}", *old):
+                say("played", game, play(store, game))
+            asyncio.run(expiry.look())
+            say("deleted", *old)
+
+
+class NoGames:
+    """As much of the games as expiry needs, with none in memory; its own threads are this one."""
+
+    def __init__(self, store: EventStore) -> None:
+        self.store = store
+        self.threads = self
+        self.clock = wall_clock
+
+    def all_known(self) -> list[LiveGame]:
+        """Return no game."""
+        return []
+
+    def known(self, _game: str) -> None:
+        """Return nothing: this game is not in memory."""
+
+    async def run(self, call: Callable[[], Result]) -> Result:
+        """Call a function, in this thread: its steps are counted here."""
+        return call()
+
+
+def put_back(url: str, *backups: str) -> None:
+    """Restore one backup after the other in the place of a store."""
+    for backup in cycle(backups):
+        say("restored", str(restore(backup, url).replaced))
+
+
+def put_new(url: str, backup: str) -> None:
+    """Restore a backup again and again, each time where no store is."""
+    for number in count():
+        restore(backup, f"{url}-{number}")
+        say("restored")
+
+
+def save(url: str, target: str) -> None:
+    """Repair a store again and again, each time into a new file."""
+    for number in count():
+        repair(url, f"{target}-{number}")
+        say("repaired")
+
+
+TASKS: dict[str, Callable[..., None]] = {
+    "checkpoint": checkpoint,
+    "delete": delete,
+    "expire": expire,
+    "restore": put_back,
+    "first restore": put_new,
+    "repair": save,
+}
+
+
+def say(*words: str) -> None:
+    """Print a line at once."""
+    os.write(1, f"{json.dumps(words)}\n".encode())
+
+
+class Steps:
+    """Counts steps; at the last one the process dies, or asks for its end and goes on meanwhile."""
+
+    def __init__(self, last: int, asking: int | None) -> None:
+        self.left = last
+        self.asking = asking
+
+    def __call__(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401 - any function
+        """Look at a call; Python calls this before each."""
+        if not self._is_step(frame, event, called):
+            return
+        self.left -= 1
+        if self.left == 0:
+            sys.setprofile(None)
+            if self.asking is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            else:
+                os.write(self.asking, b".")
+
+    def _is_step(self, frame: FrameType, event: str, called: Any) -> bool:  # noqa: ANN401 - the same
+        if event != "c_call":
+            return event == "call" and frame.f_code.co_name == "execute"
+        match getattr(called, "__self__", None):
+            case io.BufferedWriter():
+                return called.__name__ in ("write", "flush", "close")
+            case sqlite3.Connection() as store:
+                return called.__name__ == "close" or (
+                    called.__name__ == "execute" and store.in_transaction
+                )
+        return called in STEPS
+
+
+def main() -> None:
+    """Let one child live after the other."""
+    for line in sys.stdin:
+        task, arguments, step, spin = json.loads(line)
+        reading, asking = os.pipe()
+        child = os.fork()
+        if not child:
+            _live(TASKS[task], arguments, Steps(step, None if spin is None else asking))
+        os.close(asking)
+        if os.read(reading, 1):
+            select.select([reading], [], [], spin)
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        os.close(reading)
+        say("ended", str(os.waitstatus_to_exitcode(status)))
+
+
+def _live(task: Callable[..., None], arguments: list[str], steps: Steps) -> None:
+    try:
+        sys.setprofile(steps)
+        task(*arguments)
+    except BaseException:  # noqa: BLE001 - a child must never go on as its parent
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

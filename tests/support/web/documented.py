@@ -1,0 +1,58 @@
+"""Reads the pages on serving: their tables, their command lines, the settings that they name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import noughts.web
+from noughts.cli.options import parser
+from noughts.web.settings import Settings, variable
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples" / "serving"
+
+
+def rows(page: str, heading: str) -> list[list[str]]:
+    """Return the cells of the first table under a heading, without its own first two lines."""
+    _, there, rest = page.partition(f"\n{heading}\n")
+    assert there, f"there is no {heading}"
+    table = re.search(
+        r"(?:^\|.*\n)+", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE
+    )
+    assert table, f"there is no table under {heading}"
+    lines = table.group().splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def code(cell: str) -> list[str]:
+    """Return what is written as code in a cell of a table."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def served(*arguments: str) -> Namespace:
+    """Return the options that a command line says, which has to be one of `noughts serve`."""
+    options = parser(arguments).parse_args(arguments)
+    assert options.command == "serve"
+    return options
+
+
+def known_names() -> set[str]:
+    """Return every variable of the environment that a server looks at."""
+    found = {variable(field.name) for field in msgspec.structs.fields(Settings)}
+    package = Path(noughts.web.__file__).parent
+    for file in (*package.glob("*.py"), package.parent / "cli" / "options.py"):
+        found.update(re.findall(r'"(NOUGHTS_[A-Z_]+)"', file.read_text()))
+    return found
+
+
+def named(text: str) -> set[str]:
+    """Return the variables of ours that a text names."""
+    return set(re.findall(r"\bNOUGHTS_[A-Z_]+\b", text))

@@ -1,0 +1,157 @@
+"""The ASGI application in the process of the tests: clients call it as an ASGI server does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from http.client import HTTPMessage, IncompleteRead
+from queue import Queue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+from urllib.parse import unquote
+
+from noughts.web import create_app
+from support.web.serving import DEADLINE, UNLIMITED, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class InProcessServer(Server):
+    """An application with an event loop in a thread, instead of a server in a process."""
+
+    def __init__(self, store: str) -> None:
+        self.store = store
+        self.check = None
+        self.url, self.host, self.port = "http://127.0.0.1", "127.0.0.1", 80
+        with patch.dict(os.environ, {**UNLIMITED, "NOUGHTS_STORE": store}):
+            self.app = create_app()
+        self.loop = asyncio.new_event_loop()
+        Thread(target=self.loop.run_forever, daemon=True).start()
+        self._lifespan = InProcessConnection(self)
+        self._lifespan.begin({"type": "lifespan"}, {"type": "lifespan.startup"})
+        assert self._lifespan.next_message() == {"type": "lifespan.startup.complete"}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self.loop.is_running()
+
+    def stop(self, deadline: float = DEADLINE) -> int:
+        """End as a server does that was asked to stop; return 0, as an exit code."""
+        self._lifespan.close("lifespan.shutdown")
+        assert self._lifespan.next_message(deadline) == {"type": "lifespan.shutdown.complete"}
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        return 0
+
+    def connection(self, _source: tuple[str, int] | None = None) -> Any:  # noqa: ANN401 - it acts as an HTTPConnection
+        """Return what a client calls the application with."""
+        return InProcessConnection(self)
+
+
+class InProcessConnection:
+    """One request after the other; it acts as an `HTTPConnection`."""
+
+    def __init__(self, server: InProcessServer) -> None:
+        self._app = server.app
+        self._loop = server.loop
+        self._incoming: asyncio.Queue[dict[str, object]] = asyncio.Queue()
+        self._outgoing: Queue[dict[str, Any] | None] = Queue()
+        self.sock = self
+
+    def begin(self, scope: dict[str, object], first: dict[str, object]) -> None:
+        """Call the application, with the first message that it receives."""
+        self._incoming, self._outgoing = asyncio.Queue(), Queue()
+        asyncio.run_coroutine_threadsafe(
+            self._run(scope, first, self._incoming, self._outgoing), self._loop
+        )
+
+    async def _run(
+        self,
+        scope: dict[str, object],
+        first: dict[str, object],
+        incoming: asyncio.Queue[dict[str, object]],
+        outgoing: Queue[dict[str, Any] | None],
+    ) -> None:
+        async def send(message: Any) -> None:  # noqa: ANN401 - a message has anything
+            outgoing.put(dict(message))
+
+        incoming.put_nowait(first)
+        try:
+            await self._app(scope, incoming.get, send)
+        finally:
+            outgoing.put(None)
+
+    def next_message(self, deadline: float = DEADLINE) -> dict[str, Any]:
+        """Wait for the next message; that there is none counts as a cut connection."""
+        message = self._outgoing.get(timeout=deadline)
+        if message is None:
+            raise IncompleteRead(b"")
+        return message
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a request."""
+        place, _, query = path.partition("?")
+        pairs = {"host": "127.0.0.1", **(headers or {})}
+        self.begin(
+            {
+                "type": "http",
+                "method": method,
+                "scheme": "http",
+                "path": unquote(place),
+                "query_string": query.encode(),
+                "root_path": "",
+                "headers": [
+                    (name.lower().encode(), text.encode("latin-1")) for name, text in pairs.items()
+                ],
+                "client": ("127.0.0.1", 1),
+            },
+            {"type": "http.request", "body": body or b"", "more_body": False},
+        )
+
+    def getresponse(self) -> InProcessResponse:
+        """Return the response as soon as it begins."""
+        return InProcessResponse(self)
+
+    def close(self, message: str = "http.disconnect") -> None:
+        """Hang up."""
+        leaving: dict[str, object] = {"type": message}
+        self._loop.call_soon_threadsafe(self._incoming.put_nowait, leaving)
+
+    def shutdown(self, _how: int) -> None:
+        """Hang up, as a socket does."""
+        self.close()
+
+
+class InProcessResponse:
+    """A response; it acts as an `HTTPResponse`."""
+
+    def __init__(self, connection: InProcessConnection) -> None:
+        self._connection = connection
+        start = connection.next_message()
+        self.status: int = start["status"]
+        self.headers = HTTPMessage()
+        for name, value in start["headers"]:
+            self.headers.add_header(name.decode(), value.decode("latin-1"))
+        self._buffer, self._has_more = b"", True
+
+    def _read_more(self) -> None:
+        message = self._connection.next_message()
+        self._buffer += message.get("body", b"")
+        self._has_more = message.get("more_body", False)
+
+    def read(self) -> bytes:
+        """Return the whole body."""
+        while self._has_more:
+            self._read_more()
+        return self._buffer
+
+    def readline(self) -> bytes:
+        """Return the next line, nothing at the end."""
+        while b"\n" not in self._buffer and self._has_more:
+            self._read_more()
+        line, newline, self._buffer = self._buffer.partition(b"\n")
+        return line + newline

@@ -1,0 +1,447 @@
+"""Runs real servers, asks them things over HTTP as programs and browsers do, and follows their streams.
+
+Most of them are forked (`tests/support/forked.py`); those with several processes are started.
+
+Nothing here sleeps: every wait ends when something comes, when the server ends, or at a deadline, which
+fails the test.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from support.command import COMMAND, environment
+from support.forked import fork_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from http.client import HTTPMessage, HTTPResponse
+    from types import TracebackType
+    from typing import Self, TypeAlias
+
+    Check: TypeAlias = Callable[[str, str, "Answer"], None]
+
+BASE = "/api/v1"
+DEADLINE = 60.0
+"""In seconds: long enough for the slowest machine, and reached only by what hangs."""
+
+UNLIMITED = {
+    "NOUGHTS_CREATES_PER_MINUTE": "0",
+    "NOUGHTS_JOINS_PER_MINUTE": "0",
+    "NOUGHTS_WRONG_SECRETS_PER_MINUTE": "0",
+    "NOUGHTS_ANALYSES_PER_MINUTE": "0",
+    "NOUGHTS_STREAMS_PER_ADDRESS": "0",
+    "NOUGHTS_CONNECTIONS_PER_ADDRESS": "0",
+    "NOUGHTS_MOVES_PER_MINUTE": "0",
+}
+"""All tests come from one address, and most of them are not about how often it may come."""
+
+
+class Server:
+    """A server that runs until it is stopped, killed, or its `with` block is left."""
+
+    def __init__(self, store: str, *options: str, **settings: str) -> None:
+        port = () if "--port" in options else ("--port", "0")
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server is over
+        arguments = (*port, "--store", store, *options)
+        env = environment(**{**UNLIMITED, **settings})
+        self._process = fork_server(*arguments, env=env, errors=self._said.fileno()) or subprocess.Popen(
+            [*COMMAND, "serve", *arguments],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            start_new_session=True,  # so that its workers end with it
+        )
+        # Tests that are killed themselves leave no server behind: the guard waits for their end.
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", 'cat > /dev/null; kill -s KILL -- "-$0"', str(self._process.pid)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.store = store
+        self.errors = b""
+        """All that it wrote to standard error: complete once it is over."""
+        self.check: Check | None = None
+        """Called with method, path and answer whenever a client of it has got one."""
+        try:
+            self.url = self._address()
+        except BaseException:
+            self._end()
+            raise
+        place = urlsplit(self.url)
+        self.host, self.port = place.hostname or "", place.port or 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.is_running:
+            self.kill()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """The number of its process: of the one that looks after the others, if there are workers."""
+        return self._process.pid
+
+    def client(self, secret: str | None = None, source: str | None = None) -> Client:
+        """Return somebody who asks it things, from another address such as 127.0.0.2 maybe."""
+        return Client(self, secret, source)
+
+    def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
+        """Return a connection to it, from another address maybe."""
+        return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
+
+    def heard(self) -> bytes:
+        """Return what it has written to standard error so far."""
+        if self._said.closed:
+            return self.errors
+        return os.pread(self._said.fileno(), os.fstat(self._said.fileno()).st_size, 0)
+
+    def stop(self, deadline: float = DEADLINE) -> int:
+        """Ask it to stop, wait until it has, and return its exit code."""
+        return self.end(signal.SIGTERM, deadline)
+
+    def kill(self) -> int:
+        """End it as a power cut would, and its workers with it."""
+        return self.end(signal.SIGKILL)
+
+    def end(self, how: signal.Signals, deadline: float = DEADLINE) -> int:
+        """Send a signal, wait until it is over, and return its exit code."""
+        if how == signal.SIGKILL:
+            os.killpg(self._process.pid, how)
+        else:
+            self._process.send_signal(how)
+        try:
+            code = self._process.wait(deadline)
+        finally:
+            self._end()
+        return code
+
+    def wait(self) -> int:
+        """Wait until it has ended by itself, and return its exit code."""
+        try:
+            return self._process.wait(DEADLINE)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(DEADLINE)
+        self._guard.kill()
+        self._guard.communicate()
+        assert self._process.stdout
+        self._process.stdout.close()
+        self.errors = self.heard()
+        self._said.close()
+
+    def _address(self) -> str:
+        """Wait until it says where it answers."""
+        assert self._process.stdout
+        told, until = b"", time.monotonic() + DEADLINE
+        while not told.endswith(b"\n"):
+            ready, _, _ = select.select([self._process.stdout], [], [], max(0, until - time.monotonic()))
+            assert ready, f"the server does not start: {self.heard()!r}"
+            more = os.read(self._process.stdout.fileno(), 4096)
+            assert more, f"the server has ended: {self.heard()!r}"
+            told += more
+        before, there, url = told.decode().strip().partition("Serving on ")
+        assert there
+        assert not before
+        return url
+
+
+class Answer(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - JSON is anything
+        """What the body says."""
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str | None:
+        """What a problem is called; nothing, if it is none."""
+        kind = self.headers.get_content_type()
+        return str(self.json["code"]) if kind == "application/problem+json" else None
+
+
+class Client:
+    """Somebody who asks: with a secret as a program, with cookies as a browser, or with neither.
+
+    One client is for one thread at a time. It keeps its line open.
+    """
+
+    def __init__(self, server: Server, secret: str | None = None, source: str | None = None) -> None:
+        self._server = server
+        self._source = (source, 0) if source else None
+        self.secret = secret
+        self.cookies: dict[tuple[str, str], str] = {}
+        """By path and name."""
+        self._line = server.connection(self._source)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up; whoever asks on gets a new line."""
+        self._line.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        """Ask for something; the path is under /api/v1 unless it begins with //."""
+        return self.ask("GET", path, None, **headers)
+
+    def post(self, path: str, body: object, **headers: str) -> Answer:
+        """Ask for something to be done, with a body of JSON."""
+        return self.ask(
+            "POST", path, json.dumps(body).encode(), **{"content_type": "application/json", **headers}
+        )
+
+    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+        """Ask in any way; `last_event_id=3` is the header Last-Event-ID: 3."""
+        whole = self.full_path(path)
+        try:
+            self._line.request(method, whole, body, self.headers(whole, headers))
+            response = self._line.getresponse()
+            answer = Answer(response.status, response.headers, response.read())
+        except (HTTPException, OSError):
+            self._line.close()
+            raise
+        self._take_cookies(answer)
+        if self._server.check:
+            self._server.check(method, whole, answer)
+        return answer
+
+    def full_path(self, path: str) -> str:
+        """Return the whole path of something."""
+        return full_path(path)
+
+    def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers that go with a request to a path."""
+        found = {name.replace("_", "-"): value for name, value in others.items()}
+        if self.secret is not None:
+            found.setdefault("authorization", f"Bearer {self.secret}")
+        cookies = [
+            f"{name}={value}"
+            for (under, name), value in self.cookies.items()
+            if path == under or path.startswith((f"{under}/", f"{under}?"))
+        ]
+        if cookies:
+            found.setdefault("cookie", "; ".join(cookies))
+        return found
+
+    def _take_cookies(self, answer: Answer) -> None:
+        for line in answer.headers.get_all("set-cookie", []):
+            pair, *attributes = line.split(";")
+            name, _, value = pair.partition("=")
+            path = next(one.strip()[5:] for one in attributes if one.strip().startswith("Path="))
+            self.cookies[path, name] = value
+
+    def follow(
+        self, game: str, after: int | None = None, news: Condition | None = None, **headers: str
+    ) -> Stream:
+        """Follow a game's stream; leave its `with` block to hang up.
+
+        Several streams can share their news: then waiting at one looks whenever something comes by any.
+        """
+        path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
+        return Stream(self._server, path, self.headers(path, headers), self._source, news)
+
+    def create(self, opponent: str, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
+        """Create a game as a program does, and return the seat."""
+        answer = self.post("/games", {"opponent": opponent, "secret": True, **more})
+        assert answer.status == 201, answer.body
+        return answer.json
+
+    def join(self, game: str, invite: str | None, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
+        """Join a game as a program does, and return the seat."""
+        answer = self.post(
+            f"/games/{game}/join", {"invite": invite, "key": new_key(), "secret": True, **more}
+        )
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    def move(self, game: str, cell: int, version: int, key: str | None = None, **more: object) -> Answer:
+        """Place a mark."""
+        body = {"cell": cell, "version": version, "key": key or new_key(), **more}
+        return self.post(f"/games/{game}/moves", body)
+
+    def read(self, game: str, version: int | None = None) -> Any:  # noqa: ANN401 - JSON is anything
+        """Return a game."""
+        answer = self.get(f"/games/{game}" + ("" if version is None else f"?version={version}"))
+        assert answer.status == 200, answer.body
+        return answer.json
+
+
+class Message(NamedTuple):
+    """What came by a stream: an event of the game with its version, or the room or a ping with none."""
+
+    event: str
+    id: str | None
+    data: Any
+
+
+class Stream:
+    """A line to a game, read by a thread of its own; what came is kept."""
+
+    def __init__(
+        self,
+        server: Server,
+        path: str,
+        headers: Mapping[str, str],
+        source: tuple[str, int] | None = None,
+        news: Condition | None = None,
+    ) -> None:
+        self._line = server.connection(source)
+        try:
+            self._line.request("GET", path, headers=dict(headers))
+            self._socket = self._line.sock
+            response = self._line.getresponse()
+            self.refusal: Answer | None = None
+            if response.status != 200:
+                self.refusal = Answer(response.status, response.headers, response.read())
+                if server.check:
+                    server.check("GET", path, self.refusal)
+        except BaseException:
+            self._line.close()
+            raise
+        self.headers = response.headers
+        self.messages: list[Message] = []
+        """All that has come, in order."""
+        self.retry: int | None = None
+        """After how many milliseconds the server wants a reader back whose line broke."""
+        self.is_over = False
+        self.was_ended = False
+        """Whether the server ended it in order: a line that is cut ends otherwise."""
+        self._news = news or Condition()
+        self._thread = Thread(target=self._read, args=(response,), daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(DEADLINE)
+        self._line.close()
+
+    @property
+    def events(self) -> list[Message]:
+        """The game's events that have come."""
+        return [message for message in tuple(self.messages) if not message.event]
+
+    @property
+    def rooms(self) -> list[Any]:
+        """The rooms that have come."""
+        return [message.data for message in tuple(self.messages) if message.event == "room"]
+
+    @property
+    def pings(self) -> list[Message]:
+        """The pings that have come."""
+        return [message for message in tuple(self.messages) if message.event == "ping"]
+
+    def wait(self, is_so: Callable[[Stream], object]) -> None:
+        """Wait until something is so, which is looked at whenever something comes."""
+        with self._news:
+            came = self._news.wait_for(lambda: is_so(self) or self.is_over, DEADLINE)
+            assert is_so(self), "the stream is over" if came else f"it never came: {self.messages}"
+
+    def wait_version(self, version: int) -> list[Message]:
+        """Wait for the event of a version, and return all events."""
+        self.wait(lambda _: any(message.id == str(version) for message in self.events))
+        return self.events
+
+    def wait_room(self, is_so: Callable[[Any], object]) -> Any:  # noqa: ANN401 - JSON is anything
+        """Wait until the room that came last is so, and return it."""
+        self.wait(lambda _: self.rooms and is_so(self.rooms[-1]))
+        return self.rooms[-1]
+
+    def wait_over(self) -> None:
+        """Wait until the stream is over, in whichever way."""
+        with self._news:
+            assert self._news.wait_for(lambda: self.is_over, DEADLINE), "it stays open"
+
+    def _read(self, response: HTTPResponse) -> None:
+        was_ended = False
+        try:
+            with closing(response):
+                if self.refusal is None:
+                    self._read_messages(response)
+                was_ended = True
+        except (HTTPException, OSError, ValueError, AttributeError):
+            pass  # it was cut; http.client loses its own file when it is closed in the middle of a line
+        with self._news:
+            self.is_over, self.was_ended = True, was_ended
+            self._news.notify_all()
+
+    def _read_messages(self, response: HTTPResponse) -> None:
+        fields: dict[str, str] = {}
+        while line := response.readline():
+            assert line.endswith(b"\n")
+            name, _, value = line[:-1].decode().partition(":")
+            with self._news:
+                if not line[:-1]:
+                    if "data" in fields:
+                        self.messages.append(
+                            Message(fields.get("event", ""), fields.get("id"), json.loads(fields["data"]))
+                        )
+                    fields = {}
+                elif name == "retry":
+                    self.retry = int(value)
+                else:
+                    assert name in ("event", "id", "data")
+                    assert name not in fields
+                    fields[name] = value.removeprefix(" ")
+                self._news.notify_all()
+
+
+def full_path(path: str) -> str:
+    """Return the whole path of something under /api/v1, or of something that is not.
+
+    >>> full_path("/games"), full_path("//metrics")
+    ('/api/v1/games', '/metrics')
+    """
+    return path[1:] if path.startswith("//") else BASE + path
+
+
+def new_key() -> str:
+    """Return a key that nobody has used."""
+    return uuid4().hex

@@ -1,0 +1,137 @@
+"""People at a game of a server: each seat with the one who holds its secret, and one who only looks."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from support.at_once import in_threads
+from support.web.serving import Client, new_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from support.web.serving import Answer, Server, Stream
+
+
+class Seat:
+    """Somebody who sits at a game, at the seat of a mark or at both."""
+
+    def __init__(self, client: Client, game: str, mark: str | None = None) -> None:
+        self.client = client
+        self.game = game
+        self.mark = mark
+        """Sent with every command if it is given; whoever has one seat need not say it."""
+
+    @property
+    def version(self) -> int:
+        """Where the game stands."""
+        return int(self.client.read(self.game)["version"])
+
+    def move(self, cell: int, version: int | None = None, key: str | None = None) -> Answer:
+        """Place a mark; with no version, on the game as it stands."""
+        return self._do("moves", {"cell": cell}, version, key)
+
+    def resign(self, version: int | None = None, key: str | None = None) -> Answer:
+        """Give the game up."""
+        return self._do("resign", {}, version, key)
+
+    def take_back(self, version: int | None = None, key: str | None = None) -> Answer:
+        """Take back, or ask for it."""
+        return self._do("take-back", {}, version, key)
+
+    def answer(self, *, accept: bool, key: str | None = None) -> Answer:
+        """Let the other take back, or not."""
+        return self._post("take-back/answer", {"accept": accept, "key": key or new_key()})
+
+    def rematch(self, key: str | None = None) -> Answer:
+        """Ask for another game, or go to it."""
+        return self._post("rematch", {"key": key or new_key(), "secret": True})
+
+    def follow(self, after: int | None = None) -> Stream:
+        """Follow the game."""
+        return self.client.follow(self.game, after)
+
+    def _do(self, what: str, body: dict[str, object], version: int | None, key: str | None) -> Answer:
+        body["version"] = self.version if version is None else version
+        body["key"] = key or new_key()
+        if self.mark:
+            body["mark"] = self.mark
+        return self._post(what, body)
+
+    def _post(self, what: str, body: dict[str, object]) -> Answer:
+        return self.client.post(f"/games/{self.game}/{what}", body)
+
+
+class Table:
+    """A game between two people, each with a line of their own."""
+
+    def __init__(self, server: Server, other: Server, kind: str, **more: object) -> None:
+        self.watcher = other.client()
+        """Somebody who knows the game's id, and nothing else."""
+        asked: dict[str, Any] = {"name": "Ann", **more}
+        with server.client() as client:
+            first = client.create(kind, **asked)
+        self.game: str = first["id"]
+        self.invite: str | None = first["invite"]
+        second = self.watcher.join(self.game, self.invite, name="Bob")
+        secrets = {**first["secrets"], **second["secrets"]}
+        home = {first["marks"][0]: server, second["marks"][0]: other}
+        self.X, self.O = (Seat(home[mark].client(secrets[mark]), self.game) for mark in ("X", "O"))
+        self.seats = {"X": self.X, "O": self.O}
+
+    @property
+    def now(self) -> Any:  # noqa: ANN401 - JSON is anything
+        """The game as it stands."""
+        return self.watcher.read(self.game)
+
+    @property
+    def room(self) -> Any:  # noqa: ANN401 - JSON is anything
+        """What stands around it."""
+        return self.now["room"]
+
+    def play(self, *cells: int) -> Answer:
+        """Place marks, each by whom it is the turn of, and return the last answer."""
+        answer = None
+        for cell in cells:
+            now = self.now
+            answer = self.seats[now["active"]].move(cell, now["version"])
+            assert answer.status == 200, answer.body
+        assert answer
+        return answer
+
+    def close(self) -> None:
+        """Have all hang up."""
+        for client in (self.X.client, self.O.client, self.watcher):
+            client.close()
+
+
+@contextmanager
+def friends(
+    server: Server, other: Server | None = None, kind: str = "friend", **more: object
+) -> Iterator[Table]:
+    """Have two people sit at a game: Ann, who created it, and Bob, at another server maybe."""
+    table = Table(server, other or server, kind, **more)
+    try:
+        yield table
+    finally:
+        table.close()
+
+
+@contextmanager
+def seated(server: Server, kind: str, **more: object) -> Iterator[Seat]:
+    """Have one person create a game; at both seats, if the opponent is to be they themselves."""
+    with server.client() as client:
+        seat = client.create(kind, **more)
+        client.secret = seat["secrets"][seat["marks"][0]]
+        if kind == "self":
+            client.cookies = {
+                (f"/api/v1/games/{seat['id']}", mark): secret for mark, secret in seat["secrets"].items()
+            }
+            client.secret = None
+        yield Seat(client, seat["id"])
+
+
+def asked_at_once(*works: Callable[[], Answer]) -> list[Answer]:
+    """Ask several things at the same moment, and return the answers."""
+    return in_threads(*works)  # type: ignore[return-value]  # each work is what it says

@@ -1,0 +1,107 @@
+"""People who play bots as fast as they can: each move is sent as soon as the bot's is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from support.web.serving import BASE, new_key
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from support.web.torture_reading import Place
+
+PATIENCE_SECONDS = 30.0
+"""How long a bot may take for a move before it counts as forgotten; the server checks every second."""
+
+
+class Line(NamedTuple):
+    """A connection to the server."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def send(self, method: str, path: str, body: object = None, secret: str = "") -> None:
+        """Send a request."""
+        content = b"" if body is None else json.dumps(body).encode()
+        authorization = f"Authorization: Bearer {secret}\r\n" if secret else ""
+        head = (
+            f"{method} {BASE}{path} HTTP/1.1\r\nHost: noughts\r\n{authorization}"
+            f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        )
+        self.writer.write(head.encode() + content)
+
+    async def answer(self) -> Any:  # noqa: ANN401 - JSON is anything
+        """Read an answer, which has to be a good one."""
+        head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(head.partition(b"content-length:")[2].split(b"\r\n")[0])
+        body = await self.reader.readexactly(length)
+        assert head.split(b" ")[1] in (b"200", b"201"), body
+        return json.loads(body)
+
+
+class Challengers:
+    """So many people, who play until the bots have made so many moves."""
+
+    def __init__(self, place: Place, people: int, moves: int, chance: Random) -> None:
+        self._place = place
+        self._people = people
+        self._most = moves
+        self._chance = chance
+        self.numbers: Counter[str] = Counter(moves=0, forgotten=0, games=0)
+
+    async def play(self) -> None:
+        """Play, and count what came of it."""
+        await asyncio.gather(*(self._sit() for _ in range(self._people)))
+
+    async def _sit(self) -> None:
+        """Play one game after the other, on one line for commands."""
+        line = Line(*await asyncio.open_connection(*self._place))
+        try:
+            while self.numbers["moves"] < self._most:
+                await self._game(line)
+        except TimeoutError:
+            self.numbers["forgotten"] += 1
+        finally:
+            line.writer.close()
+
+    async def _game(self, line: Line) -> None:
+        asked = {"opponent": "bot", "bot": "random", "first": "random", "secret": True}
+        line.send("POST", "/games", asked)
+        seat = await line.answer()
+        game, secret, version = seat["id"], seat["secrets"]["X"], seat["game"]["version"]
+        stream = Line(*await asyncio.open_connection(*self._place))
+        free = set(range(9))
+        try:
+            stream.send("GET", f"/games/{game}/events?after={version}", secret=secret)
+            is_mine = seat["game"]["active"] == "X"
+            while is_mine is not None:
+                if is_mine:
+                    cell = self._chance.choice(sorted(free))
+                    body = {"cell": cell, "version": version, "key": new_key()}
+                    line.send("POST", f"/games/{game}/moves", body, secret)
+                    await line.answer()
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    version, is_mine = await self._follow(stream, free, version)
+            self.numbers["games"] += 1
+        finally:
+            stream.writer.close()
+
+    async def _follow(self, stream: Line, free: set[int], version: int) -> tuple[int, bool | None]:
+        """Read on until it is X's turn, or nobody's; return the version, and whose turn it is."""
+        while line := await stream.reader.readline():
+            name, _, value = line.partition(b": ")
+            if name == b"id":
+                version = int(value)
+            elif name == b"data":
+                told = json.loads(value)
+                kind, mark = told.get("event"), told.get("mark")
+                if kind == "playerPlacedToken":
+                    free.discard(3 * told["row"] + told["column"])
+                    self.numbers["moves"] += mark == "O"
+                elif kind == "gameCompleted" or (kind == "playerActive" and mark == "X"):
+                    return version, None if kind == "gameCompleted" else True
+        raise AssertionError("the stream is over")

@@ -1,0 +1,227 @@
+"""A reader of a game who comes back by themselves, over lines that break anywhere, as a browser does.
+
+The bytes of a line are taken apart here by hand: what is not whole when the line breaks does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from contextlib import suppress
+from threading import Condition, Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from support.web.serving import BASE, DEADLINE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self, TypeAlias
+
+    Place: TypeAlias = tuple[str, int]
+    """A host and a port."""
+
+AGAIN = 0.02
+"""How long a reader waits who was not let in, in seconds."""
+
+MOST_LINES = 100_000
+"""How often one reader comes back: far oftener than any test breaks their line."""
+
+
+class Told(NamedTuple):
+    """An event of a game, as a reader was told it."""
+
+    version: int
+    data: Any
+
+
+class Refusal(Exception):
+    """An answer that is no stream."""
+
+
+class Unfolding:
+    r"""Makes messages of the bytes of an answer in chunks, however they are cut.
+
+    >>> unfolding = Unfolding()
+    >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nc\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
+    ...     for message in unfolding.feed(bytes([byte])):
+    ...         print(message)
+    {'id': '1', 'data': '7'}
+    """
+
+    def __init__(self) -> None:
+        self._raw = b""
+        self._text = b""
+        self._is_begun = False
+
+    def feed(self, data: bytes) -> list[dict[str, str]]:
+        """Take what came, and return the messages that are whole with it."""
+        self._raw += data
+        if not self._is_begun and not self._begin():
+            return []
+        while self._take_chunk():
+            pass
+        *whole, self._text = self._text.split(b"\n\n")
+        return [_fields(message.decode()) for message in whole]
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether there is the beginning of something of which the rest has not come."""
+        return self._is_begun and bool(self._raw or self._text)
+
+    def _begin(self) -> bool:
+        head, there, rest = self._raw.partition(b"\r\n\r\n")
+        if not there:
+            return False
+        if not head.startswith(b"HTTP/1.1 200 "):
+            raise Refusal(self._raw.decode(errors="replace"))
+        self._raw, self._is_begun = rest, True
+        return True
+
+    def _take_chunk(self) -> bool:
+        line, there, rest = self._raw.partition(b"\r\n")
+        size = int(line, 16) if there else 0
+        if not size or len(rest) < size + 2:
+            return False
+        assert rest[size : size + 2] == b"\r\n"
+        self._text += rest[:size]
+        self._raw = rest[size + 2 :]
+        return True
+
+
+def _fields(message: str) -> dict[str, str]:
+    lines = [line.partition(": ") for line in message.split("\n") if not line.startswith(":")]
+    return {name: value for name, _, value in lines}
+
+
+class Reader:
+    """Follows a game until told to stop, over as many lines as it takes, and remembers what came."""
+
+    def __init__(
+        self,
+        place: Place,
+        game: str,
+        secret: str | None = None,
+        *,
+        by_query: bool = False,
+        news: Condition | None = None,
+    ) -> None:
+        self._place = place
+        self._by_query = by_query
+        self._secret = secret
+        self._socket: socket.socket | None = None
+        self._lock = Lock()
+        self._stopped = Event()
+        self._news = news or Condition()
+        self.game = game
+        self.events: list[Told] = []
+        """All that came, in the order in which it came."""
+        self.room: Any = None
+        self.wrong: Counter[str] = Counter()
+        """How many events were missed, and how many repeated."""
+        self.lines = 0
+        """How many lines were opened and answered."""
+        self.torn = 0
+        """How many of them broke in the middle of what was told."""
+        self.failure: BaseException | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def version(self) -> int:
+        """How far this reader is."""
+        return self.events[-1].version if self.events else 0
+
+    def stop(self) -> None:
+        """Hang up, and come back no more."""
+        self._stopped.set()
+        with self._lock:
+            if self._socket:
+                with suppress(OSError):
+                    self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(DEADLINE)
+        assert not self._thread.is_alive(), "a reader hangs"
+
+    def wait(self, is_so: Callable[[Self], object], deadline: float = DEADLINE) -> None:
+        """Wait until something is so, which is looked at whenever something comes."""
+        with self._news:
+            self._news.wait_for(lambda: self.failure or is_so(self), deadline)
+        if self.failure:
+            raise self.failure
+        assert is_so(self), f"it never came to {self.game}: {self.version}, {self.room}"
+
+    def wait_version(self, version: int, deadline: float = DEADLINE) -> list[Told]:
+        """Wait until the reader is as far as that, and return all that came."""
+        self.wait(lambda reader: reader.version >= version, deadline)
+        return self.events
+
+    def _run(self) -> None:
+        try:
+            for _ in range(MOST_LINES):
+                if self._stopped.is_set():
+                    return
+                if not self._follow():
+                    self._stopped.wait(AGAIN)
+            assert self._stopped.is_set(), "a reader comes back for ever"
+        except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
+            with self._news:
+                self.failure = failure
+                self._news.notify_all()
+
+    def _follow(self) -> bool:
+        """Follow the game until the line breaks, and tell whether anything was heard."""
+        heard = False
+        unfolding = Unfolding()
+        try:
+            with socket.create_connection(self._place, DEADLINE) as line:
+                with self._lock:
+                    self._socket = line
+                try:
+                    line.sendall(self._request())
+                    while not self._stopped.is_set() and (data := line.recv(65536)):
+                        self.lines += not heard
+                        heard = True
+                        self._take(unfolding.feed(data))
+                finally:
+                    with self._lock:
+                        self._socket = None
+        except OSError:
+            pass  # whoever cut the line, the next one goes on where this one stopped
+        except Refusal as refusal:
+            if "HTTP/1.1 503 " not in str(refusal):
+                raise
+        self.torn += unfolding.is_torn and not self._stopped.is_set()
+        return heard
+
+    def _request(self) -> bytes:
+        query = f"?after={self.version}" if self._by_query else ""
+        lines = [f"GET {BASE}/games/{self.game}/events{query} HTTP/1.1", "Host: noughts"]
+        if self._secret:
+            lines.append(f"Authorization: Bearer {self._secret}")
+        if self.events and not self._by_query:
+            lines.append(f"Last-Event-ID: {self.version}")
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    def _take(self, messages: list[dict[str, str]]) -> None:
+        with self._news:
+            for message in messages:
+                if message.get("event") == "room":
+                    self.room = json.loads(message["data"])
+                elif "id" in message:
+                    self._note(Told(int(message["id"]), json.loads(message["data"])))
+            self._news.notify_all()
+
+    def _note(self, told: Told) -> None:
+        if told.version <= self.version:
+            self.wrong["repeated"] += 1
+        self.wrong["missed"] += max(0, told.version - self.version - 1)
+        self.events.append(told)

@@ -1,0 +1,92 @@
+"""What the long hostile tests share: where a server stays, what it takes up, and games that never end."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+from random import SystemRandom
+from typing import TYPE_CHECKING
+
+from noughts.store.urls import open_store
+from support.web.torture_reading import Told
+
+if TYPE_CHECKING:
+    from noughts.store.base import Record
+    from support.web.serving import Client
+    from support.web.tables import Seat
+
+A_ROUND = 6
+"""How many events a round of a busy game has."""
+
+
+def quiet_port() -> int:
+    """Return a port that is free, and that no line is given when it is opened.
+
+    Somebody who asks again and again for a port that is given to lines will one day be given that very
+    port, be connected to themselves, and keep the server from coming back to it.
+    """
+    lowest, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    for _ in range(1000):
+        port = SystemRandom().randrange(min(20_000, lowest - 5_000), lowest)
+        with socket.socket() as door:
+            try:
+                door.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no port is free")
+
+
+def memory(pid: int, what: str = "VmRSS") -> int:
+    """Return how much memory a process has, in kB; `VmHWM` is the most that it had."""
+    found = re.search(rf"^{what}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found
+    return int(found[1])
+
+
+def forget_peak(pid: int) -> None:
+    """Have the most memory that a process had count from now on."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def figure(client: Client, name: str) -> int:
+    """Return what the server says of itself."""
+    found = re.search(rf"^noughts_{name} (\d+)$", client.get("//metrics").body.decode(), re.MULTILINE)
+    assert found, name
+    return int(found[1])
+
+
+def faults(client: Client) -> int:
+    """Return how many requests the server says that it failed at."""
+    told = client.get("//metrics").body.decode()
+    return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', told, re.MULTILINE))
+
+
+def keep_busy(seat: Seat, rounds: int) -> int:
+    """Place a token and take it back, so many times, and return the version."""
+    version = seat.version
+    for number in range(rounds):
+        for answer in (seat.move(number % 9, version), seat.take_back(version + A_ROUND // 2)):
+            assert answer.status == 200, answer.body
+            version = answer.json["version"]
+    return version
+
+
+def recorded(store: str) -> dict[str, list[Told]]:
+    """Return all events of all games, as a reader should have received them."""
+    games: dict[str, list[Told]] = {}
+    with open_store(store, create=False) as opened:
+        page, cursor = opened.feed()
+        while page:
+            for record in page:
+                games.setdefault(record.game, []).extend(events_of(record))
+            page, cursor = opened.feed(cursor)
+    return games
+
+
+def events_of(record: Record) -> list[Told]:
+    """Return the events of a record as a reader should have received them."""
+    lines = record.text.split("\n")
+    return [Told(version, json.loads(line)) for version, line in enumerate(lines, record.version + 1)]
