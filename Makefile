@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test check format smoke lowest bots bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test check format smoke lowest bots names bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest vers
 bots: $(VENV)/made ## Print the certificates of the bots into docs/bots.md
 	$(BIN)/noughts certify > docs/bots.md.new
 	mv docs/bots.md.new docs/bots.md
+
+names: $(VENV)/made ## Write the public names into the stub for type checkers
+	cd tests && ../$(BIN)/python -m support.public_names > ../src/noughts/__init__.pyi
 
 bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
 	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import noughts
-from support.command import environment
-from support.command import noughts as run_noughts
+from support.command import environment, noughts as run_noughts
 from support.web.serving import Server
 
 ROOT = Path(__file__).parent.parent

@@ -10,8 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import (
     Answer,
@@ -32,18 +31,12 @@ from noughts import (
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
-    CorruptStore,
     InvalidArgument,
-    InvalidId,
     InvalidName,
-    KeyReused,
-    NoSuchGame,
     NotCreated,
     NothingToTakeBack,
     Reason,
     SeatTaken,
-    StaleVersion,
-    StoreUnavailable,
 )
 from noughts.core.events import (
     GameCreated,
@@ -56,6 +49,14 @@ from noughts.core.events import (
 )
 from noughts.service import random_id, wall_clock
 from noughts.store.base import GameFilter
+from noughts.store.errors import (
+    CorruptStore,
+    InvalidId,
+    KeyReused,
+    NoSuchGame,
+    StaleVersion,
+    StoreUnavailable,
+)
 from noughts.store.memory import MemoryStore
 from support.at_once import in_threads
 from support.played import NOW, events_of

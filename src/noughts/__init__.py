@@ -1,34 +1,59 @@
-"""Tic-tac-toe with exact rules: the library's front door.
+"""Tic-tac-toe with exact rules.
 
-The public names stand in `noughts.library`, and those of the players in `noughts.bots.library`;
-docs/reference.md shows them all. They are imported when the first of them is asked for, so that nobody
-pays for what is not used.
+docs/reference.md lists the public names. Each is imported when it is first used. Type checkers read
+`__init__.pyi`, which `make names` writes from this table.
 """
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # a type checker sees the names themselves, and so a name that is not there
-    from noughts import library
-    from noughts.bots import library as bots_library
-    from noughts.bots.library import *  # noqa: F403 - the same
-    from noughts.library import *  # noqa: F403 - the lists of names are kept there alone
+PUBLIC = {
+    "": "errors",
+    "analysis.as_json": "plain_advice plain_review",
+    "analysis.coach": "Advice Review advise judge review",
+    "analysis.reasons": "Kind Reason",
+    "analysis.solver": "Prospect Result prospect prospects",
+    "bots.bot": "Bot",
+    "bots.certificate": "Certificate certify",
+    "bots.chance": "next_move",
+    "bots.menace.file": "load_machine save_machine",
+    "bots.menace.machine": "BeadRules Menace",
+    "bots.menace.training": "Training",
+    "bots.odds": "Odds odds",
+    "bots.policy_file": "load_policy save_policy",
+    "bots.program": "Program",
+    "bots.registry": "Policy find_policy policy_names",
+    "core": "events",
+    "core.board": "Board Cell Mark O SYMMETRIES X reachable",
+    "core.codec": "decode encode format_record parse_record",
+    "core.errors": "IllegalMove NoughtsError",
+    "core.events": "Event facts",
+    "core.game": "Command CreateGame Game JoinGame PlaceToken Resign TakeBack decide evolve fold replay",
+    "core.notation": "format_cell format_moves format_pair format_square game_over "
+    "parse_board parse_cell parse_moves",
+    "core.player": "Player",
+    "service": "Answer Service",
+    "store.base": "EventStore GameFilter GameSummary Record Watch",
+    "store.urls": "open_store",
+    "text.describe": "describe standing",
+    "text.sentences": "say_advice say_prospect say_reason",
+    "text.wordings": "GEM KATA NARRATIVE WORDINGS Wording",
+}
+"""Where each public name lives."""
 
-    __all__ = []
-    __all__ += library.__all__
-    __all__ += bots_library.__all__
-else:
-    _SHELVES = "noughts.library", "noughts.bots.library"
+_MODULES = {name: module for module, names in PUBLIC.items() for name in names.split()}
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - type checkers read the stub
 
-    def __getattr__(name):  # noqa: ANN001, ANN202 - no type checker comes here
-        from importlib import import_module  # noqa: PLC0415 - not before it is needed
 
-        if name == "__all__":
-            return [known for shelf in _SHELVES for known in import_module(shelf).__all__]
-        for shelf in map(import_module, _SHELVES):
-            if name in shelf.__all__:
-                return globals().setdefault(name, getattr(shelf, name))
+def __getattr__(name: str) -> object:
+    from importlib import import_module  # noqa: PLC0415 - not before it is needed
+
+    if name not in _MODULES:
         raise AttributeError(f"module 'noughts' has no attribute {name!r}")
+    home = f"noughts.{_MODULES[name]}".rstrip(".")
+    if name in ("errors", "events"):
+        return import_module(f"{home}.{name}")
+    return globals().setdefault(name, getattr(import_module(home), name))
 
-    def __dir__():  # noqa: ANN202 - the same
-        return sorted({*globals(), *__getattr__("__all__")})
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,12 +6,13 @@ Whatever happens, such a file holds the thing of before or of after.
 from __future__ import annotations
 
 import os
-from errno import EINVAL, ENOENT
+from contextlib import suppress
+from errno import EINVAL, EISDIR, ENOENT
 from pathlib import Path
-from stat import S_IMODE
+from stat import S_IMODE, S_ISREG
 
 from noughts.core.codec import read_json
-from noughts.core.errors import InvalidArgument, NoughtsError, StoreUnavailable, quoted
+from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 LARGEST = 1_000_000
 """In bytes: what is kept here takes less than half of it."""
+
+
+class FileUnavailable(NoughtsError):
+    """A file that cannot be read or written."""
+
+    exit_code = 1
 
 
 class Form(Value):
@@ -75,29 +82,63 @@ def replace_file(path: Path | str, text: str, *, in_new_folder: bool = False) ->
         elif not path.parent.exists():
             raise FileNotFoundError(ENOENT, f"there is no folder {path.parent}")
         put_in_place(path, text.encode())
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # a link to itself is a RuntimeError, for a while
-        raise StoreUnavailable(f"{path} cannot be written: {_why(error)}") from error
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself, until 3.13
+        raise FileUnavailable(f"{path} cannot be written: {_why(error)}") from error
 
 
-def put_in_place(path: Path, content: bytes) -> None:
-    """Write a file beside its place, and then put it there: it is never half of anything."""
-    beside = path.with_name(f".noughts-{os.urandom(8).hex()}")
+def write_output(file: str, content: bytes) -> None:
+    """Write where a user said: a plain file is replaced as a whole, a pipe or a device is written to."""
+    path = Path(file)
     try:
-        with beside.open("xb") as file:
-            if path.exists():
-                os.fchmod(file.fileno(), S_IMODE(path.stat().st_mode))
+        if file.endswith(os.sep):  # which a Path drops
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if _is_plain_or_missing(path):
+            put_in_place(path.resolve(), content)
+        else:
+            path.write_bytes(content)
+    except BrokenPipeError:  # the reader has gone, and needs no message
+        raise
+    except OSError as error:
+        raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
+
+
+def put_in_place(path: Path, content: bytes, *, new: Path | None = None) -> None:
+    """Replace a file: after a crash it is the old one or the new one. Its mode and owner stay.
+
+    `new` is where it is written first. Only one process at a time may write to a place that is given.
+    """
+    new = new or path.with_name(f".noughts-{os.urandom(8).hex()}")
+    try:
+        with new.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
-        _sync(path.parent)
+        if path.exists():
+            copy_owner(path, new)
+        new.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink()
         raise
+    sync_folder(path.parent)
+
+
+def copy_owner(model: Path, path: Path) -> None:
+    """Give a file the mode of another one and, as far as we may, its owner and its group."""
+    found = model.stat()
+    for owner, group in ((-1, found.st_gid), (found.st_uid, -1)):
+        with suppress(PermissionError):
+            os.chown(path, owner, group)
+    path.chmod(S_IMODE(found.st_mode))
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync a folder's entries to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _path(path: Path | str) -> Path:
@@ -119,10 +160,8 @@ def _why(error: Exception) -> str:
     return "no file is called so" if isinstance(error, ValueError) else "it is a link to itself"
 
 
-def _sync(folder: Path) -> None:
-    """See to it that the name of a file in it is on the disk."""
-    number = os.open(folder, os.O_RDONLY)
+def _is_plain_or_missing(path: Path) -> bool:
     try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+        return S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True

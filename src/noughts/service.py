@@ -12,21 +12,12 @@ import time
 from base64 import b32encode
 from contextlib import suppress
 
-from noughts.core.errors import (
-    CorruptStore,
-    InvalidArgument,
-    KeyReused,
-    NoSuchGame,
-    NotCreated,
-    NoughtsError,
-    RecordError,
-    StaleVersion,
-    quoted,
-)
+from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, RecordError, quoted
 from noughts.core.events import PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import CreateGame, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
 from noughts.store.base import GameFilter, append_of
+from noughts.store.errors import CorruptStore, KeyReused, NoSuchGame, StaleVersion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

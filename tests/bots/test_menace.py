@@ -8,8 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_moves, reachable
 from noughts.analysis.solver import Result

@@ -10,8 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from noughts import (
     Board,
@@ -249,14 +248,14 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(path: Path, text: str)
 
 def test_a_place_that_cannot_be_written_is_told(path: Path) -> None:
     """In a sentence."""
-    with pytest.raises(errors.StoreUnavailable, match=r"cannot be written: Is a directory$"):
+    with pytest.raises(errors.FileUnavailable, match=r"cannot be written: Is a directory$"):
         save_policy(random, path.parent)
 
 
 def test_no_folder_is_made_for_a_policy(tmp_path: Path) -> None:
     """A slip in its name is told, and leaves nothing behind."""
     place = tmp_path / "modles" / "q.json"
-    with pytest.raises(errors.StoreUnavailable) as refusal:
+    with pytest.raises(errors.FileUnavailable) as refusal:
         save_policy(random, place)
 
     assert str(refusal.value) == f"{place} cannot be written: there is no folder {place.parent}"

@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, encode, events, fold
 from noughts.cli.input import MOST_LINES, Typed

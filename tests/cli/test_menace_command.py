@@ -22,7 +22,7 @@ from noughts.bots.registry import find_policy, policy_names
 from noughts.cli.commands import menace
 from noughts.cli.machines import taught
 from noughts.cli.opponents import Seating
-from noughts.core.errors import StoreUnavailable
+from noughts.files import FileUnavailable
 from support.command import environment
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
@@ -475,7 +475,7 @@ def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> N
     """What one of two has learned would be lost; whoever comes second is told so, and changes nothing."""
     train(10, seed="a")
     before = kept(tmp_path).read_bytes()
-    with taught(kept(tmp_path)), pytest.raises(StoreUnavailable, match="taught by another noughts"):
+    with taught(kept(tmp_path)), pytest.raises(FileUnavailable, match="taught by another noughts"):
         train(10, seed="b")
     assert kept(tmp_path).read_bytes() == before
 
@@ -506,7 +506,7 @@ def test_a_place_that_cannot_be_written_to_is_told_of(train: Train, tmp_path: Pa
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"bot:menace has learned nothing: {place} cannot be written: " in ran.stdout
 
-    with pytest.raises(StoreUnavailable, match="cannot be written"):
+    with pytest.raises(FileUnavailable, match="cannot be written"):
         train(1, file=str(place))
     assert (tmp_path / "taken").read_text() == "a file is no folder"
 

@@ -13,7 +13,7 @@ import pytest
 
 from noughts.cli import old_store
 from noughts.cli.old_store import set_aside
-from noughts.core.errors import OldStore, StoreUnavailable
+from noughts.store.errors import OldStore, StoreUnavailable
 from noughts.store.files import sync_folder
 from noughts.store.sqlite_schema import APPLICATION
 from noughts.store.urls import open_store

@@ -33,7 +33,7 @@ from noughts.cli.commands.games import PAGE, last_left, list_games
 from noughts.cli.commands.replay import steps
 from noughts.cli.recorder import Notebook, store_url
 from noughts.cli.screen import Screen
-from noughts.core.errors import StoreUnavailable
+from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
 from support.command import COMMAND
 from support.forked import noughts

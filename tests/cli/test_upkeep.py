@@ -21,10 +21,10 @@ import pytest
 
 from noughts import open_store
 from noughts.cli.commands import store as store_tasks
-from noughts.core.errors import CorruptStore, NotAStore, StoreUnavailable
+from noughts.files import put_in_place
 from noughts.store.backups import backup, repair, restore
 from noughts.store.base import ALL_GAMES
-from noughts.store.files import write_whole
+from noughts.store.errors import CorruptStore, NotAStore, StoreUnavailable
 from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify
@@ -400,7 +400,7 @@ def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
     os.chown(path, -1, group)
     path.chmod(0o660)
 
-    as_somebody_else(lambda: write_whole(path, b"new"), group)
+    as_somebody_else(lambda: put_in_place(path, b"new"), group)
 
     assert path.read_bytes() == b"new"
     assert (path.stat().st_gid, path.stat().st_mode & 0o777) == (group, 0o660)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import errors
-from noughts.core.errors import printable, quoted
+from noughts.core.errors import complaint, printable, quoted
 
 
 def test_every_error_stands_in_the_tree_at_the_top() -> None:
@@ -114,7 +113,7 @@ class Unspeakable(Exception):
 )
 def test_a_strangers_error_is_told_short_and_safe(error: BaseException, told: str) -> None:
     """By its name and its words, of which there may be none, too many, or dangerous ones."""
-    assert errors.complaint(error) == told
+    assert complaint(error) == told
 
 
 @pytest.mark.parametrize(

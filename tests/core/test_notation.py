@@ -6,8 +6,7 @@ from itertools import count, permutations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import (
     Board,

@@ -6,8 +6,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import Mark, O, Player, X, errors
 from noughts.core.player import clean_name, is_same_name, name_key

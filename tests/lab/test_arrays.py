@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import Board, Mark, O, X, reachable
-from noughts.core.errors import BadArray, NotInstalled
+from noughts.core.errors import NotInstalled
 from noughts.lab import lookup
 from noughts.lab.arrays import Rules
+from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, GOING, O_WON, X_WON
 from support.array_libraries import INSTALLED, plain
 from support.strategies import cells

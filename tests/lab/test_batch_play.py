@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import Board, O, X, find_policy, odds, reachable
+from noughts.bots.errors import BadPolicy
 from noughts.bots.policy import Weighed, Weights, weigh
-from noughts.core.errors import BadArray, BadPolicy
 from noughts.lab import lookup
 from noughts.lab.alias_tables import fill, mix, slot_bits
 from noughts.lab.arrays import Rules
 from noughts.lab.backends import BITS, Backend, Chance
 from noughts.lab.batch_play import RandomMatch
+from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, O_WON, X_WON
 from support.array_libraries import INSTALLED, numpied
 

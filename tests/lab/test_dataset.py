@@ -19,15 +19,15 @@ from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 from noughts.analysis.coach import advise
 from noughts.analysis.solver import prospect
 from noughts.core.board import reachable
-from noughts.core.errors import BadFormat, NotInstalled, StoreUnavailable
+from noughts.core.errors import NotInstalled
+from noughts.files import FileUnavailable, write_output
 from noughts.lab import dataset
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
 from noughts.lab.dataset import as_csv, as_jsonl, as_parquet, write_dataset
-from noughts.lab.whole_file import write_whole
+from noughts.lab.errors import BadFormat
 from support.command import COMMAND, environment, noughts
 from support.pseudo_terminal import in_terminal
-from support.reference import reasons as plain_reasons
-from support.reference import symmetry as plain_symmetry
+from support.reference import reasons as plain_reasons, symmetry as plain_symmetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -369,8 +369,8 @@ def test_a_place_that_cannot_be_written_to_is_told_of(place: str, why: str, tmp_
     before = sorted(tmp_path.rglob("*"))
     file = os.path.join(tmp_path, place)  # noqa: PTH118 - a path keeps no last slash
 
-    with pytest.raises(StoreUnavailable, match=f"^{re.escape(file)} cannot be written: .*{why}"):
-        write_whole(file, b"all of it")
+    with pytest.raises(FileUnavailable, match=f"^{re.escape(file)} cannot be written: .*{why}"):
+        write_output(file, b"all of it")
 
     assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "file").read_text() == "a file is no folder"
@@ -382,15 +382,15 @@ def test_a_file_that_may_not_grow_is_not_written_by_half(tmp_path: Path) -> None
     script = (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "from noughts.lab.whole_file import write_whole\n"
-        "write_whole('all.csv', bytes(100_000))\n"
+        "from noughts.files import write_output\n"
+        "write_output('all.csv', bytes(100_000))\n"
     )
 
     ran = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
 
-    assert "StoreUnavailable: all.csv cannot be written: File too large" in ran.stderr
+    assert "FileUnavailable: all.csv cannot be written: File too large" in ran.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
 
@@ -407,7 +407,7 @@ def test_an_end_in_the_middle_leaves_nothing_half_written(
     monkeypatch.setattr(os, "fsync", end)
 
     for name in ("old.csv", "new.csv"):
-        with pytest.raises((StoreUnavailable, KeyboardInterrupt)):
+        with pytest.raises((FileUnavailable, KeyboardInterrupt)):
             write_dataset(str(tmp_path / name), None, BytesIO())
 
     assert short
@@ -421,7 +421,7 @@ def test_a_file_that_is_replaced_keeps_its_rights_and_its_links(tmp_path: Path) 
     file.chmod(0o640)
     link.symlink_to(file)
 
-    write_whole(str(link), b"after")
+    write_output(str(link), b"after")
 
     assert file.read_bytes() == b"after"
     assert file.stat().st_mode & 0o777 == 0o640
@@ -434,7 +434,7 @@ def test_a_reader_who_has_gone_is_nobodys_failure() -> None:
     os.close(reading)
 
     with pytest.raises(BrokenPipeError):
-        write_whole(f"/dev/fd/{writing}", b"all of it")
+        write_output(f"/dev/fd/{writing}", b"all of it")
     os.close(writing)
 
 
@@ -442,7 +442,7 @@ def test_a_pipe_is_written_to() -> None:
     """As a shell offers one under the name of a file."""
     reading, writing = os.pipe()
 
-    write_whole(f"/dev/fd/{writing}", b"all of it")
+    write_output(f"/dev/fd/{writing}", b"all of it")
     os.close(writing)
 
     with open(reading, "rb") as pipe:  # noqa: PTH123 - a pipe has no path

@@ -10,8 +10,8 @@ import pytest
 
 from noughts import Board, Mark, find_policy, odds, prospects, reachable
 from noughts.analysis.solver import Result
-from noughts.core.errors import BadArray
 from noughts.lab import greedy
+from noughts.lab.errors import BadArray
 
 WORTH = {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: -1}
 

@@ -11,7 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from noughts.core.errors import BadFormat, StoreUnavailable
+from noughts.files import FileUnavailable
+from noughts.lab.errors import BadFormat
 from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
 from support.command import environment
@@ -174,7 +175,7 @@ def test_what_is_no_plain_file_is_refused(kind: str, tmp_path: Path) -> None:
     else:
         file.symlink_to("/dev/null")
 
-    with pytest.raises(StoreUnavailable) as refused:
+    with pytest.raises(FileUnavailable) as refused:
         check_plot(str(file))
     assert str(refused.value) == f"{file} cannot be written: it is no plain file"
 
@@ -189,10 +190,10 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         ("none/plot.svg", "No such file or directory"),
         ("file/plot.svg", "Not a directory"),
     ):
-        with pytest.raises(StoreUnavailable) as refused:
+        with pytest.raises(FileUnavailable) as refused:
             check_plot(str(tmp_path / file))
         assert str(refused.value) == f"{tmp_path / file} cannot be written: {why}"
-    with pytest.raises(StoreUnavailable, match=r"a link to itself|levels of symbolic links"):
+    with pytest.raises(FileUnavailable, match=r"a link to itself|levels of symbolic links"):
         check_plot(str(tmp_path / "link.svg"))
 
 

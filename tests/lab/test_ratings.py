@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from noughts.lab.ratings import ELO, PRIOR, RESAMPLES, Rating, rate, rate_all

@@ -12,15 +12,14 @@ from resource import RLIM_INFINITY
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from noughts import O, X, errors
 from noughts.bots.odds import odds
 from noughts.bots.policy import Weighed
 from noughts.bots.program import NoRoom
 from noughts.bots.registry import find_policy, random
-from noughts.core.errors import NoTournament
+from noughts.lab.errors import NoTournament
 from noughts.lab.match_runner import LENGTH, Tables, most_tables, sittings
 from noughts.lab.tournament import (
     Entrant,

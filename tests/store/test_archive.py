@@ -11,11 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from noughts import Mark, events
-from noughts.core import errors
+from noughts import Mark, errors, events
 from noughts.core.codec import dumps
 from noughts.store import archive, backups
 from noughts.store.archive import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from noughts.core.errors import (
+from noughts.store.errors import (
     CorruptStore,
     NotAStore,
     StaleVersion,

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from noughts.core.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
-from noughts.store import sql, sqlite_schema
-from noughts.store import verify as verifying
+from noughts.store import sql, sqlite_schema, verify as verifying
 from noughts.store.backups import backup, restore
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.postgres import PostgresStore
 from noughts.store.records import sum_hashes
 from noughts.store.sqlite import SQLiteStore

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from noughts import CreateGame, Service, decide, open_store
-from noughts.core.errors import StoreUnavailable
 from noughts.store.appends import append_of
 from noughts.store.documents import Document
+from noughts.store.errors import StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 from support.at_once import DEADLINE

@@ -11,24 +11,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from noughts import Mark, events, fold
-from noughts.core.errors import (
-    ImpossibleHistory,
-    InvalidArgument,
-    InvalidId,
-    MalformedRecord,
-    NoSuchGame,
-    NoughtsError,
-    Reason,
-    StaleVersion,
-)
+from noughts.core.errors import ImpossibleHistory, InvalidArgument, MalformedRecord, NoughtsError, Reason
 from noughts.core.player import clean_name
 from noughts.store.appends import CatalogueRow, append_of
 from noughts.store.base import GameFilter, GameSummary
 from noughts.store.documents import Document, Write
+from noughts.store.errors import InvalidId, NoSuchGame, StaleVersion
 from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER
 from noughts.store.urls import open_store

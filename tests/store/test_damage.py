@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from noughts.core.errors import CorruptStore, StoreError, StoreLost
 from noughts.store.backups import repair
 from noughts.store.documents import MAX_TEXT_BYTES
+from noughts.store.errors import CorruptStore, StoreError, StoreLost
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
 from support import damages

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from noughts import Mark, events
-from noughts.core.errors import CorruptStore, InvalidId, MalformedRecord, StaleVersion
+from noughts.core.errors import MalformedRecord
 from noughts.store.appends import append_of
 from noughts.store.archive import export_all, import_lines
 from noughts.store.backups import backup
 from noughts.store.documents import MAX_TEXT_BYTES, Document, DocumentJudge, Write, document_row
+from noughts.store.errors import CorruptStore, InvalidId, StaleVersion
 from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store

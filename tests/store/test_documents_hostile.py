@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from noughts.core.errors import CorruptStore
 from noughts.store.documents import Write
+from noughts.store.errors import CorruptStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE
@@ -104,7 +104,7 @@ def test_a_value_of_another_type_is_noticed(sqlite_url: str, change: str) -> Non
 RIVAL = f"""
 import sys
 sys.path[:0] = {sys.path!r}
-from noughts.core.errors import StaleVersion
+from noughts.store.errors import StaleVersion
 from noughts.store.urls import open_store
 
 url, me, revisions = sys.argv[1], sys.argv[2], int(sys.argv[3])

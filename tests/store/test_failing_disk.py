@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.store.appends import Append
 from noughts.store.documents import Write
+from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.sqlite_schema import connect
 from noughts.store.urls import open_store

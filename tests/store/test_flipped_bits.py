@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from noughts import fold
-from noughts.core.errors import CorruptStore, NotAStore, StoreError, StoreUnavailable
+from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 from support.played import events_of, feed_of

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from noughts.core.errors import CorruptStore, StoreUnavailable
 from noughts.store import group_commit
+from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
 from support.at_once import DEADLINE
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import replay
-from noughts.core.errors import NoSuchGame
+from noughts.store.errors import NoSuchGame
 from noughts.store.urls import open_store
 from support.command import script
 from support.played import events_of

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
-from noughts.core.errors import NotAStore, OldStore
 from noughts.store import postgres_schema, sqlite_schema
 from noughts.store.appends import Append
+from noughts.store.errors import NotAStore, OldStore
 from noughts.store.sql import OLDEST_SCHEMA
 from noughts.store.urls import open_store
 from noughts.store.verify import verify

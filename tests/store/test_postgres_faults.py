@@ -15,10 +15,10 @@ import psycopg
 import pytest
 
 from noughts import Mark, events
-from noughts.core.errors import StaleVersion, StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store import postgres as engine
 from noughts.store.appends import Append, append_of
 from noughts.store.documents import Document, Write
+from noughts.store.errors import StaleVersion, StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE
@@ -644,7 +644,7 @@ def test_a_read_only_store_refuses_to_write(postgres_url: str) -> None:
 MISSING = """
 import sys
 sys.modules["psycopg"] = None
-from noughts.core.errors import UnknownStore
+from noughts.store.errors import UnknownStore
 from noughts.store.urls import open_store
 try:
     open_store("postgresql://bob:s3cr3t@localhost/games")

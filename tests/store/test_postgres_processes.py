@@ -10,10 +10,10 @@ import psycopg
 import pytest
 
 from noughts import Mark, events
-from noughts.core.errors import StaleVersion
 from noughts.store import postgres as engine
 from noughts.store.appends import Append, append_of
 from noughts.store.documents import Write
+from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store

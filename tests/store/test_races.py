@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts.core.codec import dumps
-from noughts.core.errors import NoSuchGame, StaleVersion
+from noughts.store.errors import NoSuchGame, StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from noughts import CreateGame, Mark, PlaceToken
-from noughts.core.errors import (
-    InvalidArgument,
-    NoSuchGame,
-    NotAStore,
-    StaleVersion,
-    StoreMissing,
-    StoreUnavailable,
-)
+from noughts.core.errors import InvalidArgument
 from noughts.service import Service
 from noughts.store import postgres as engine
 from noughts.store.appends import append_of
 from noughts.store.base import GameFilter
 from noughts.store.documents import Write
+from noughts.store.errors import NoSuchGame, NotAStore, StaleVersion, StoreMissing, StoreUnavailable
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE, in_threads

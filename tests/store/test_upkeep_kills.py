@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.store.backups import backup, repair, restore
 from noughts.store.base import GameFilter
+from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.store.files import beside
 from noughts.store.sql import SQLStore
 from noughts.store.urls import open_store

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from noughts.core.errors import CorruptStore
 from noughts.store import verify as verifying
+from noughts.store.errors import CorruptStore
 from noughts.store.records import record_hash
 from noughts.store.urls import open_store
 from noughts.store.verify import Report, examine, verify

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from noughts import Mark, events
-from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.store import postgres
 from noughts.store.appends import append_of
 from noughts.store.documents import Document, Write
+from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store

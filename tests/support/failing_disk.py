@@ -149,7 +149,7 @@ class Disk:
         """Log it when Python itself syncs the folder or replaces a file; nothing is really synced."""
         place = self.folder.stat()
 
-        def replace(path: Path, content: bytes) -> None:
+        def replace(path: Path, content: bytes, *, new: Path) -> None:  # noqa: ARG001 - written at once
             path.write_bytes(content)
             self._numbers[path.name] = next(self._next)
             self.log.append(Replace(path.name, self._numbers[path.name], content))
@@ -159,7 +159,7 @@ class Disk:
             if os.path.samestat(os.fstat(descriptor), place):
                 self.log.append(SyncFolder())
 
-        with patch("os.fsync", watched), patch("noughts.store.checkpoints.write_whole", replace):
+        with patch("os.fsync", watched), patch("noughts.store.checkpoints.put_in_place", replace):
             yield
 
     def copy(self, folder: Path) -> None:

@@ -17,9 +17,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from noughts import Mark, NoughtsError, O, Service, X, encode
-from noughts.core.errors import StaleVersion
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack
+from noughts.store.errors import StaleVersion
 from noughts.store.memory import MemoryStore
 from support.command import environment
 from support.pseudo_terminal import in_terminal

@@ -12,9 +12,9 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from noughts import fold
-from noughts.core.errors import StaleVersion
 from noughts.store.appends import Append, append_of
 from noughts.store.documents import Write
+from noughts.store.errors import StaleVersion
 from noughts.store.urls import open_store
 from support.played import events_of
 from support.store_games import turns

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noughts.core.board import Mark, reachable
-from support.command import environment
-from support.command import noughts as started
+from support.command import environment, noughts as started
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

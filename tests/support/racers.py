@@ -11,7 +11,7 @@ from threading import Barrier, Thread
 from typing import TYPE_CHECKING
 
 from noughts import CreateGame, Mark, PlaceToken, decide, fold
-from noughts.core.errors import NoSuchGame, StaleVersion
+from noughts.store.errors import NoSuchGame, StaleVersion
 from noughts.store.urls import open_store
 
 if TYPE_CHECKING:

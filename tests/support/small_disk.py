@@ -12,7 +12,7 @@ import sys
 from random import Random
 from typing import TYPE_CHECKING
 
-from noughts.core.errors import StoreUnavailable
+from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
 from support.store_changes import changes, new_game, states
 

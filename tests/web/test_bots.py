@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import Mark, open_store
-from noughts.core.errors import BadPolicy, NoughtsError, StoreUnavailable
+from noughts.bots.errors import BadPolicy
+from noughts.core.errors import NoughtsError
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
 from noughts.service import random_id, wall_clock
+from noughts.store.errors import StoreUnavailable
 from noughts.web.bots import BotTurns, Roster
 from noughts.web.games import Games
 from noughts.web.logging import JsonLines

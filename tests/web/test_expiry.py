@@ -13,15 +13,14 @@ import msgspec
 import pytest
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, decide, fold, open_store
-from noughts.core.errors import NoSuchGame, StoreUnavailable
 from noughts.service import wall_clock
 from noughts.store.appends import append_of
 from noughts.store.documents import Write
+from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.web.expiry import ROUND_SECONDS, Expiry
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat, read_room, write_room
-from support.web.apps import FakeStream, open_app
-from support.web.apps import get as get_path
+from support.web.apps import FakeStream, get as get_path, open_app
 from support.web.fake_clock import FakeWallClock, run, skip
 from support.web.serving import DEADLINE, Server
 

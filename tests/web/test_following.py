@@ -11,8 +11,9 @@ import msgspec
 import pytest
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
-from noughts.core.errors import NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
+from noughts.core.errors import NoughtsError
 from noughts.service import wall_clock
+from noughts.store.errors import NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.store.watch import ANYTHING
 from noughts.web.games import Games

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from noughts.core.errors import StoreLost
+from noughts.store.errors import StoreLost
 from noughts.web.app import LOST_STORE_SECONDS
 from noughts.web.problems import STORE_LOST
 from support.web.apps import ask, get, open_app

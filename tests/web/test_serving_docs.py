@@ -18,8 +18,7 @@ from noughts.web.games import MAX_EVENTS
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, from_environment, variable
 from noughts.web.streams import PING_SECONDS
-from support.command import environment
-from support.command import noughts as run_noughts
+from support.command import environment, noughts as run_noughts
 from support.web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
 from support.web.serving import Server
 

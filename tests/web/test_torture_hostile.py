@@ -21,8 +21,7 @@ from support.web.tables import friends
 from support.web.torture_reading import Reader
 from support.web.torture_requests import Attacker, Hostile, Prey
 from support.web.torture_sending import Line, cut, leave_open, send
-from support.web.torture_tables import faults as own_faults
-from support.web.torture_tables import memory
+from support.web.torture_tables import faults as own_faults, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,8 @@ built-in bots are known before any of them is needed.
 
 from __future__ import annotations
 
-from noughts.core.errors import InvalidName, UnknownPolicy, quoted
+from noughts.bots.errors import UnknownPolicy
+from noughts.core.errors import InvalidName, quoted
 from noughts.core.player import name_key
 
 BOT, PROGRAM = "bot:", "program:"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import lcm
 
+from noughts.bots.errors import BadPolicy
 from noughts.core.board import whole_number
-from noughts.core.errors import BadPolicy, NoughtsError, complaint, quoted
+from noughts.core.errors import NoughtsError, complaint, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False

@@ -12,9 +12,10 @@ from functools import cache
 from math import gcd
 
 from noughts.analysis.solver import sides
+from noughts.bots.errors import BadPolicy, NotAPolicy
 from noughts.bots.policy import RESIGNS, Weighing, Weights, weigh
 from noughts.core.board import reachable
-from noughts.core.errors import BadPolicy, NotAPolicy, quoted
+from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
 from noughts.files import Form, replace_file
 

@@ -15,8 +15,9 @@ import time
 from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 
+from noughts.bots.errors import Forfeit
 from noughts.core.board import game_is_over
-from noughts.core.errors import Forfeit, InvalidName, StoreUnavailable, UnreadableCell, quoted
+from noughts.core.errors import InvalidName, NoughtsError, UnreadableCell, quoted
 from noughts.core.notation import parse_cell, why_not_typed
 from noughts.core.player import clean_name
 
@@ -42,8 +43,10 @@ LONGEST_LINE = 1000
 """In bytes."""
 
 
-class NoRoom(StoreUnavailable):
-    """The system lets us start no more programs now: nobody has lost by that."""
+class NoRoom(NoughtsError):
+    """The system can't start another program now: nobody has lost by that."""
+
+    exit_code = 1
 
 
 def poll(sources: Iterable[int], seconds: float) -> list[int]:

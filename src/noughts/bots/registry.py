@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from noughts.analysis.best_moves import perfect_cells
+from noughts.bots.errors import BadPolicy, UnknownPolicy
 from noughts.bots.ladder import LADDER, evenly, newell_simon, person
 from noughts.core.board import Board, Cell
-from noughts.core.errors import BadPolicy, NoughtsError, UnknownPolicy, complaint, quoted
+from noughts.core.errors import NoughtsError, complaint, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def find_policy(asked: str) -> Policy:
     {4: Fraction(1, 1)}
     >>> find_policy("club:luck=1")
     Traceback (most recent call last):
-    noughts.core.errors.UnknownPolicy: club has no 'luck': it has win, block, fork, defence and centre
+    noughts.bots.errors.UnknownPolicy: club has no 'luck': it has win, block, fork, defence and centre
     """
     if not isinstance(asked, str):
         raise UnknownPolicy(f"a policy is found by its name, not by {quoted(asked)}")

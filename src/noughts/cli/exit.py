@@ -8,7 +8,7 @@ import sys
 from errno import EIO
 from select import POLLHUP, POLLOUT, poll
 
-from noughts.core.errors import NoughtsError, StoreError, UnknownStore, printable
+from noughts.core.errors import NoughtsError, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def _end(work: Callable[[], None]) -> int:
     except NoughtsError as error:
         _flush(sys.stdout)
         _last_words(f"noughts: {printable(str(error))}\n", sys.stderr)
-        is_usage = isinstance(error, UnknownStore) or not isinstance(error, StoreError)
-        code = BAD_USAGE if is_usage else FAILED
+        code = error.exit_code
     except OSError as error:
         code = HUNG_UP if error.errno == EIO and _is_hung_up(sys.stdout) else FAILED
         _give_up(sys.stdout)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from noughts.bots.errors import Forfeit, PolicyError
 from noughts.cli.keyboard import UnreadableLine, read_line
 from noughts.core.board import Mark
-from noughts.core.errors import (
-    CommandRefused,
-    Forfeit,
-    IllegalMove,
-    PolicyError,
-    Reason,
-    StaleVersion,
-    StoreError,
-    UnreadableCell,
-    printable,
-)
+from noughts.core.errors import CommandRefused, IllegalMove, Reason, UnreadableCell, printable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, Resign, TakeBack, decide, fold, replay
 from noughts.core.notation import format_cell, parse_cell
 from noughts.core.value import Value
+from noughts.store.errors import StaleVersion, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

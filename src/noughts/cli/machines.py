@@ -8,12 +8,15 @@ from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
+from noughts.bots.errors import NotAMachine, UnknownPolicy
 from noughts.bots.grammar import SAVED
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import Menace
 from noughts.bots.policy_file import load_policy
 from noughts.bots.registry import find_policy, policy_names
-from noughts.core.errors import NotAMachine, StoreUnavailable, UnknownPolicy, quoted
+from noughts.core.errors import quoted
+from noughts.files import FileUnavailable
+from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
 
 TYPE_CHECKING = False
@@ -56,7 +59,7 @@ def kept_file() -> Path:
     try:
         return data_folder(os.environ) / "menace.json"
     except StoreUnavailable:
-        raise StoreUnavailable(
+        raise FileUnavailable(
             "there is no folder to keep a menace in: set HOME, or say menace:file=PATH or --file PATH"
         ) from None
 
@@ -82,9 +85,9 @@ def taught(file: Path) -> Iterator[None]:
             _check_place(held, file)
             yield
     except BlockingIOError:
-        raise StoreUnavailable(f"{file} is being taught by another noughts") from None
+        raise FileUnavailable(f"{file} is being taught by another noughts") from None
     except OSError as error:
-        raise StoreUnavailable(f"{file} cannot be written: {error.strerror}") from error
+        raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _check_place(held: BinaryIO, file: Path) -> None:

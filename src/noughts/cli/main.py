@@ -11,7 +11,8 @@ from noughts.cli.options import parser
 from noughts.cli.screen import Screen, colours_wanted, is_cramped
 from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidName, NotInstalled, StoreMissing, quoted
+from noughts.core.errors import InvalidName, NotInstalled, quoted
+from noughts.store.errors import StoreMissing
 from noughts.text.wordings import WORDINGS
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from noughts.core.errors import StoreUnavailable
+from noughts.files import FileUnavailable
 from noughts.store.files import beside, free_name, lock_out, sync_folder
 from noughts.store.sql import OLDEST_SCHEMA
 
@@ -37,4 +37,4 @@ def set_aside(path: Path) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise StoreUnavailable(f"the old store {path} can't be set aside: {error.strerror}") from error
+        raise FileUnavailable(f"the old store {path} can't be set aside: {error.strerror}") from error

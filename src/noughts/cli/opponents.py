@@ -6,17 +6,11 @@ game is resumed.
 
 from __future__ import annotations
 
+from noughts.bots.errors import NotAMachine, UnknownPolicy
 from noughts.bots.grammar import BOT, PROGRAM, parse_player
-from noughts.core.errors import (
-    JOINERS,
-    InvalidName,
-    NotAMachine,
-    StoreUnavailable,
-    UnknownPolicy,
-    printable,
-    quoted,
-)
+from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.player import LONGEST_NAME, Player, name_key
+from noughts.files import FileUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +81,7 @@ class MenaceSeat:
         name = printable(player.name) if player else self.name
         try:
             self._learn(game, mark)
-        except (NotAMachine, StoreUnavailable) as error:
+        except (NotAMachine, FileUnavailable) as error:
             return f"{name} has learned nothing: {printable(str(error))}."
         games = self._machine.games
         return f"{name} has learned from {games:,} game{'' if games == 1 else 's'}."

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from noughts.cli.local_game import new_game, opening, opening_events
-from noughts.core.errors import OldStore, StaleVersion, printable
+from noughts.core.errors import printable
 from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.store.errors import OldStore, StaleVersion
 from noughts.store.urls import data_folder, default_store, open_store
 
 TYPE_CHECKING = False

@@ -8,9 +8,10 @@ import sys
 from noughts.cli.commands.games import NONE, delete_game, last_left, list_games
 from noughts.cli.recorder import MEMORY, Notebook, keeps_games, open_saved
 from noughts.core.board import Mark
-from noughts.core.errors import AlreadyOver, StoreError, StoreMissing
+from noughts.core.errors import AlreadyOver
 from noughts.service import Service
 from noughts.store.base import GameFilter
+from noughts.store.errors import StoreError, StoreMissing
 from noughts.text.describe import standing
 
 TYPE_CHECKING = False

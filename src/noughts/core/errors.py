@@ -1,56 +1,6 @@
-"""Every refusal, in one tree.
+"""Errors of the rules and the records, and how to quote what was given.
 
-NoughtsError
-├── IllegalMove             a token that may not be placed; `reason` says why
-│   ├── GameOver
-│   ├── NoSuchCell
-│   ├── NotYourTurn
-│   └── CellTaken
-├── CommandRefused          any other command that makes no sense now
-│   ├── NotCreated
-│   ├── AlreadyCreated
-│   ├── AlreadyOver
-│   ├── NotOver
-│   ├── SeatTaken
-│   └── NothingToTakeBack
-├── InvalidName
-├── InvalidArgument         not a mark, a command, an event, …; a TypeError too
-├── NotationError           text that says no board, cell or list of moves
-│   ├── UnreadableBoard
-│   ├── ImpossibleBoard     well written, but no game leads there
-│   │   ├── WrongCounts
-│   │   ├── TwoWinners
-│   │   └── MoveAfterEnd
-│   ├── UnreadableCell
-│   └── UnreadableMoves
-├── RecordError             a written event or record that cannot be taken
-│   ├── MalformedRecord
-│   ├── UnknownEvent
-│   ├── ImpossibleHistory
-│   └── BrokenChain         well written, but not what was recorded there
-├── PolicyError             a bot that cannot play
-│   ├── UnknownPolicy       no bot has that name, or takes that parameter
-│   └── BadPolicy           what it gives is no chance for each free cell
-├── Forfeit                 a program that lost by what it did, or by what it did not
-├── NotAMachine             a file that holds no MENACE
-├── NotAPolicy              a file that holds no policy
-├── BadArray                an array that is no batch of games, or of actions
-├── BadFormat               a file that is to be written in no form that there is
-├── NoTournament            bots that cannot meet
-├── NotInstalled            a part whose packages are not there
-├── BadSetting              a setting that cannot be
-├── StaleVersion            somebody else has recorded something first
-├── KeyReused               a key that was used for another command
-├── InvalidId               no name for a game or a command
-├── NoSuchGame
-└── StoreError              games cannot be kept or read
-    ├── UnknownStore        a URL that names no store
-    ├── StoreMissing        there is nothing where it should be
-    ├── StoreUnavailable    not now: a full disk, a lock, a server that is down
-    ├── StoreLost           the file of an open store was moved, replaced or cut short
-    ├── NotAStore           something else, or made by a newer noughts; left untouched
-    │   └── OldStore        made by a version whose format is no longer read
-    └── CorruptStore        what was recorded has changed since
+`noughts.errors` draws the whole tree.
 """
 
 from __future__ import annotations
@@ -76,6 +26,9 @@ class Reason(Enum):
 
 class NoughtsError(Exception):
     """Something was refused; the message is a sentence that says what and why."""
+
+    exit_code: ClassVar[int] = 2
+    """How the command ends: 2 for bad usage or input, 1 if something else went wrong."""
 
 
 class IllegalMove(NoughtsError):
@@ -196,96 +149,8 @@ class BrokenChain(RecordError):
     """A record whose hash does not follow from what stands before it."""
 
 
-class PolicyError(NoughtsError):
-    """A bot that cannot play."""
-
-
-class UnknownPolicy(PolicyError):
-    """No bot has that name, or it takes no such parameter."""
-
-
-class BadPolicy(PolicyError):
-    """What a bot gives is no chance for each free cell, or it gives nothing."""
-
-
-class Forfeit(NoughtsError):
-    """A program crashed, kept silent, spoke garbage or moved illegally, and so lost."""
-
-
-class NotAMachine(NoughtsError):
-    """A file that cannot be read as a MENACE; it was left untouched."""
-
-
-class NotAPolicy(NoughtsError):
-    """A file that cannot be read as a policy."""
-
-
-class BadArray(NoughtsError):
-    """An array that is no batch of games, or of actions for it."""
-
-
-class BadFormat(NoughtsError):
-    """A form in which something cannot be written, or not there."""
-
-
-class NoTournament(NoughtsError):
-    """Bots that cannot meet, or more games than can be counted."""
-
-
 class NotInstalled(NoughtsError):
     """A part of noughts that needs packages which are not installed."""
-
-
-class BadSetting(NoughtsError):
-    """A setting that cannot be."""
-
-
-class StaleVersion(NoughtsError):
-    """The game has another version than the one that was expected: nothing was recorded."""
-
-
-class KeyReused(NoughtsError):
-    """One key stands for one command, and this is another one."""
-
-
-class InvalidId(NoughtsError):
-    """An id has 1 to 64 letters, digits, hyphens and underscores."""
-
-
-class NoSuchGame(NoughtsError):
-    """The store has no such game, or more than one of which that could be the beginning."""
-
-
-class StoreError(NoughtsError):
-    """Games cannot be kept or read."""
-
-
-class UnknownStore(StoreError):
-    """A URL that names no store."""
-
-
-class StoreMissing(StoreError):
-    """There is no store there, and none was to be made."""
-
-
-class StoreUnavailable(StoreError):
-    """The store cannot be opened, read or written now."""
-
-
-class StoreLost(StoreError):
-    """The file of an open store was moved, replaced or cut short: the store has to be opened again."""
-
-
-class NotAStore(StoreError):
-    """Not a store of this program, or one made by a newer version; it was left untouched."""
-
-
-class OldStore(NotAStore):
-    """A store in a format that is no longer read: export it with the version that wrote it."""
-
-
-class CorruptStore(StoreError):
-    """What was recorded has changed since: the message names the first bad record."""
 
 
 JOINERS = "\u200c\u200d"

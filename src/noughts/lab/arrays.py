@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from noughts.bots.registry import random
 from noughts.core.board import Mark, check_mark
-from noughts.core.errors import BadArray, NotInstalled, quoted
+from noughts.core.errors import NotInstalled, quoted
 from noughts.lab import lookup
 from noughts.lab.alias_tables import mix
 from noughts.lab.backends import find_backend
@@ -26,6 +26,7 @@ from noughts.lab.batch_play import (
     joined,
     too_many,
 )
+from noughts.lab.errors import BadArray
 from noughts.lab.lookup import GOING, NO_CELL, POSITIONS, WIDTH
 
 if TYPE_CHECKING:

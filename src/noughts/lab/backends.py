@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noughts.core.errors import BadArray, NotInstalled, quoted
+from noughts.core.errors import NotInstalled, quoted
+from noughts.lab.errors import BadArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,11 +7,12 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
-from noughts.core.errors import BadArray, quoted
+from noughts.core.errors import quoted
 from noughts.core.value import Value
 from noughts.lab import lookup
 from noughts.lab.alias_tables import slot_bits
 from noughts.lab.backends import BITS
+from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, ENDINGS, O_WON, OPENINGS, X_WON
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ import json
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from noughts.core.errors import BadFormat, NotInstalled, printable
+from noughts.core.errors import NotInstalled, printable
+from noughts.files import write_output
 from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
-from noughts.lab.whole_file import write_whole
+from noughts.lab.errors import BadFormat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
     if file is None:
         out.write(content)
         return
-    write_whole(file, content)
+    write_output(file, content)
     if Path(file).is_file():  # a pipe has its reader, who may be the one who would read this
         out.write(printable(f"{len(table):,} positions are in {file}.").encode() + b"\n")
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from noughts.bots.ladder import evenly
 from noughts.core.board import Board, Mark
-from noughts.core.errors import BadArray, quoted
+from noughts.core.errors import quoted
+from noughts.lab.errors import BadArray
 from noughts.lab.lookup import POSITIONS, numbers
 
 if TYPE_CHECKING:

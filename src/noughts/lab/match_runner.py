@@ -14,9 +14,9 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from noughts.bots.bot import Bot
+from noughts.bots.errors import Forfeit
 from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Mark
-from noughts.core.errors import Forfeit
 from noughts.core.value import Value
 from noughts.lab.tournament import Entrant, Played
 

@@ -14,7 +14,8 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
 from noughts.core.board import FULL, no_such_cell
-from noughts.core.errors import BadSetting, quoted
+from noughts.core.errors import quoted
+from noughts.lab.errors import BadSetting
 
 if TYPE_CHECKING:
     from typing import Any

@@ -15,9 +15,10 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
-from noughts.core.errors import BadFormat, BadSetting, StoreUnavailable, complaint, quoted
+from noughts.core.errors import complaint, quoted
+from noughts.files import FileUnavailable, write_output
+from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.tournament import cut
-from noughts.lab.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ def check_plot(file: str) -> None:
             pass
     except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError, for a while
         why = getattr(error, "strerror", "it is a link to itself")
-        raise StoreUnavailable(f"{file} cannot be written: {why}") from error
+        raise FileUnavailable(f"{file} cannot be written: {why}") from error
 
 
 def _check_plain(path: Path) -> None:
@@ -179,7 +180,7 @@ def _drawn(file: str, size: tuple[float, float]) -> Iterator[Axes]:
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
         yield axes
-        write_whole(file, _picture(figure, Path(file).suffix.lower()))
+        write_output(file, _picture(figure, Path(file).suffix.lower()))
 
 
 def _picture(figure: Figure, ending: str) -> bytes:

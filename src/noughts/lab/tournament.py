@@ -16,8 +16,9 @@ from noughts.bots.odds import odds
 from noughts.bots.policy import Weighed
 from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Mark
-from noughts.core.errors import NoTournament, printable, quoted
+from noughts.core.errors import printable, quoted
 from noughts.core.value import Value
+from noughts.lab.errors import NoTournament
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -11,8 +11,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from noughts.core.errors import BadArray, BadSetting, quoted
+from noughts.core.errors import quoted
 from noughts.lab.backends import BITS
+from noughts.lab.errors import BadArray, BadSetting
 from noughts.lab.lookup import positions
 from noughts.lab.observations import action_space, is_mask_in_info, observation_space, with_mask
 from noughts.lab.opponents import EITHER, MARKS, check_it_starts, check_mark, find_opponent

@@ -8,16 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from noughts.core.codec import dumps, loads
-from noughts.core.errors import (
-    CorruptStore,
-    ImpossibleHistory,
-    MalformedRecord,
-    NoSuchGame,
-    StaleVersion,
-    quoted,
-)
+from noughts.core.errors import ImpossibleHistory, MalformedRecord, quoted
 from noughts.core.events import GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
 from noughts.store.documents import DocumentJudge, document_row
+from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion
 from noughts.store.records import (
     GENESIS,
     MAX_NUMBER,
@@ -33,8 +27,7 @@ if TYPE_CHECKING:
 
     from noughts.core.errors import NoughtsError
     from noughts.core.events import Event
-    from noughts.store.documents import Document, Write
-    from noughts.store.documents import Row as DocumentRow
+    from noughts.store.documents import Document, Row as DocumentRow, Write
 
     Head: TypeAlias = tuple[int, bytes, bool]
     """The end of a game: its version, the hash of its last record, and whether that deleted it."""

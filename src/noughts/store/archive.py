@@ -17,10 +17,8 @@ from typing import NamedTuple
 from noughts.core.codec import decode, read_json
 from noughts.core.errors import (
     BrokenChain,
-    CorruptStore,
     ImpossibleHistory,
     MalformedRecord,
-    NoSuchGame,
     NoughtsError,
     RecordError,
     quoted,
@@ -28,6 +26,7 @@ from noughts.core.errors import (
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows
+from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import (
     GENESIS,
     HASH_SIZE,

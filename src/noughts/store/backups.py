@@ -10,22 +10,17 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import NamedTuple
 
-from noughts.core.errors import (
-    CorruptStore,
-    InvalidId,
-    OldStore,
-    RecordError,
-    StoreUnavailable,
-    quoted,
-)
+from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
+from noughts.files import copy_owner
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import CatalogueRow
 from noughts.store.archive import append_again
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, pages
 from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
-from noughts.store.files import beside, copy_owner, free_name, lock_out, sync_folder
+from noughts.store.errors import CorruptStore, InvalidId, OldStore, StoreUnavailable
+from noughts.store.files import beside, free_name, lock_out, sync_folder
 from noughts.store.records import Record, check_chain
 from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore

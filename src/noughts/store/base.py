@@ -16,18 +16,12 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from noughts.core.codec import can_be_recorded
-from noughts.core.errors import (
-    CorruptStore,
-    NoSuchGame,
-    RecordError,
-    StaleVersion,
-    StoreUnavailable,
-    quoted,
-)
+from noughts.core.errors import RecordError, quoted
 from noughts.core.game import fold
 from noughts.core.value import Value
 from noughts.store.appends import Append, Batch, append_of
 from noughts.store.documents import Write, check_row
+from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import (
     Record,
@@ -49,8 +43,7 @@ if TYPE_CHECKING:
     from noughts.core.events import Event
     from noughts.core.game import Game
     from noughts.store.appends import CatalogueRow, Head
-    from noughts.store.documents import Document
-    from noughts.store.documents import Row as DocumentRow
+    from noughts.store.documents import Document, Row as DocumentRow
     from noughts.store.watch import Subscription
 
     Item = TypeVar("Item")

@@ -15,8 +15,9 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from typing import NamedTuple
 
-from noughts.core.errors import CorruptStore, StoreUnavailable
-from noughts.store.files import LOCK_RETRY_DELAY_SECONDS, write_whole
+from noughts.files import put_in_place
+from noughts.store.errors import CorruptStore, StoreUnavailable
+from noughts.store.files import LOCK_RETRY_DELAY_SECONDS, beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class CheckpointFile:
 
     def write(self, checkpoints: Mapping[str, Checkpoint]) -> None:
         """Replace the file; the caller has it locked."""
-        write_whole(self.path, b"".join(_line(*item) for item in checkpoints.items()))
+        content = b"".join(_line(*item) for item in checkpoints.items())
+        put_in_place(self.path, content, new=beside(self.path, ".new"))
 
 
 class FileSlot(CheckpointSlot):

@@ -10,7 +10,8 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import NamedTuple
 
-from noughts.core.errors import CorruptStore, MalformedRecord, StaleVersion, quoted
+from noughts.core.errors import MalformedRecord, quoted
+from noughts.store.errors import CorruptStore, StaleVersion
 from noughts.store.records import check_id
 
 TYPE_CHECKING = False

@@ -1,15 +1,14 @@
-"""Files of a store: their names, keeping others out, and replacing one durably and as a whole."""
+"""Files of a store: their names, and keeping others out."""
 
 from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, lockf
 from itertools import chain, count
-from stat import S_IMODE
 
-from noughts.core.errors import StoreUnavailable
+from noughts import files
+from noughts.store.errors import StoreUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,41 +28,10 @@ def beside(path: Path, ending: str) -> Path:
     return path.parent / f"{path.name}{ending}"
 
 
-def copy_owner(model: Path, path: Path) -> None:
-    """Give a file the mode of another one and, as far as we may, its owner and its group."""
-    found = model.stat()
-    for owner, group in ((-1, found.st_gid), (found.st_uid, -1)):
-        with suppress(PermissionError):
-            os.chown(path, owner, group)
-    path.chmod(S_IMODE(found.st_mode))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file: after a crash it is the old one or the new one."""
-    new = beside(path, ".new")
-    try:
-        with new.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            copy_owner(path, new)
-        new.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            new.unlink()
-        raise
-    sync_folder(path.parent)
-
-
 def sync_folder(folder: Path) -> None:
     """Sync a folder's entries to the disk."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        files.sync_folder(folder)
     except OSError as error:
         raise StoreUnavailable(f"the folder {folder} cannot be written: {error.strerror}") from error
 

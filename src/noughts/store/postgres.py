@@ -19,10 +19,10 @@ from pathlib import Path
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from noughts.core.errors import CorruptStore
 from noughts.store import postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
 from noughts.store.checkpoints import MISSING_CHECKPOINT, CheckpointFile, CheckpointSlot, FileSlot
+from noughts.store.errors import CorruptStore
 from noughts.store.postgres_schema import (
     Shard,
     check_url,
@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from noughts.store.appends import Append, Head, Outcome
     from noughts.store.base import Table
     from noughts.store.checkpoints import Checkpoint
-    from noughts.store.documents import Row as DocumentRow
-    from noughts.store.documents import Write
+    from noughts.store.documents import Row as DocumentRow, Write
     from noughts.store.postgres_schema import Session
 
     Answer = TypeVar("Answer")

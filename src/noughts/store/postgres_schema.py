@@ -11,14 +11,14 @@ from psycopg import Connection, Cursor, Error, ProgrammingError, errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from noughts.core.errors import (
+from noughts.core.errors import quoted
+from noughts.store.errors import (
     CorruptStore,
     NotAStore,
     StoreError,
     StoreMissing,
     StoreUnavailable,
     UnknownStore,
-    quoted,
 )
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 

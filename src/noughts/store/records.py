@@ -8,7 +8,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from noughts.core.codec import loads
-from noughts.core.errors import CorruptStore, InvalidArgument, InvalidId, quoted
+from noughts.core.errors import InvalidArgument, quoted
+from noughts.store.errors import CorruptStore, InvalidId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-from noughts.core.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store import sqlite_schema as schema
+from noughts.store.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.files import beside
 from noughts.store.sql import EXISTS
 from noughts.store.urls import NEEDS_DRIVER, sqlite_path

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from noughts.store.appends import Batch, CatalogueRow, Head
     from noughts.store.base import GameFilter, Start, Table
-    from noughts.store.documents import Row as DocumentRow
-    from noughts.store.documents import Write
+    from noughts.store.documents import Row as DocumentRow, Write
     from noughts.store.records import Record
 
     Item = TypeVar("Item")

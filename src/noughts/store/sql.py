@@ -7,18 +7,11 @@ from abc import abstractmethod
 from contextlib import suppress
 from threading import Event, Lock, Thread
 
-from noughts.core.errors import (
-    CorruptStore,
-    InvalidArgument,
-    NotAStore,
-    NoughtsError,
-    OldStore,
-    StoreUnavailable,
-    quoted,
-)
+from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.store.appends import CatalogueRow
 from noughts.store.base import EventStore, check_progress
 from noughts.store.checkpoints import Checkpoint
+from noughts.store.errors import CorruptStore, NotAStore, OldStore, StoreUnavailable
 from noughts.store.records import Record, read_tombstone, sum_hashes
 
 TYPE_CHECKING = False

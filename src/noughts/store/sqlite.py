@@ -13,11 +13,11 @@ from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 
-from noughts.core.errors import NoughtsError, StoreLost
-from noughts.store import sql
-from noughts.store import sqlite_schema as schema
+from noughts.core.errors import NoughtsError
+from noughts.store import sql, sqlite_schema as schema
 from noughts.store.appends import NO_CHANGE, arbitrate, head_of
 from noughts.store.checkpoints import FileSlot
+from noughts.store.errors import StoreLost
 from noughts.store.records import read_sequence
 from noughts.store.watch import ANYTHING
 

@@ -14,15 +14,9 @@ from collections import Counter
 from contextlib import closing, contextmanager
 from threading import RLock
 
-from noughts.core.errors import (
-    CorruptStore,
-    NotAStore,
-    StoreError,
-    StoreMissing,
-    StoreUnavailable,
-    quoted,
-)
+from noughts.core.errors import quoted
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
+from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreMissing, StoreUnavailable
 from noughts.store.files import beside, sync_folder
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 

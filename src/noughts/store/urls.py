@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from noughts.core.errors import StoreUnavailable, UnknownStore, quoted
+from noughts.core.errors import quoted
+from noughts.store.errors import StoreUnavailable, UnknownStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> E
 
     >>> open_store("sqllite:games.db")
     Traceback (most recent call last):
-    noughts.core.errors.UnknownStore: 'sqllite:…' is not a store: a store is memory:, sqlite:PATH or ...
+    noughts.store.errors.UnknownStore: 'sqllite:…' is not a store: a store is memory:, sqlite:PATH or ...
     """
     if not isinstance(url, str):
         raise UnknownStore(f"{quoted(url)} is not a store: a store is {KINDS}")

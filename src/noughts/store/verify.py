@@ -7,11 +7,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from noughts.core.errors import CorruptStore, InvalidId, RecordError, quoted
+from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, GameFilter, all_rows, check_progress, pages
 from noughts.store.documents import check_row
+from noughts.store.errors import CorruptStore, InvalidId
 from noughts.store.records import GENESIS, Record, check_chain
 
 TYPE_CHECKING = False

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from noughts.bots.registry import Policy
-from noughts.core.errors import NoughtsError, StoreLost
+from noughts.core.errors import NoughtsError
 from noughts.service import random_id, wall_clock
 from noughts.store.base import EventStore
+from noughts.store.errors import StoreLost
 from noughts.web import assets, openapi
 from noughts.web.bots import BotTurns, Roster
 from noughts.web.expiry import Expiry

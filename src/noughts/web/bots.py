@@ -20,6 +20,7 @@ from random import Random
 from weakref import WeakKeyDictionary
 
 from noughts.bots.bot import Bot
+from noughts.bots.errors import UnknownPolicy
 from noughts.bots.grammar import BOT, PROGRAM, SAVED
 from noughts.bots.policy_file import load_policy
 from noughts.bots.registry import (
@@ -30,11 +31,13 @@ from noughts.bots.registry import (
     find_policy,
     read_parameters,
 )
-from noughts.core.errors import BadSetting, NoughtsError, StaleVersion, UnknownPolicy, quoted
+from noughts.core.errors import NoughtsError, quoted
 from noughts.core.game import PlaceToken, Resign
+from noughts.store.errors import StaleVersion
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.metrics import Metrics
+from noughts.web.problems import InvalidSetting
 from noughts.web.threads import Runner
 
 log = logging.getLogger("noughts.web")
@@ -94,20 +97,20 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
 
     >>> read_policies(["club=club.json"])
     Traceback (most recent call last):
-    noughts.core.errors.BadSetting: --bot (NOUGHTS_BOTS) says 'club', and another bot has that name
+    noughts.web.problems.InvalidSetting: --bot (NOUGHTS_BOTS) says 'club', and another bot has that name
     """
     files: dict[str, str] = {}
     for part in offered:
         name, _, file = part.partition("=")
         if not (file and len(name) <= MAX_NAME_LENGTH and _NAME.fullmatch(name)):
-            raise BadSetting(
+            raise InvalidSetting(
                 f"{_OPTION} is NAME=FILE, the name of up to {MAX_NAME_LENGTH} small letters and digits "
                 f"with hyphens between, not {quoted(part)}"
             )
         if name in _RESERVED:
-            raise BadSetting(f"{_OPTION} says {quoted(name)}, which is reserved")
+            raise InvalidSetting(f"{_OPTION} says {quoted(name)}, which is reserved")
         if name in files or name in BUILT_IN:
-            raise BadSetting(f"{_OPTION} says {quoted(name)}, and another bot has that name")
+            raise InvalidSetting(f"{_OPTION} says {quoted(name)}, and another bot has that name")
         files[name] = file
     return {name: load_policy(file) for name, file in files.items()}
 

@@ -12,10 +12,11 @@ from contextlib import suppress
 
 import msgspec
 
-from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError, StaleVersion, StoreUnavailable
+from noughts.core.errors import NoughtsError
 from noughts.service import SHORT_ID
 from noughts.store.base import PAGE_SIZE, EventStore
 from noughts.store.documents import check_row
+from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.peers import is_presence

@@ -10,10 +10,11 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.errors import CorruptStore, RecordError
+from noughts.core.errors import RecordError
 from noughts.core.events import Event
 from noughts.core.game import Game, fold
 from noughts.core.player import Player
+from noughts.store.errors import CorruptStore
 from noughts.store.records import Record, read_events
 from noughts.text.describe import describe
 from noughts.web import schemas

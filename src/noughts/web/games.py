@@ -15,20 +15,14 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from noughts.core.errors import (
-    CorruptStore,
-    InvalidId,
-    NoSuchGame,
-    NoughtsError,
-    StaleVersion,
-    StoreUnavailable,
-)
+from noughts.core.errors import NoughtsError
 from noughts.core.events import Event, PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, TakeBack
 from noughts.service import SHORT_ID, Answer, judge
 from noughts.store.appends import Append, append_of
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
+from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.records import Record, check_id
 from noughts.web.game import LiveGame, StoredCommand, stored_commands
 from noughts.web.problems import ApiError, absent

@@ -12,21 +12,15 @@ from random import Random
 
 import msgspec
 
+from noughts.bots.errors import UnknownPolicy
 from noughts.bots.grammar import BOT, BOT_NAMES, parse_policy, prefix
 from noughts.core.board import Mark
-from noughts.core.errors import (
-    AlreadyOver,
-    CorruptStore,
-    InvalidName,
-    StaleVersion,
-    StoreUnavailable,
-    UnknownPolicy,
-    quoted,
-)
+from noughts.core.errors import AlreadyOver, InvalidName, quoted
 from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, decide, fold
 from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
 from noughts.service import SHORT_ID
+from noughts.store.errors import CorruptStore, StaleVersion, StoreUnavailable
 from noughts.web import analysis, schemas
 from noughts.web.bots import Roster
 from noughts.web.expiry import Expiry

@@ -7,11 +7,12 @@ from collections.abc import Callable, Coroutine
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.errors import NoughtsError, StaleVersion
+from noughts.core.errors import NoughtsError
 from noughts.core.events import Event
 from noughts.core.game import Command, PlaceToken, Resign, TakeBack
 from noughts.service import Answer, judge
 from noughts.store.appends import append_of, serialize
+from noughts.store.errors import StaleVersion
 from noughts.web import schemas
 from noughts.web.game import LiveGame
 from noughts.web.games import Games, check_legal

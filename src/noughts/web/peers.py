@@ -13,9 +13,10 @@ from contextlib import suppress
 
 import msgspec
 
-from noughts.core.errors import CorruptStore, NoughtsError, StaleVersion, StoreLost
+from noughts.core.errors import NoughtsError
 from noughts.store.base import PAGE_SIZE
 from noughts.store.documents import Document, Write
+from noughts.store.errors import CorruptStore, StaleVersion, StoreLost
 from noughts.store.watch import ANYTHING
 from noughts.web.game import LiveGame, Present
 from noughts.web.games import Games

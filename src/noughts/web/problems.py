@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from noughts.core import errors
+from noughts import errors
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -78,6 +78,10 @@ STORE_LOST = "the store was moved, replaced or cut short while it was in use: th
 UNAVAILABLE = "the games cannot be reached now: try again in a moment"
 DAMAGED = "this game is damaged: its record has changed since it was written"
 ABSENT = "there is no such game, or there is no seat of yours at it"
+
+
+class InvalidSetting(errors.NoughtsError):
+    """A setting of the server that can't be used."""
 
 
 class ApiError(errors.NoughtsError):

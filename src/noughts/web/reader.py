@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from noughts.core.errors import CorruptStore, NoSuchGame, NoughtsError
+from noughts.core.errors import NoughtsError
 from noughts.store.base import EventStore
 from noughts.store.documents import Document
+from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import Record
 from noughts.web.threads import Runner
 

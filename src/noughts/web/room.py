@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from noughts.core.errors import CorruptStore
+from noughts.store.errors import CorruptStore
 
 OPEN, PLAYING, PRIVATE = "open", "playing", ""
 """The labels of rooms in the store: with a free seat for anybody, with a game to watch, all others."""

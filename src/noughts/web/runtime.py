@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 
 from noughts.bots.registry import Policy
 from noughts.core.board import Mark, reachable
-from noughts.core.errors import NoughtsError, StoreLost
+from noughts.core.errors import NoughtsError
 from noughts.store.base import EventStore
+from noughts.store.errors import StoreLost
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING
 from noughts.web.app import App, World

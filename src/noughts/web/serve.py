@@ -11,19 +11,20 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from multiprocessing.connection import Connection as Pipe
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection as Pipe, wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TextIO
 
 import msgspec
 
 from noughts.bots.registry import Policy
-from noughts.core.errors import BadSetting, NoughtsError, StoreLost, StoreUnavailable, quoted
+from noughts.core.errors import NoughtsError, quoted
+from noughts.store.errors import StoreLost, StoreUnavailable
 from noughts.store.urls import open_store
 from noughts.web.bots import read_policies, split_offered
 from noughts.web.http import Server, listening_socket
 from noughts.web.logging import log_to_stderr
+from noughts.web.problems import InvalidSetting
 from noughts.web.runtime import Runtime, freeze_memory
 from noughts.web.settings import Settings, from_environment
 
@@ -52,7 +53,7 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     settings = from_environment(os.environ, store=store)
     if workers > 1:
         if store == "memory:":
-            raise BadSetting("workers share their games through a store, and memory: can't be shared")
+            raise InvalidSetting("workers share their games through a store, and memory: can't be shared")
         settings = msgspec.structs.replace(settings, shared=1)
     offered = bots or settings.bots
     policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
@@ -276,7 +277,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return listening_socket(host, port)
     except (OSError, OverflowError, TypeError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
-        raise BadSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
+        raise InvalidSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
 
 
 def _address(host: str, door: socket.socket) -> str:

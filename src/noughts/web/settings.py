@@ -7,7 +7,8 @@ from ipaddress import ip_address
 
 import msgspec
 
-from noughts.core.errors import BadSetting, quoted
+from noughts.core.errors import quoted
+from noughts.web.problems import InvalidSetting
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
     7
     >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "many"})
     Traceback (most recent call last):
-    noughts.core.errors.BadSetting: NOUGHTS_JOINS_PER_MINUTE is a number from 0 on, not 'many'
+    noughts.web.problems.InvalidSetting: NOUGHTS_JOINS_PER_MINUTE is a number from 0 on, not 'many'
     """
     read: dict[str, str | int] = {}
     for field in msgspec.structs.fields(Settings):
@@ -68,15 +69,15 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
             read[field.name] = _number(field.name, text) if field.type is int else text
     settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
     if settings.log not in LEVELS:
-        raise BadSetting(f"NOUGHTS_LOG is one of {', '.join(LEVELS)}, not {quoted(settings.log)}")
+        raise InvalidSetting(f"NOUGHTS_LOG is one of {', '.join(LEVELS)}, not {quoted(settings.log)}")
     if settings.origin and not _is_origin(settings.origin):
-        raise BadSetting(
+        raise InvalidSetting(
             "NOUGHTS_ORIGIN is like https://noughts.example, without a path, "
             f"not {quoted(settings.origin)}"
         )
     for proxy in filter(None, settings.proxy.split(",")):
         if proxy.strip() != "*" and not _is_address(proxy.strip()):
-            raise BadSetting(f"NOUGHTS_PROXY is addresses with commas between, not {quoted(proxy)}")
+            raise InvalidSetting(f"NOUGHTS_PROXY is addresses with commas between, not {quoted(proxy)}")
     return settings
 
 
@@ -87,7 +88,7 @@ def variable(name: str) -> str:
 
 def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadSetting(f"{variable(name)} is a number from 0 on, not {quoted(text)}")
+        raise InvalidSetting(f"{variable(name)} is a number from 0 on, not {quoted(text)}")
     return int(text)
 
 

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from noughts.core.errors import StoreLost
 from noughts.store.appends import Append
 from noughts.store.documents import Write
+from noughts.store.errors import StoreLost
 from noughts.web.threads import Runner
 
 Item: TypeAlias = Append | Write

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import httptools
 
 from noughts.core.codec import loads
-from noughts.core.errors import StoreUnavailable
 from noughts.core.game import evolve
 from noughts.store.appends import Append
+from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.web.app import App, World
 from noughts.web.http import MAX_UNSENT_BYTES, Connection, Server

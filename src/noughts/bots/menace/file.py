@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from noughts.analysis.solver import Result
+from noughts.bots.errors import NotAMachine
 from noughts.bots.menace.boxes import shelf
 from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace
-from noughts.core.errors import NotAMachine, quoted
+from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
 from noughts.files import Form, replace_file
 

@@ -13,11 +13,12 @@ from fractions import Fraction
 from operator import index
 
 from noughts.analysis.solver import Result
+from noughts.bots.errors import UnknownPolicy
 from noughts.bots.menace.boxes import find_box, shelf
 from noughts.bots.policy import Weighing, Weights
 from noughts.bots.registry import check_parameters
 from noughts.core.board import Board, Mark, check_mark
-from noughts.core.errors import NotOver, UnknownPolicy, quoted
+from noughts.core.errors import NotOver, quoted
 from noughts.core.notation import each_move
 from noughts.core.value import Value
 
@@ -39,7 +40,7 @@ class BeadRules(Value):
 
     >>> BeadRules(empty="burn")
     Traceback (most recent call last):
-    noughts.core.errors.UnknownPolicy: an empty box is told to resign, refill or keep, not 'burn'
+    noughts.bots.errors.UnknownPolicy: an empty box is told to resign, refill or keep, not 'burn'
     """
 
     beads: tuple[int, ...] = (4, 3, 2, 1)

@@ -9,9 +9,10 @@ from noughts.cli.commands.show import read_board
 from noughts.cli.local_game import new_game
 from noughts.cli.screen import is_cramped
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidId, NoSuchGame, StoreMissing, UnreadableBoard
+from noughts.core.errors import UnreadableBoard
 from noughts.core.game import Game, PlaceToken, decide, fold
 from noughts.core.notation import format_cell, parse_moves
+from noughts.store.errors import InvalidId, NoSuchGame, StoreMissing
 from noughts.text.describe import standing
 from noughts.text.sentences import say_advice, say_prospect, say_reason
 

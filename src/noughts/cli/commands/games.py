@@ -7,10 +7,11 @@ import time
 from itertools import islice
 
 from noughts.core.board import Mark
-from noughts.core.errors import NoSuchGame, printable
+from noughts.core.errors import printable
 from noughts.core.notation import format_moves
 from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, GameFilter
+from noughts.store.errors import NoSuchGame
 from noughts.text.describe import standing
 
 TYPE_CHECKING = False

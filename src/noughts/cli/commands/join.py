@@ -13,9 +13,10 @@ from noughts.cli.remote.game import NO, YES, YES_OR_NO, FarTable, Place
 from noughts.cli.remote.messages import games_played, open_games, seated, standing
 from noughts.cli.remote.seats import Seat, Seats
 from noughts.core.board import Mark
-from noughts.core.errors import NoSuchGame, SeatTaken
+from noughts.core.errors import SeatTaken
 from noughts.core.player import clean_name
 from noughts.service import random_id
+from noughts.store.errors import NoSuchGame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

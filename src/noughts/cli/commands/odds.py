@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 
+from noughts.bots.errors import UnknownPolicy
 from noughts.bots.odds import odds, percent
 from noughts.bots.policy import Weighed
 from noughts.bots.registry import BUILT_IN, policy_names, random
 from noughts.cli.commands.show import read_board
 from noughts.cli.machines import asked_policy
 from noughts.core.board import Board, Mark
-from noughts.core.errors import NoughtsError, UnknownPolicy, printable
+from noughts.core.errors import NoughtsError, printable
 from noughts.core.value import Value
 
 TYPE_CHECKING = False

@@ -13,7 +13,8 @@ from shutil import get_terminal_size
 from noughts.cli.progress import WIDTH, Bar
 from noughts.cli.recorder import open_saved, store_url
 from noughts.cli.saved import opened
-from noughts.core.errors import CorruptStore, NoughtsError, RecordError, printable
+from noughts.core.errors import NoughtsError, RecordError, printable
+from noughts.store.errors import CorruptStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from noughts.bots.chance import random_cell
+from noughts.bots.errors import Forfeit, PolicyError
 from noughts.cli.local_game import opening_events
 from noughts.core.board import Mark
-from noughts.core.errors import Forfeit, PolicyError, printable
+from noughts.core.errors import printable
 from noughts.core.game import PlaceToken, Resign, decide, fold, replay
 
 TYPE_CHECKING = False

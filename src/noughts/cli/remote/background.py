@@ -12,8 +12,7 @@ import time
 from contextlib import suppress
 from queue import Empty, Queue
 from random import random
-from threading import Event as Flag
-from threading import Thread
+from threading import Event as Flag, Thread
 
 from noughts.cli.remote.client import Garbled, TimedOut, Unreachable
 from noughts.cli.remote.messages import Room, read_event, read_room

@@ -14,14 +14,7 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 
 from noughts.core.codec import read_json
-from noughts.core.errors import (
-    NoughtsError,
-    RecordError,
-    StoreError,
-    StoreUnavailable,
-    printable,
-    quoted,
-)
+from noughts.core.errors import NoughtsError, RecordError, printable, quoted
 from noughts.core.value import Value
 
 TYPE_CHECKING = False
@@ -42,9 +35,10 @@ _LONGEST_REST = 60.0
 _JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
 
 
-class Unreachable(StoreUnavailable):
+class Unreachable(NoughtsError):
     """No answer, or one that says: not now. Later there may be another."""
 
+    exit_code = 1
     rest = 0.0
     """How many seconds the server wants to be left alone for."""
 
@@ -57,8 +51,10 @@ class NotAServer(Unreachable):
     """Somebody answers there, but no server of noughts."""
 
 
-class Garbled(StoreError):
+class Garbled(NoughtsError):
     """A server says what none can mean; asked again, it would say it again."""
+
+    exit_code = 1
 
 
 class Refused(NoughtsError):

@@ -27,18 +27,12 @@ from noughts.cli.remote.messages import Standing, is_seated, moved, read_offer, 
 from noughts.cli.remote.seats import Seat
 from noughts.cli.remote.view import Seen
 from noughts.core.board import Mark
-from noughts.core.errors import (
-    CommandRefused,
-    IllegalMove,
-    NoughtsError,
-    StoreError,
-    UnreadableCell,
-    printable,
-)
+from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell, printable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import PlaceToken, TakeBack, decide
 from noughts.core.notation import format_cell, parse_cell
 from noughts.core.value import Value
+from noughts.files import FileUnavailable
 from noughts.service import random_id
 
 TYPE_CHECKING = False
@@ -191,7 +185,7 @@ class FarTable:
 
     def _forget_seat(self) -> None:
         if self._mark is not None:
-            with suppress(StoreError):  # it is of no use any more, wherever it is
+            with suppress(FileUnavailable):  # it is of no use any more, wherever it is
                 self._seats.forget(self._place.address)
 
     def _listen(self) -> None:

@@ -11,8 +11,10 @@ import os
 from hashlib import sha256
 
 from noughts.core.codec import read_json
-from noughts.core.errors import NotAStore, RecordError, StoreUnavailable
+from noughts.core.errors import RecordError
 from noughts.core.value import Value
+from noughts.files import FileUnavailable
+from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
 
 TYPE_CHECKING = False
@@ -49,9 +51,9 @@ class Seats:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be read: {error.strerror}") from error
+            raise FileUnavailable(f"{path} cannot be read: {error.strerror}") from error
         except (RecordError, UnicodeDecodeError) as error:
-            raise NotAStore(f"{path} holds no seat; remove it to do without") from error
+            raise FileUnavailable(f"{path} holds no seat; remove it to do without") from error
 
     def keep(self, address: Address, seat: Seat) -> None:
         """Keep a seat; on return it is on the disk, and nobody else can read it."""
@@ -72,7 +74,7 @@ class Seats:
                 beside.unlink(missing_ok=True)
                 raise
         except OSError as error:
-            raise StoreUnavailable(
+            raise FileUnavailable(
                 f"the seat cannot be kept in {path.parent}: {error.strerror}"
             ) from error
 
@@ -82,14 +84,14 @@ class Seats:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise StoreUnavailable(f"{path} cannot be removed: {error.strerror}") from error
+            raise FileUnavailable(f"{path} cannot be removed: {error.strerror}") from error
 
     def _path(self, address: Address) -> Path:
         """Return the file of a game's seat: a server cannot choose a name that is another server's."""
         try:
             folder = data_folder(self._environment)
         except StoreUnavailable:
-            raise StoreUnavailable("there is no folder to keep a seat in: set HOME") from None
+            raise FileUnavailable("there is no folder to keep a seat in: set HOME") from None
         return folder / "seats" / f"{sha256(str(address).encode()).hexdigest()[:32]}.json"
 
 

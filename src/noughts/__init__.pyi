@@ -1,0 +1,119 @@
+# Written by `make names` from the table in __init__.py.
+from noughts import errors
+from noughts.analysis.as_json import plain_advice, plain_review
+from noughts.analysis.coach import Advice, Review, advise, judge, review
+from noughts.analysis.reasons import Kind, Reason
+from noughts.analysis.solver import Prospect, Result, prospect, prospects
+from noughts.bots.bot import Bot
+from noughts.bots.certificate import Certificate, certify
+from noughts.bots.chance import next_move
+from noughts.bots.menace.file import load_machine, save_machine
+from noughts.bots.menace.machine import BeadRules, Menace
+from noughts.bots.menace.training import Training
+from noughts.bots.odds import Odds, odds
+from noughts.bots.policy_file import load_policy, save_policy
+from noughts.bots.program import Program
+from noughts.bots.registry import Policy, find_policy, policy_names
+from noughts.core import events
+from noughts.core.board import Board, Cell, Mark, O, SYMMETRIES, X, reachable
+from noughts.core.codec import decode, encode, format_record, parse_record
+from noughts.core.errors import IllegalMove, NoughtsError
+from noughts.core.events import Event, facts
+from noughts.core.game import Command, CreateGame, Game, JoinGame, PlaceToken, Resign, TakeBack, decide, evolve, fold, replay
+from noughts.core.notation import format_cell, format_moves, format_pair, format_square, game_over, parse_board, parse_cell, parse_moves
+from noughts.core.player import Player
+from noughts.service import Answer, Service
+from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
+from noughts.store.urls import open_store
+from noughts.text.describe import describe, standing
+from noughts.text.sentences import say_advice, say_prospect, say_reason
+from noughts.text.wordings import GEM, KATA, NARRATIVE, WORDINGS, Wording
+
+__version__: str
+__all__ = [
+    "Advice",
+    "Answer",
+    "BeadRules",
+    "Board",
+    "Bot",
+    "Cell",
+    "Certificate",
+    "Command",
+    "CreateGame",
+    "Event",
+    "EventStore",
+    "GEM",
+    "Game",
+    "GameFilter",
+    "GameSummary",
+    "IllegalMove",
+    "JoinGame",
+    "KATA",
+    "Kind",
+    "Mark",
+    "Menace",
+    "NARRATIVE",
+    "NoughtsError",
+    "O",
+    "Odds",
+    "PlaceToken",
+    "Player",
+    "Policy",
+    "Program",
+    "Prospect",
+    "Reason",
+    "Record",
+    "Resign",
+    "Result",
+    "Review",
+    "SYMMETRIES",
+    "Service",
+    "TakeBack",
+    "Training",
+    "WORDINGS",
+    "Watch",
+    "Wording",
+    "X",
+    "advise",
+    "certify",
+    "decide",
+    "decode",
+    "describe",
+    "encode",
+    "errors",
+    "events",
+    "evolve",
+    "facts",
+    "find_policy",
+    "fold",
+    "format_cell",
+    "format_moves",
+    "format_pair",
+    "format_record",
+    "format_square",
+    "game_over",
+    "judge",
+    "load_machine",
+    "load_policy",
+    "next_move",
+    "odds",
+    "open_store",
+    "parse_board",
+    "parse_cell",
+    "parse_moves",
+    "parse_record",
+    "plain_advice",
+    "plain_review",
+    "policy_names",
+    "prospect",
+    "prospects",
+    "reachable",
+    "replay",
+    "review",
+    "save_machine",
+    "save_policy",
+    "say_advice",
+    "say_prospect",
+    "say_reason",
+    "standing",
+]
