@@ -13,7 +13,8 @@ from noughts.bots.menace.training import Training
 from noughts.bots.odds import Odds, odds
 from noughts.bots.policy_file import load_policy, save_policy
 from noughts.bots.program import Program
-from noughts.bots.registry import Policy, find_policy, policy_names
+from noughts.bots.policy import Policy
+from noughts.bots.registry import find_policy, policy_names
 from noughts.core import events
 from noughts.core.board import Board, Cell, Mark, O, SYMMETRIES, X, reachable
 from noughts.core.codec import decode, encode, format_record, parse_record

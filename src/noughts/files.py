@@ -6,22 +6,19 @@ Whatever happens, such a file holds the thing of before or of after.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from errno import EINVAL, EISDIR, ENOENT
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
+from typing import Any, TypeAlias, TypeVar
 
 from noughts.core.codec import read_json
 from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias, TypeVar
-
-    Thing = TypeVar("Thing")
-    Written: TypeAlias = dict[str, Any]
+Thing = TypeVar("Thing")
+Written: TypeAlias = dict[str, Any]
 
 LARGEST = 1_000_000
 """In bytes: what is kept here takes less than half of it."""

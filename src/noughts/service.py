@@ -10,38 +10,32 @@ from __future__ import annotations
 import os
 import time
 from base64 import b32encode
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, RecordError, quoted
-from noughts.core.events import PlayerPlacedToken, PlayerTookBack, facts
-from noughts.core.game import CreateGame, PlaceToken, TakeBack, decide, fold
+from noughts.core.events import Event, PlayerPlacedToken, PlayerTookBack, facts
+from noughts.core.game import Command, CreateGame, Game, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
-from noughts.store.base import GameFilter, append_of
+from noughts.store.base import Append, EventStore, GameFilter, Record, append_of
 from noughts.store.errors import CorruptStore, KeyReused, NoSuchGame, StaleVersion
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Protocol
 
-    from noughts.core.events import Event
-    from noughts.core.game import Command, Game
-    from noughts.store.base import Append, EventStore, Record
+class Recorded(Protocol):
+    """What one command led to, as `judge` needs it; a `Record` is one."""
 
-    class Recorded(Protocol):
-        """What one command led to, as `judge` needs it; a `Record` is one."""
+    @property
+    def key(self) -> str:
+        """The command's key."""
 
-        @property
-        def key(self) -> str:
-            """The command's key."""
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Its events."""
 
-        @property
-        def events(self) -> tuple[Event, ...]:
-            """Its events."""
-
-        @property
-        def next_version(self) -> int:
-            """The game's version after it."""
+    @property
+    def next_version(self) -> int:
+        """The game's version after it."""
 
 
 SHORT_ID = 8

@@ -20,7 +20,7 @@ from noughts.bots.registry import BUILT_IN, find_policy, perfect, random
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
 NEVER_LOSE = ("perfect", "newell-simon")
 FEW_GAMES = ("perfect", "newell-simon", "first")

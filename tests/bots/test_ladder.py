@@ -33,7 +33,7 @@ from support.reference.tactics import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
 IN_PLAY = in_play(X, O)
 THINGS = ("win", "block", "fork", "defence", "centre")

@@ -20,7 +20,7 @@ from noughts.bots.registry import find_policy, perfect, random
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
 REFILL = BeadRules(empty="refill")
 FIRST_BOX = find_box(Board()).box

@@ -21,7 +21,7 @@ from support.reference.tactics import all_odds, by_chance, classic, hopeful, sig
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
     from support.reference.tactics import Plain
 
 PAIRS = [

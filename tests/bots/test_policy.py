@@ -18,7 +18,7 @@ from support.reference.tactics import in_play
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
 HALF = Fraction(1, 2)
 BOARD = parse_board("XO_/_X_/__O")

@@ -11,7 +11,8 @@ import pytest
 from noughts import GEM, KATA, NARRATIVE, O, Wording, X
 from noughts.analysis.best_moves import best_cells
 from noughts.cli.hints import hint
-from noughts.cli.local_game import HELP, SHORT_HELP, Starters, Table
+from noughts.cli.local_game import HELP, SHORT_HELP, Table
+from noughts.cli.opening import Starters
 from noughts.cli.recorder import Notebook
 from noughts.cli.screen import Screen
 from noughts.core.board import reachable

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
-from noughts.cli.local_game import HELP, SHORT_HELP, Starters, Table
+from noughts.cli.local_game import HELP, SHORT_HELP, Table
+from noughts.cli.opening import Starters
 from noughts.cli.recorder import Notebook
 from noughts.cli.screen import Screen
 from noughts.service import Service

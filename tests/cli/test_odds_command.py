@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from noughts.bots.odds import Odds
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
 LATE = "X_O/_X_/___"
 """A position from which all odds are found at once."""

@@ -10,7 +10,7 @@ import pytest
 
 from noughts import NARRATIVE, Mark, O, Player, X
 from noughts.cli.commands.watch import Chance, Pause, watch
-from noughts.cli.local_game import Starters
+from noughts.cli.opening import Starters
 from noughts.cli.screen import Screen
 from support.forked import noughts
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from noughts.bots.registry import Policy
+    from noughts.bots.policy import Policy
 
     Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from noughts.analysis.coach import Advice, Review
+from noughts.analysis.reasons import Reason
+from noughts.analysis.solver import Prospect
 from noughts.text.sentences import say_reason
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TypeAlias
-
-    from noughts.analysis.coach import Advice, Review
-    from noughts.analysis.reasons import Reason
-    from noughts.analysis.solver import Prospect
-
-    Plain: TypeAlias = dict[str, Any]
+Plain: TypeAlias = dict[str, Any]
 
 
 def plain_prospect(prospect: Prospect) -> Plain:

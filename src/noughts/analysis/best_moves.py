@@ -11,10 +11,7 @@ from functools import cache
 
 from noughts.analysis.solver import move_scores, score, sides
 from noughts.analysis.tactics import tokens, wins
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.core.board import Board, Cell
+from noughts.core.board import Board, Cell
 
 # The number of ways to answer by chance to the end, when so many cells are free.
 _WAYS = (1, 1, 2, 3, 8, 15, 48, 105, 384)

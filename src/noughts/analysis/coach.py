@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index
 
 from noughts.analysis.best_moves import best_cells
-from noughts.analysis.reasons import Kind, reasons
-from noughts.analysis.solver import prospect, prospects
-from noughts.core.board import Board, Mark
+from noughts.analysis.reasons import Kind, Reason, reasons
+from noughts.analysis.solver import Prospect, prospect, prospects
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.notation import each_move
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts.analysis.reasons import Reason
-    from noughts.analysis.solver import Prospect
-    from noughts.core.board import Cell
 
 MISTAKES = Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW
 """What turns a game: after it, best play ends otherwise than before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from operator import index
 
@@ -17,14 +18,8 @@ from noughts.analysis.tactics import (
     open_lines,
     wins,
 )
-from noughts.core.board import LINES
+from noughts.core.board import LINES, Board, Cell
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from noughts.core.board import Board, Cell
 
 
 class Kind(Enum):

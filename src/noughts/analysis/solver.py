@@ -9,12 +9,8 @@ from __future__ import annotations
 from enum import Enum
 from functools import cache
 
-from noughts.core.board import FULL, LINES, Mark
+from noughts.core.board import FULL, LINES, Board, Cell, Mark
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.core.board import Board, Cell
 
 
 class Result(Enum):

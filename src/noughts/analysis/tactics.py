@@ -6,15 +6,10 @@ question is about, `theirs` those of the other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
-from noughts.core.board import LINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts.core.board import Cell
+from noughts.core.board import LINES, Cell
 
 CENTRE = 0o020
 CORNERS = 0o505

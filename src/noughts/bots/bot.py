@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from itertools import accumulate
+from random import Random
 
-from noughts.bots.policy import weigh
-from noughts.core.board import game_is_over
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from random import Random
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell
+from noughts.bots.policy import Policy, weigh
+from noughts.core.board import Board, Cell, game_is_over
 
 
 class Bot:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noughts.analysis.solver import Result
-from noughts.bots.odds import odds
-from noughts.bots.policy import Weighed, weigh
+from noughts.bots.odds import Odds, odds
+from noughts.bots.policy import Policy, Weighed, weigh
 from noughts.bots.registry import perfect, random
-from noughts.core.board import Board, Mark, check_mark
+from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.bots.odds import Odds
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Cell
-
 
 _RANDOM, _PERFECT = Weighed(random), Weighed(perfect)
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from random import Random
+
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.notation import as_board
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
-
-    from noughts.core.board import Board, Cell, Mark
 
 
 def random_cell(board: Board, rng: Random) -> Cell:

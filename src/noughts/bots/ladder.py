@@ -7,10 +7,12 @@ then the next ones decide. Every move has a reason, but for an edge where no cel
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import lcm
 from types import MappingProxyType
+from typing import TypeAlias
 
 from noughts.analysis.solver import sides
 from noughts.analysis.tactics import (
@@ -25,18 +27,12 @@ from noughts.analysis.tactics import (
     tokens,
     wins,
 )
+from noughts.bots.policy import Policy
+from noughts.core.board import Board, Cell
 from noughts.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeAlias
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell
-
-    Rule: TypeAlias = Callable[[int, int], int]
-    """From the cells of the side to move and of the other to those it may take; none if it is silent."""
+Rule: TypeAlias = Callable[[int, int], int]
+"""From the cells of the side to move and of the other to those it may take; none if it is silent."""
 
 NEVER = Fraction(0)
 

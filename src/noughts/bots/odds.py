@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from noughts.bots.policy import weigh
+from noughts.bots.policy import Policy, Weights, weigh
 from noughts.core.board import Board, Mark, check_mark
 from noughts.core.value import Value
-
-if TYPE_CHECKING:
-    from noughts.bots.policy import Weights
-    from noughts.bots.registry import Policy
 
 
 class Odds(Value):
@@ -109,8 +105,5 @@ class Reckoner:
         return all_x // shared, all_o // shared, all_length // shared, whole // shared
 
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    _Counts: TypeAlias = tuple[int, int, int, int]
-    """Games that X wins, that O wins, their tokens, and all games."""
+_Counts: TypeAlias = tuple[int, int, int, int]
+"""Games that X wins, that O wins, their tokens, and all games."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import lcm
+from typing import TypeAlias
 
 from noughts.bots.errors import BadPolicy
-from noughts.core.board import whole_number
+from noughts.core.board import Board, Cell, whole_number
 from noughts.core.errors import NoughtsError, complaint, quoted
 from noughts.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell
+Policy: TypeAlias = Callable[[Board], Mapping[Cell, Fraction]]
+"""From a board that is not over to the chances of its free cells. They add up to one."""
 
 
 class Weights(Value):

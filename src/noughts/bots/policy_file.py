@@ -7,26 +7,19 @@ swapped first: whose turn it is counts, and not what their mark is called.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from math import gcd
+from pathlib import Path
 
 from noughts.analysis.solver import sides
 from noughts.bots.errors import BadPolicy, NotAPolicy
-from noughts.bots.policy import RESIGNS, Weighing, Weights, weigh
-from noughts.core.board import reachable
+from noughts.bots.policy import RESIGNS, Policy, Weighing, Weights, weigh
+from noughts.core.board import Board, Cell, reachable
 from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
-from noughts.files import Form, replace_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell
-    from noughts.files import Written
+from noughts.files import Form, Written, replace_file
 
 SCHEMA = 1
 MOST_WEIGHT = 10**15

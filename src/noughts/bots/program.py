@@ -12,24 +12,19 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
+from typing import IO, Self, TypeAlias
 
 from noughts.bots.errors import Forfeit
-from noughts.core.board import game_is_over
+from noughts.core.board import Board, Cell, Mark, game_is_over
 from noughts.core.errors import InvalidName, NoughtsError, UnreadableCell, quoted
 from noughts.core.notation import parse_cell, why_not_typed
 from noughts.core.player import clean_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import IO, Self, TypeAlias
-
-    from noughts.core.board import Board, Cell, Mark
-
-    Wait: TypeAlias = Callable[[Iterable[int], float], Iterable[int]]
-    """From descriptors and seconds to those that can be read; fewer than all, or none, if time is up."""
+Wait: TypeAlias = Callable[[Iterable[int], float], Iterable[int]]
+"""From descriptors and seconds to those that can be read; fewer than all, or none, if time is up."""
 
 PROTOCOL = 1
 PATIENCE = 5.0

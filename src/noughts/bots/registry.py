@@ -11,26 +11,19 @@ the parameters, as text, by name, and returns a policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from noughts.analysis.best_moves import perfect_cells
 from noughts.bots.errors import BadPolicy, UnknownPolicy
 from noughts.bots.ladder import LADDER, evenly, newell_simon, person
+from noughts.bots.policy import Policy
 from noughts.core.board import Board, Cell
 from noughts.core.errors import NoughtsError, complaint, quoted
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from importlib.metadata import EntryPoint
-    from typing import TypeAlias
-
-    Maker: TypeAlias = Callable[..., "Policy"]
-    """From parameters, as text, by name, to a policy."""
-
-Policy: TypeAlias = Callable[[Board], Mapping[Cell, Fraction]]
-"""From a board that is not over to the chances of its free cells. They add up to one."""
+Maker: TypeAlias = Callable[..., Policy]
+"""From parameters, as text, by name, to a policy."""
 
 GROUP = "noughts.policies"
 
@@ -158,7 +151,7 @@ BUILT_IN: dict[str, Maker] = {
 }
 
 
-def _entries() -> tuple[EntryPoint, ...]:
+def _entries() -> tuple[Any, ...]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
 
     return tuple(entry_points(group=GROUP))

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from errno import EIO
 from select import POLLHUP, POLLOUT, poll
+from types import FrameType
+from typing import TextIO
 
 from noughts.core.errors import NoughtsError, printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-    from typing import TextIO
 
 RETRY_SECONDS = 0.001
 DONE, FAILED, BAD_USAGE, HUNG_UP, INTERRUPTED, TERMINATED = 0, 1, 2, 129, 130, 143

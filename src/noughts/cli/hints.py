@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from noughts.analysis.coach import advise, judge
+from noughts.analysis.coach import Advice, advise, judge
 from noughts.core.board import Board
+from noughts.core.game import Game
 from noughts.core.notation import format_cell, parse_cell
 from noughts.text.sentences import say_advice, say_prospect
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.analysis.coach import Advice
-    from noughts.core.game import Game
 
 
 def hint(board: Board, *, short: bool = False) -> str:

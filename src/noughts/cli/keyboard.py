@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from noughts.core.errors import NoughtsError
+from typing import BinaryIO
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from noughts.core.errors import NoughtsError
 
 LONGEST_LINE = 1000
 """In bytes; nobody needs more to name a cell."""

@@ -8,12 +8,9 @@ import signal
 import termios
 import tty
 from contextlib import suppress
+from typing import Self
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Self
-
-    from noughts.cli.signals import Waiting
+from noughts.cli.signals import Waiting
 
 A_MOMENT = 0.05
 """In seconds: what an arrow sends comes together, while Escape stays alone."""

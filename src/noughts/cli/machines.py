@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+from typing import BinaryIO
 
 from noughts.bots.errors import NotAMachine, UnknownPolicy
 from noughts.bots.grammar import SAVED
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import Menace
+from noughts.bots.policy import Policy
 from noughts.bots.policy_file import load_policy
 from noughts.bots.registry import find_policy, policy_names
 from noughts.core.errors import quoted
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-    from noughts.bots.registry import Policy
 
 MENACE, MENACE_FILE = "menace", "menace:file="
 SAVED_FILE = f"{SAVED}:file="

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from random import Random
+from typing import BinaryIO, TextIO
 
 from noughts.cli.exit import INTERRUPTED, leave_well
+from noughts.cli.opponents import Seating, Sitter
 from noughts.cli.options import parser
 from noughts.cli.screen import Screen, colours_wanted, is_cramped
 from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
 from noughts.core.errors import InvalidName, NotInstalled, quoted
+from noughts.core.player import Player
 from noughts.store.errors import StoreMissing
 from noughts.text.wordings import WORDINGS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-    from random import Random
-    from typing import BinaryIO, TextIO
-
-    from noughts.cli.opponents import Seating, Sitter
-    from noughts.core.player import Player
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -37,7 +33,8 @@ def _obey(arguments: Sequence[str]) -> None:
 
 
 def _play(options: Namespace) -> None:
-    from noughts.cli.local_game import Starters, Table  # noqa: PLC0415 - is not loaded
+    from noughts.cli.local_game import Table  # noqa: PLC0415 - is not loaded
+    from noughts.cli.opening import Starters  # noqa: PLC0415 - is not loaded
     from noughts.cli.saved import open_to_save  # noqa: PLC0415 - what a command does not need
 
     screen, waiting, rng = _screen(options), Waiting(), _rng()
@@ -51,7 +48,7 @@ def _play(options: Namespace) -> None:
 
 def _watch(options: Namespace) -> None:
     from noughts.cli.commands.watch import Chance, Pause, watch  # noqa: PLC0415 - the same
-    from noughts.cli.local_game import Starters  # noqa: PLC0415 - the same
+    from noughts.cli.opening import Starters  # noqa: PLC0415 - the same
 
     screen, waiting = _screen(options), Waiting()
     rng = _rng(options.seed)
@@ -71,7 +68,7 @@ def _show(options: Namespace) -> None:
 
 
 def _resume(options: Namespace) -> None:
-    from noughts.cli.local_game import Starters  # noqa: PLC0415 - the same
+    from noughts.cli.opening import Starters  # noqa: PLC0415 - the same
     from noughts.cli.saved import resume  # noqa: PLC0415 - the same
 
     screen, waiting, rng = _screen(options), Waiting(), _rng()
@@ -294,7 +291,7 @@ def _seats(options: Namespace, seating: Seating) -> tuple[tuple[Player, ...], di
 
     What is wrong with them is said before anything else.
     """
-    from noughts.cli.local_game import new_game  # noqa: PLC0415 - the same
+    from noughts.cli.opening import new_game  # noqa: PLC0415 - the same
     from noughts.cli.opponents import seated  # noqa: PLC0415 - the same
     from noughts.core.player import is_same_name  # noqa: PLC0415 - the same
 

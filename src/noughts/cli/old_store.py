@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 from noughts.files import FileUnavailable
 from noughts.store.files import beside, free_name, lock_out, sync_folder
 from noughts.store.sql import OLDEST_SCHEMA
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def set_aside(path: Path) -> Path | None:

@@ -6,38 +6,36 @@ game is resumed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Protocol, Self
+
 from noughts.bots.errors import NotAMachine, UnknownPolicy
 from noughts.bots.grammar import BOT, PROGRAM, parse_player
+from noughts.bots.menace.machine import Menace
+from noughts.bots.policy import Policy
+from noughts.bots.program import Program, Wait
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import JOINERS, InvalidName, printable, quoted
+from noughts.core.game import Game
 from noughts.core.player import LONGEST_NAME, Player, name_key
 from noughts.files import FileUnavailable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from random import Random
-    from typing import Protocol, Self
 
-    from noughts.bots.menace.machine import Menace
-    from noughts.bots.program import Program, Wait
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell, Mark
-    from noughts.core.game import Game
+class Sitter(Protocol):
+    """Whoever plays without a keyboard."""
 
-    class Sitter(Protocol):
-        """Whoever plays without a keyboard."""
+    name: str
 
-        name: str
+    def begin(self) -> None:
+        """Hear that a game begins."""
 
-        def begin(self) -> None:
-            """Hear that a game begins."""
+    def choose(self, board: Board) -> Cell | None:
+        """Return the cell to take, or None to resign; or forfeit the game."""
 
-        def choose(self, board: Board) -> Cell | None:
-            """Return the cell to take, or None to resign; or forfeit the game."""
-
-        def learn(self, game: Game, mark: Mark) -> str | None:
-            """Hear the end of a game, and return what there is to say about it."""
+    def learn(self, game: Game, mark: Mark) -> str | None:
+        """Hear the end of a game, and return what there is to say about it."""
 
 
 class BotSeat:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from argparse import _ActionsContainer as Container
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any, Never
 
 from noughts import __version__
 from noughts.cli.exit import BAD_USAGE
 from noughts.core.errors import printable, quoted
 from noughts.text.wordings import WORDINGS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import _ActionsContainer as Container
-    from collections.abc import Callable, Sequence
-    from typing import Any, Never
 
 LONGEST_INTERVAL = 86_400
 """A day, in seconds: some systems cannot sleep for much longer than that."""

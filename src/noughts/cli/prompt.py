@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.cli.screen import Screen
-    from noughts.core.board import Mark
-    from noughts.core.game import Game
+from noughts.cli.screen import Screen
+from noughts.core.board import Mark
+from noughts.core.game import Game
 
 
 class Talk:

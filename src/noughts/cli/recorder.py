@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
 
-from noughts.cli.local_game import new_game, opening, opening_events
+from noughts.cli.opening import new_game, opening, opening_events
+from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.events import PlayerNotifyIllegalMove
+from noughts.core.game import Command, Game
+from noughts.core.player import Player
+from noughts.service import Answer, Service
+from noughts.store.base import EventStore
 from noughts.store.errors import OldStore, StaleVersion
 from noughts.store.urls import data_folder, default_store, open_store
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Mapping
-
-    from noughts.core.board import Mark
-    from noughts.core.game import Command, Game
-    from noughts.core.player import Player
-    from noughts.service import Answer, Service
-    from noughts.store.base import EventStore
 
 MEMORY = "memory:"
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
+from typing import BinaryIO, TextIO
 
 from noughts.cli.commands.games import NONE, delete_game, last_left, list_games
+from noughts.cli.opening import Starters
+from noughts.cli.opponents import Seating
 from noughts.cli.recorder import MEMORY, Notebook, keeps_games, open_saved
+from noughts.cli.screen import Screen
+from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver
+from noughts.core.game import Game
 from noughts.service import Service
-from noughts.store.base import GameFilter
+from noughts.store.base import EventStore, GameFilter
 from noughts.store.errors import StoreError, StoreMissing
 from noughts.text.describe import standing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import BinaryIO, TextIO
-
-    from noughts.cli.local_game import Starters
-    from noughts.cli.opponents import Seating
-    from noughts.cli.screen import Screen
-    from noughts.cli.signals import Waiting
-    from noughts.core.game import Game
-    from noughts.store.base import EventStore
 
 
 def open_to_save(options: Namespace) -> tuple[EventStore, Notebook]:

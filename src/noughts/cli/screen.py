@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TextIO
 
-from noughts.core.board import Mark
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
+from noughts.core.events import Event
+from noughts.core.game import Game
 from noughts.core.value import Value
 from noughts.text.describe import describe
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import TextIO
-
-    from noughts.core.board import Board, Cell
-    from noughts.core.events import Event
-    from noughts.core.game import Game
-    from noughts.text.wordings import Wording
+from noughts.text.wordings import Wording
 
 _RESET = "\x1b[0m"
 _COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart by most eyes

@@ -12,14 +12,9 @@ import io
 import os
 import signal
 import time
+from collections.abc import Iterable
 from select import POLLIN, poll
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import BinaryIO
-
-    from _typeshed import WriteableBuffer
+from typing import Any, BinaryIO
 
 
 class Waiting:
@@ -62,7 +57,7 @@ class _Input(io.RawIOBase):
         """Say that it can be read, as `BufferedReader` wants to know."""
         return True
 
-    def readinto(self, buffer: WriteableBuffer) -> int:
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writeable buffer; it has no name yet
         """Read what there is, once there is something."""
         while self._number not in self._waiting.wait([self._number]):
             pass

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from functools import cache
 from operator import index
+from typing import Final, Never, TypeAlias
 
 from noughts.core.errors import (
     CellTaken,
@@ -23,10 +24,6 @@ from noughts.core.errors import (
     WrongCounts,
     quoted,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final, Never, TypeAlias
 
 Cell: TypeAlias = int
 """One of nine, 0 to 8, row by row from the top left. (People count them 1 to 9: see `notation`.)"""
@@ -118,6 +115,8 @@ class Board:
     """Whether there is a line or no free cell."""
     free_cells: tuple[Cell, ...]
     """The cells that hold no mark, in order."""
+    _after: list[Board | None]
+    """The next boards, filled in as they are first reached."""
 
     def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
         """Return the one board with these marks, or refuse it if no game leads there."""
@@ -232,9 +231,6 @@ class Board:
 
     def __delattr__(self, name: str) -> Never:
         raise AttributeError(f"a board never changes: {name} cannot be deleted")
-
-    if TYPE_CHECKING:
-        _after: list[Board | None]
 
     def _place_first_time(self, cell: Cell, mark: Mark) -> Board:
         if refusal := self.why_not(cell, mark):

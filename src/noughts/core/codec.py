@@ -6,6 +6,7 @@ Every written event carries the version of the schema it was written in.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 
 from noughts.core import events as language
 from noughts.core.board import Mark
@@ -18,14 +19,8 @@ from noughts.core.errors import (
     UnknownEvent,
     quoted,
 )
-from noughts.core.events import PlayerNotifyIllegalMove, facts
+from noughts.core.events import Event, PlayerNotifyIllegalMove, facts
 from noughts.core.game import replay
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from noughts.core.events import Event
 
 SCHEMA = 1
 

@@ -6,10 +6,7 @@
 from __future__ import annotations
 
 from enum import Enum
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import ClassVar
+from typing import ClassVar
 
 
 class Reason(Enum):

@@ -6,16 +6,12 @@ an extension for what the documents leave out: `playerJoined`, `playerResigned`,
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidArgument, printable, quoted
+from noughts.core.errors import InvalidArgument, Reason, printable, quoted
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TypeAlias
-
-    from noughts.core.errors import Reason
 
 
 class _Told(Value):

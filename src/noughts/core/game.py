@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, reduce
 from operator import index
+from typing import Never, TypeAlias, overload
 
-from noughts.core.board import Board, Mark, check_mark, whole_number
+from noughts.core.board import Board, Cell, Mark, check_mark, whole_number
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
@@ -21,6 +23,7 @@ from noughts.core.errors import (
     quoted,
 )
 from noughts.core.events import (
+    Event,
     GameCompleted,
     GameCreated,
     GameDraw,
@@ -38,14 +41,6 @@ from noughts.core.events import (
 )
 from noughts.core.player import Player, check_names_differ
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Never, TypeAlias, overload
-
-    from noughts.core.board import Cell
-    from noughts.core.events import Event
 
 
 class CreateGame(Value):
@@ -182,12 +177,10 @@ def evolve(game: Game | None, event: Event) -> Game:
             raise _stranger(event, "event")
 
 
-if TYPE_CHECKING:
-
-    @overload
-    def fold(events: Iterable[Event], start: Game) -> Game: ...
-    @overload
-    def fold(events: Iterable[Event], start: None = None) -> Game | None: ...
+@overload
+def fold(events: Iterable[Event], start: Game) -> Game: ...
+@overload
+def fold(events: Iterable[Event], start: None = None) -> Game | None: ...
 
 
 def fold(events: Iterable[Event], start: Game | None = None) -> Game | None:

@@ -5,9 +5,10 @@ A board is written `X_O/_X_/___` (`str(board)` writes it), a cell `5`, `1,1` or 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from noughts.core.board import Board, Mark, check_cell
+from noughts.core.board import Board, Cell, Mark, check_cell
 from noughts.core.errors import (
     CellTaken,
     IllegalMove,
@@ -17,12 +18,6 @@ from noughts.core.errors import (
     UnreadableMoves,
     quoted,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from noughts.core.board import Cell
 
 _SIGNS: dict[object, Mark | None] = {
     "X": Mark.X,

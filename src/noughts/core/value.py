@@ -6,13 +6,7 @@ this does the part that the game needs (docs/notes/2026-11-15-values-without-dat
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, ClassVar, Self, dataclass_transform
-else:
-
-    def dataclass_transform(**_):  # noqa: ANN003, ANN201, D103 - only type checkers read the real one
-        return lambda cls: cls
+from typing import Any, ClassVar, Self, dataclass_transform
 
 
 @dataclass_transform(frozen_default=True)

@@ -6,15 +6,22 @@ that is no cell is refused, and an illegal move ends the game. A step is a look-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Never, TypeAlias, TypeVar
 
+import numpy as np
+from gymnasium import Space
 from gymnasium.error import Error, ResetNeeded
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
 from pettingzoo import AECEnv  # type: ignore[import-untyped]  # it has no types to offer
 from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # the same
 
 from noughts.core.board import Board, Mark, O, X
 from noughts.core.errors import CellTaken, quoted
 from noughts.lab.observations import (
+    Observation,
+    Plane,
     action_space,
     is_mask_in_info,
     mask_of,
@@ -25,19 +32,8 @@ from noughts.lab.observations import (
 )
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import ClassVar, Never, TypeAlias, TypeVar
-
-    import numpy as np
-    from gymnasium import Space
-    from gymnasium.spaces import Discrete
-    from numpy.typing import NDArray
-
-    from noughts.lab.observations import Observation, Plane
-
-    Copy: TypeAlias = Callable[[], Plane]
-    Thing = TypeVar("Thing")
+Copy: TypeAlias = Callable[[], Plane]
+Thing = TypeVar("Thing")
 
 AGENTS = ("player_1", "player_2")
 """The first has X and starts."""

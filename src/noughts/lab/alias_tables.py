@@ -8,23 +8,16 @@ less than 2⁻²⁸ may become none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
-from noughts.bots.policy import RESIGNS, weigh
-from noughts.core.board import Mark
+from noughts.bots.policy import RESIGNS, Policy, Weights, weigh
+from noughts.core.board import Board, Cell, Mark
 from noughts.lab.backends import BITS
 from noughts.lab.lookup import NO_MOVE, O_WON, X_WON, numbers, positions, status
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from noughts.bots.policy import Weights
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board, Cell
-
-    Choice: TypeAlias = tuple[int, Cell]
-    """The row that it leads to, and what is chosen."""
+Choice: TypeAlias = tuple[int, Cell]
+"""The row that it leads to, and what is chosen."""
 
 
 class Mixed(NamedTuple):

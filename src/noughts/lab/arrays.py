@@ -8,19 +8,23 @@ The code is written against the array API standard, and runs on every library in
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from noughts.bots.policy import Policy
 from noughts.bots.registry import random
-from noughts.core.board import Mark, check_mark
+from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import NotInstalled, quoted
 from noughts.lab import lookup
 from noughts.lab.alias_tables import mix
-from noughts.lab.backends import find_backend
+from noughts.lab.backends import Array, Backend, find_backend
 from noughts.lab.batch_play import (
     NOTHING,
+    Match,
     PolicyMatch,
     RandomMatch,
+    Records,
+    Tally,
     checked_count,
     checked_seed,
     joined,
@@ -28,14 +32,6 @@ from noughts.lab.batch_play import (
 )
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import GOING, NO_CELL, POSITIONS, WIDTH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board
-    from noughts.lab.backends import Array, Backend
-    from noughts.lab.batch_play import Match, Records, Tally
 
 
 class Rules:

@@ -6,20 +6,17 @@ numbers, compiling, how many games at a time are best.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from noughts.core.errors import NotInstalled, quoted
 from noughts.lab.errors import BadArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-    from typing import TypeAlias
-
-    Seed: TypeAlias = int | np.random.SeedSequence | None
+Seed: TypeAlias = int | np.random.SeedSequence | None
 
 Array: TypeAlias = Any
 """An array of whatever library; the standard has no type for it."""

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from noughts.core.errors import quoted
 from noughts.core.value import Value
 from noughts.lab import lookup
-from noughts.lab.alias_tables import slot_bits
-from noughts.lab.backends import BITS
+from noughts.lab.alias_tables import Mixed, slot_bits
+from noughts.lab.backends import BITS, Array, Backend, Chance
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, ENDINGS, O_WON, OPENINGS, X_WON
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from noughts.lab.alias_tables import Mixed
-    from noughts.lab.backends import Array, Backend, Chance
-
 
 MOST = 10**15
 """Games that are played at once; more take years."""

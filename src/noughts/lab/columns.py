@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from noughts.analysis.coach import advise
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from noughts.analysis.coach import Advice, advise
 from noughts.analysis.solver import Result, prospect
-from noughts.core.board import SYMMETRIES, reachable
+from noughts.core.board import SYMMETRIES, Board, Cell, reachable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeAlias
-
-    from noughts.analysis.coach import Advice
-    from noughts.core.board import Board, Cell
-
-    Row: TypeAlias = dict[str, Any]
-
-    _Known: TypeAlias = tuple[Board, dict[Cell, Advice]]
-    """The board that stands for a class, and what is said of each move on one of its images."""
+Row: TypeAlias = dict[str, Any]
+_Known: TypeAlias = tuple[Board, dict[Cell, Advice]]
+"""The board that stands for a class, and what is said of each move on one of its images."""
 
 OF_A_POSITION = {
     "position": "int16",

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import BinaryIO
 
 from noughts.core.errors import NotInstalled, printable
 from noughts.files import write_output
-from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
+from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, Row, rows
 from noughts.lab.errors import BadFormat
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import BinaryIO
-
-    from noughts.lab.columns import Row
 
 FORMATS = "csv", "jsonl", "parquet"
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
 from noughts.bots.ladder import evenly
-from noughts.core.board import Board, Mark
+from noughts.bots.policy import Policy
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import quoted
+from noughts.lab.backends import Array
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import POSITIONS, numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from fractions import Fraction
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Cell
-    from noughts.lab.backends import Array
 
 
 def greedy(values: Array) -> Policy:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from gymnasium import Env
 from gymnasium.error import ResetNeeded
+from numpy.random import Generator
+from numpy.typing import NDArray
 
-from noughts.bots.policy import weigh
-from noughts.core.board import Board, O, X
+from noughts.bots.policy import Policy, weigh
+from noughts.core.board import Board, Cell, O, X
 from noughts.core.errors import IllegalMove
 from noughts.lab.lookup import numbers
 from noughts.lab.observations import (
+    Observation,
+    Plane,
     action_space,
     is_mask_in_info,
     mask_of,
@@ -24,15 +29,6 @@ from noughts.lab.observations import (
 )
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Cell
-    from noughts.lab.observations import Observation, Plane
 
 _LONG = 2**63
 """NumPy draws below no greater number."""

@@ -6,12 +6,9 @@ A position is its number in `reachable()`: the empty board is 0, and fewer token
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from noughts.core.board import Board, Mark, reachable
-
-if TYPE_CHECKING:
-    from noughts.core.board import Cell
+from noughts.core.board import Board, Cell, Mark, reachable
 
 POSITIONS = 5478
 GOING, X_WON, O_WON, DRAWN = range(4)

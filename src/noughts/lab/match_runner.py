@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
+from random import Random
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import Self
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import Forfeit
+from noughts.bots.policy import Policy
 from noughts.bots.program import Program, poll
-from noughts.core.board import Board, Mark
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.value import Value
 from noughts.lab.tournament import Entrant, Played
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from random import Random
-    from typing import Self
-
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Cell
 
 LENGTH = 25
 """How many games a program plays before it is started anew."""

@@ -8,25 +8,19 @@ even of the empty board. An action is a cell, 0 to 8, row by row.
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box, Dict, Discrete
+from numpy.typing import NDArray
 
-from noughts.core.board import FULL, no_such_cell
+from noughts.core.board import FULL, Board, Cell, Mark, no_such_cell
 from noughts.core.errors import quoted
 from noughts.lab.errors import BadSetting
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from gymnasium import Space
-    from numpy.typing import NDArray
-
-    from noughts.core.board import Board, Cell, Mark
-
-    Plane: TypeAlias = NDArray[np.int8]
-    Observation: TypeAlias = dict[str, Plane] | Plane
+Plane: TypeAlias = NDArray[np.int8]
+Observation: TypeAlias = dict[str, Plane] | Plane
 
 PLACES = ("observation", "info")
 """Where an environment can put the action mask."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from noughts.bots.errors import BadPolicy, UnknownPolicy
 from noughts.bots.grammar import SAVED
-from noughts.bots.policy import Weighed, weigh
+from noughts.bots.policy import Policy, Weighed, weigh
 from noughts.bots.registry import find_policy, policy_names
 from noughts.core.board import Board, O, X
 from noughts.core.errors import quoted
 from noughts.lab.errors import BadSetting
-
-if TYPE_CHECKING:
-    from noughts.bots.registry import Policy
 
 EITHER = "either"
 MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}

@@ -7,27 +7,23 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EINVAL, EISDIR
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
+from typing import Any
 from warnings import catch_warnings, simplefilter
+
+from matplotlib.axes import Axes
+from matplotlib.typing import RcKeyType
 
 from noughts.core.errors import complaint, quoted
 from noughts.files import FileUnavailable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
+from noughts.lab.ratings import Rating
 from noughts.lab.tournament import cut
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
-    from matplotlib.axes import Axes
-    from matplotlib.typing import RcKeyType
-
-    from noughts.lab.ratings import Rating
 
 
 @contextmanager

@@ -7,23 +7,18 @@ done about that, and how intervals are found.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import log
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from noughts.core.value import Value
+from noughts.lab.tournament import Meeting
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
-
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-    from noughts.lab.tournament import Meeting
-
-    Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
 
 PRIOR = 0.5
 """How many games a bot is taken to have drawn beside those that it played, with all opponents in all."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 from gymnasium import logger
 from gymnasium.error import UnsupportedMode
+from numpy.typing import NDArray
 
-from noughts.core.board import X
+from noughts.core.board import Board, Mark, X
 from noughts.core.errors import quoted
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from noughts.core.board import Board, Mark
-
-    Canvas: TypeAlias = NDArray[np.floating]
+Canvas: TypeAlias = NDArray[np.floating]
 
 MODES = ("human", "ansi", "rgb_array")
 SIZE = 360

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import ECHILD
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING
+from multiprocessing.process import BaseProcess
+from typing import TypeAlias
 
 import numpy as np
 
+from noughts.bots.policy import Policy
 from noughts.bots.registry import random
-from noughts.lab.alias_tables import mix
+from noughts.lab.alias_tables import Mixed, mix
 from noughts.lab.backends import NEAR, Backend, Chance
-from noughts.lab.batch_play import NOTHING, PolicyMatch, RandomMatch, checked_count, checked_seed
+from noughts.lab.batch_play import (
+    NOTHING,
+    Match,
+    PolicyMatch,
+    RandomMatch,
+    Tally,
+    checked_count,
+    checked_seed,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.process import BaseProcess
-    from typing import TypeAlias
-
-    from noughts.bots.registry import Policy
-    from noughts.lab.alias_tables import Mixed
-    from noughts.lab.batch_play import Match, Tally
-
-    Piece: TypeAlias = tuple[int, np.random.SeedSequence]
-    """How many games, and which."""
+Piece: TypeAlias = tuple[int, np.random.SeedSequence]
+"""How many games, and which."""
 
 PIECE = 125 * NEAR
 """How many games are one piece of the work at most: a fraction of a second."""

@@ -6,24 +6,19 @@ Two policies have exact odds, and play no game. Where one of the two is a progra
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import count, permutations
-from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 from noughts.bots.grammar import BOT, PROGRAM, parse_player
 from noughts.bots.odds import odds
-from noughts.bots.policy import Weighed
+from noughts.bots.policy import Policy, Weighed
 from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Mark
 from noughts.core.errors import printable, quoted
 from noughts.core.value import Value
 from noughts.lab.errors import NoTournament
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from noughts.bots.registry import Policy
 
 MOST_GAMES = 10**9
 """More than anybody will wait for."""

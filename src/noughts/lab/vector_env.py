@@ -4,32 +4,46 @@ from __future__ import annotations
 
 from functools import cache
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
+from noughts.bots.policy import Policy
 from noughts.core.errors import quoted
 from noughts.lab.backends import BITS
 from noughts.lab.errors import BadArray, BadSetting
 from noughts.lab.lookup import positions
-from noughts.lab.observations import action_space, is_mask_in_info, observation_space, with_mask
+from noughts.lab.observations import (
+    Observation,
+    action_space,
+    is_mask_in_info,
+    observation_space,
+    with_mask,
+)
 from noughts.lab.opponents import EITHER, MARKS, check_it_starts, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-from noughts.lab.vector_tables import ILLEGAL, OVER, Answers, Luck, faces_for, free, look, moved, number
+from noughts.lab.vector_tables import (
+    ILLEGAL,
+    OVER,
+    Answers,
+    Faces,
+    Flags,
+    Luck,
+    Numbers,
+    Outcomes,
+    Small,
+    faces_for,
+    free,
+    look,
+    moved,
+    number,
+)
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from noughts.bots.registry import Policy
-    from noughts.lab.observations import Observation
-    from noughts.lab.vector_tables import Faces, Flags, Numbers, Outcomes, Small
-
-    Step: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
+Step: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
 MOST = 10_000_000
 """Games at once; nobody means more."""

@@ -7,10 +7,12 @@ game ended, if it has: as the core knows it, or by an illegal action, which leav
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from noughts.bots.policy import Policy
 from noughts.bots.registry import random
 from noughts.core.board import Mark
 from noughts.lab import lookup
@@ -19,18 +21,11 @@ from noughts.lab.backends import BITS, Chance
 from noughts.lab.lookup import DRAWN, GOING, NO_CELL, O_WON, WIDTH, X_WON
 from noughts.lab.observations import FREE, SHAPE, observation_of
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from noughts.bots.registry import Policy
-
-    Numbers: TypeAlias = NDArray[np.int64]
-    Outcomes: TypeAlias = NDArray[np.uint16]
-    Flags: TypeAlias = NDArray[np.bool_]
-    Small: TypeAlias = NDArray[np.int8]
-    Faces: TypeAlias = NDArray[np.void]
+Numbers: TypeAlias = NDArray[np.int64]
+Outcomes: TypeAlias = NDArray[np.uint16]
+Flags: TypeAlias = NDArray[np.bool_]
+Small: TypeAlias = NDArray[np.int8]
+Faces: TypeAlias = NDArray[np.void]
 
 _WORD = np.iinfo(np.int64)
 _PIECE = (1 << BITS) - 1

@@ -5,12 +5,13 @@ All engines share this: an engine reads where games end, and writes the rows tha
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from noughts.core.codec import dumps, loads
-from noughts.core.errors import ImpossibleHistory, MalformedRecord, quoted
-from noughts.core.events import GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
-from noughts.store.documents import DocumentJudge, document_row
+from noughts.core.errors import ImpossibleHistory, MalformedRecord, NoughtsError, quoted
+from noughts.core.events import Event, GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
+from noughts.store.documents import Document, DocumentJudge, Row as DocumentRow, Write, document_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion
 from noughts.store.records import (
     GENESIS,
@@ -20,19 +21,10 @@ from noughts.store.records import (
     record_hash,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeAlias
-
-    from noughts.core.errors import NoughtsError
-    from noughts.core.events import Event
-    from noughts.store.documents import Document, Row as DocumentRow, Write
-
-    Head: TypeAlias = tuple[int, bytes, bool]
-    """The end of a game: its version, the hash of its last record, and whether that deleted it."""
-    RecordRow: TypeAlias = tuple[str, int, int, str, str, bytes]
-    """The fields of a `Record`."""
+Head: TypeAlias = tuple[int, bytes, bool]
+"""The end of a game: its version, the hash of its last record, and whether that deleted it."""
+RecordRow: TypeAlias = tuple[str, int, int, str, str, bytes]
+"""The fields of a `Record`."""
 
 MAX_REMEMBERED = 4096
 MAX_NAME_BYTES = 2_000

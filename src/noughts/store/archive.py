@@ -11,8 +11,9 @@ version that counts from 1 and a hash of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from noughts.core.codec import decode, read_json
 from noughts.core.errors import (
@@ -25,7 +26,7 @@ from noughts.core.errors import (
 )
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, all_rows
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, EventStore, all_rows
 from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import (
     GENESIS,
@@ -36,13 +37,6 @@ from noughts.store.records import (
     describe_change,
     record_hash,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
-
-    from noughts.store.base import EventStore
 
 MAX_LINE_BYTES = 1 << 20
 """A command leads to a few events, of less than a thousand bytes each; a library user may append more."""

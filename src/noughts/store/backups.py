@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfileobj
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.files import copy_owner
 from noughts.store import sqlite_schema as schema
-from noughts.store.appends import CatalogueRow
+from noughts.store.appends import Append, CatalogueRow
 from noughts.store.archive import append_again
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, pages
+from noughts.store.base import ALL_GAMES, PAGE_SIZE, EventStore, pages
 from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId, OldStore, StoreUnavailable
@@ -25,16 +26,7 @@ from noughts.store.records import Record, check_chain
 from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store, sqlite_path
-from noughts.store.verify import catalogued, examine
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, BinaryIO
-
-    from noughts.store.appends import Append
-    from noughts.store.base import EventStore
-    from noughts.store.verify import Progress
+from noughts.store.verify import Progress, catalogued, examine
 
 
 class Copied(NamedTuple):

@@ -11,16 +11,18 @@ Beside the games are documents, which may change (`documents.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from secrets import token_hex
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from noughts.core.codec import can_be_recorded
 from noughts.core.errors import RecordError, quoted
-from noughts.core.game import fold
+from noughts.core.events import Event
+from noughts.core.game import Game, fold
 from noughts.core.value import Value
-from noughts.store.appends import Append, Batch, append_of
-from noughts.store.documents import Write, check_row
+from noughts.store.appends import Append, Batch, CatalogueRow, Head, append_of
+from noughts.store.documents import Document, Row as DocumentRow, Write, check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
 from noughts.store.records import (
@@ -33,26 +35,15 @@ from noughts.store.records import (
     not_a_cursor,
     tombstone_of,
 )
-from noughts.store.watch import ANYTHING, Wakeups, Watch
+from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any, Literal, Self, TypeAlias, TypeVar
-
-    from noughts.core.events import Event
-    from noughts.core.game import Game
-    from noughts.store.appends import CatalogueRow, Head
-    from noughts.store.documents import Document, Row as DocumentRow
-    from noughts.store.watch import Subscription
-
-    Item = TypeVar("Item")
-    Table: TypeAlias = Literal["records", "documents"]
-    """What has a feed."""
-    Start: TypeAlias = tuple[int, str]
-    """When a game was created, and its id: its place in a list."""
-    OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
-    """Called with the name of a damaged document, and what is wrong with it."""
+Item = TypeVar("Item")
+Table: TypeAlias = Literal["records", "documents"]
+"""What has a feed."""
+Start: TypeAlias = tuple[int, str]
+"""When a game was created, and its id: its place in a list."""
+OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
+"""Called with the name of a damaged document, and what is wrong with it."""
 
 __all__ = [
     "ALL_GAMES",

@@ -10,20 +10,16 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 from noughts.files import put_in_place
 from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.files import LOCK_RETRY_DELAY_SECONDS, beside
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
 MISSING_CHECKPOINT = "the checkpoint is missing, so missing records can't be detected"
 

@@ -6,23 +6,17 @@ one wins. Only the latest revision is kept. Every read checks the hash.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from secrets import token_hex
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from noughts.core.errors import MalformedRecord, quoted
+from noughts.core.errors import MalformedRecord, NoughtsError, quoted
 from noughts.store.errors import CorruptStore, StaleVersion
 from noughts.store.records import check_id
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypeAlias
-
-    from noughts.core.errors import NoughtsError
-
-    Row: TypeAlias = tuple[str, int, str, str, str, bytes]
-    """A document as an engine keeps it: its fields, and the hash of them."""
+Row: TypeAlias = tuple[str, int, str, str, str, bytes]
+"""A document as an engine keeps it: its fields, and the hash of them."""
 
 MAX_TEXT_BYTES = 64 * 1024
 

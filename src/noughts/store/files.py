@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from fcntl import LOCK_EX, LOCK_NB, lockf
 from itertools import chain, count
+from pathlib import Path
+from typing import BinaryIO
 
 from noughts import files
 from noughts.store.errors import StoreUnavailable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from typing import BinaryIO
 
 LOCK_OUT_TIMEOUT_SECONDS = 2.0
 LOCK_RETRY_DELAY_SECONDS = 0.02

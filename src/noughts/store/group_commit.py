@@ -12,15 +12,12 @@ them is found by its key.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from threading import Lock
+from typing import Any, TypeAlias
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
-
-    Commit: TypeAlias = Callable[[Sequence[Any]], None]
+Commit: TypeAlias = Callable[[Sequence[Any]], None]
 
 RECHECK_SECONDS = 0.1
 """How long a writer waits before it checks for itself: an interrupted leader may not have woken it."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice, takewhile
 from threading import RLock
+from typing import Any
 
-from noughts.store.appends import arbitrate
-from noughts.store.base import EventStore
+from noughts.store.appends import Append, Batch, CatalogueRow, Head, arbitrate
+from noughts.store.base import EventStore, GameFilter, Start, Table
+from noughts.store.documents import Row as DocumentRow
 from noughts.store.records import GENESIS, Record, read_sequence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from noughts.store.appends import Append, Batch, CatalogueRow, Head
-    from noughts.store.base import GameFilter, Start, Table
-    from noughts.store.documents import Row as DocumentRow
 
 
 class MemoryStore(EventStore):

@@ -12,18 +12,29 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 import psycopg
 from psycopg_pool import ConnectionPool
 
 from noughts.store import postgres_sql as sql
-from noughts.store.appends import NEW_GAME, Batch, arbitrate, head_of
-from noughts.store.checkpoints import MISSING_CHECKPOINT, CheckpointFile, CheckpointSlot, FileSlot
+from noughts.store.appends import NEW_GAME, Append, Batch, Head, Outcome, arbitrate, head_of
+from noughts.store.base import Table
+from noughts.store.checkpoints import (
+    MISSING_CHECKPOINT,
+    Checkpoint,
+    CheckpointFile,
+    CheckpointSlot,
+    FileSlot,
+)
+from noughts.store.documents import Row as DocumentRow, Write
 from noughts.store.errors import CorruptStore
 from noughts.store.postgres_schema import (
+    Session,
     Shard,
     check_url,
     current_generation,
@@ -41,18 +52,7 @@ from noughts.store.sql import (
 )
 from noughts.store.watch import ANYTHING
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, ClassVar, TypeVar
-
-    from noughts.store.appends import Append, Head, Outcome
-    from noughts.store.base import Table
-    from noughts.store.checkpoints import Checkpoint
-    from noughts.store.documents import Row as DocumentRow, Write
-    from noughts.store.postgres_schema import Session
-
-    Answer = TypeVar("Answer")
+Answer = TypeVar("Answer")
 
 # The pool's complaints come out as our own errors, and not in somebody's terminal.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from psycopg import Connection, Cursor, Error, ProgrammingError, errors
@@ -22,12 +23,7 @@ from noughts.store.errors import (
 )
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, TypeAlias
-
-    Session: TypeAlias = Connection[tuple[Any, ...]]
+Session: TypeAlias = Connection[tuple[Any, ...]]
 
 SCHEMA_LOCK = int.from_bytes(b"noughts", "big")
 """The advisory lock held while the tables are created or changed."""

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from noughts.store.checkpoints import Checkpoint
 from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.sql import ERASE, EXISTS, UPDATE_CATALOGUE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
 
 MAX_PAYLOAD_BYTES = 7_900
 """PostgreSQL takes notifications below 8,000 bytes."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from noughts.core.codec import loads
 from noughts.core.errors import InvalidArgument, quoted
+from noughts.core.events import Event
 from noughts.store.errors import CorruptStore, InvalidId
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from noughts.core.events import Event
 
 MAX_ID_LENGTH = 64
 MAX_NUMBER = 253_402_300_799_999

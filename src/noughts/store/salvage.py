@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 from noughts.store import sqlite_schema as schema
 from noughts.store.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.files import beside
 from noughts.store.sql import EXISTS
 from noughts.store.urls import NEEDS_DRIVER, sqlite_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
 
 ROWS_AT_ONCE = 1000
 FIRST_NUMBER, LAST_NUMBER = -(2**63), 2**63 - 1

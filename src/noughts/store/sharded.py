@@ -8,29 +8,22 @@ for each. What is recorded at once is one commit in every database that it conce
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from heapq import merge
 from itertools import chain, islice, zip_longest
+from typing import Any, TypeVar
 
 from noughts.core.errors import InvalidArgument, NoughtsError
-from noughts.store.appends import Append
-from noughts.store.base import EventStore
+from noughts.store.appends import Append, Batch, CatalogueRow, Head
+from noughts.store.base import EventStore, GameFilter, Start, Table
+from noughts.store.documents import Row as DocumentRow, Write
 from noughts.store.postgres import PostgresStore
 from noughts.store.postgres_schema import Shard
-from noughts.store.records import not_a_cursor
+from noughts.store.records import Record, not_a_cursor
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    from noughts.store.appends import Batch, CatalogueRow, Head
-    from noughts.store.base import GameFilter, Start, Table
-    from noughts.store.documents import Row as DocumentRow, Write
-    from noughts.store.records import Record
-
-    Item = TypeVar("Item")
+Item = TypeVar("Item")
 
 SEPARATOR = "/"
 """Between the places of a cursor."""

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Event, Lock, Thread
+from typing import Any, ClassVar
 
 from noughts.core.errors import InvalidArgument, NoughtsError, quoted
-from noughts.store.appends import CatalogueRow
-from noughts.store.base import EventStore, check_progress
-from noughts.store.checkpoints import Checkpoint
+from noughts.store.appends import Batch, CatalogueRow
+from noughts.store.base import EventStore, GameFilter, Start, Table, check_progress
+from noughts.store.checkpoints import Checkpoint, CheckpointSlot
+from noughts.store.documents import Row as DocumentRow
 from noughts.store.errors import CorruptStore, NotAStore, OldStore, StoreUnavailable
 from noughts.store.records import Record, read_tombstone, sum_hashes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, ClassVar
-
-    from noughts.store.appends import Batch
-    from noughts.store.base import GameFilter, Start, Table
-    from noughts.store.checkpoints import CheckpointSlot
-    from noughts.store.documents import Row as DocumentRow
 
 OLDEST_SCHEMA = 4
 """Older ones kept one row an event; they are left alone."""

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from noughts.core.errors import NoughtsError
 from noughts.store import sql, sqlite_schema as schema
-from noughts.store.appends import NO_CHANGE, arbitrate, head_of
-from noughts.store.checkpoints import FileSlot
+from noughts.store.appends import NO_CHANGE, Append, Batch, Head, Outcome, RecordRow, arbitrate, head_of
+from noughts.store.base import Table
+from noughts.store.checkpoints import CheckpointSlot, FileSlot
 from noughts.store.errors import StoreLost
 from noughts.store.records import read_sequence
 from noughts.store.watch import ANYTHING
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, ClassVar, NoReturn, TypeVar
-
-    from noughts.store.appends import Append, Batch, Head, Outcome, RecordRow
-    from noughts.store.base import Table
-    from noughts.store.checkpoints import CheckpointSlot
-
-    Row = TypeVar("Row")
+Row = TypeVar("Row")
 
 CHANGE_CHECK_SECONDS = 0.02
 """How often to check whether another process has written."""

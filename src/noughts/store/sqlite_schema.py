@@ -11,8 +11,11 @@ import sqlite3
 import stat
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from threading import RLock
+from typing import TypeAlias
 
 from noughts.core.errors import quoted
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
@@ -20,13 +23,7 @@ from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreMissi
 from noughts.store.files import beside, sync_folder
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
+Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 APPLICATION = int.from_bytes(b"noug", "big")
 LOCK_TIMEOUT_SECONDS = 5.0

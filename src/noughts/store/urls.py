@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from noughts.core.errors import quoted
+from noughts.store.base import EventStore
 from noughts.store.errors import StoreUnavailable, UnknownStore
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.store.base import EventStore
 
 KINDS = "memory:, sqlite:PATH or postgresql://USER@HOST/DATABASE"
 NEEDS_DRIVER = "a store on PostgreSQL needs its driver: pip install 'noughts[postgres]'"

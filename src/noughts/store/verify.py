@@ -4,26 +4,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, GameFilter, all_rows, check_progress, pages
+from noughts.store.base import (
+    ALL_GAMES,
+    PAGE_SIZE,
+    EventStore,
+    GameFilter,
+    all_rows,
+    check_progress,
+    pages,
+)
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId
 from noughts.store.records import GENESIS, Record, check_chain
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TypeAlias
-
-    from noughts.store.base import EventStore
-
-    Progress: TypeAlias = Callable[[float], None]
-    """Called with the share that is done, from 0 to 1."""
+Progress: TypeAlias = Callable[[float], None]
+"""Called with the share that is done, from 0 to 1."""
 
 GAMES_AT_ONCE = 200
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from threading import Condition, Lock
+from typing import Any, Self, TypeAlias
 from weakref import WeakSet
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Self, TypeAlias
+from noughts.store.records import Record
 
-    from noughts.store.records import Record
-
-    Read: TypeAlias = Callable[[Any], tuple[tuple[Record, ...], Any]]
-    """Returns the records after a place, and the place after them."""
+Read: TypeAlias = Callable[[Any], tuple[tuple[Record, ...], Any]]
+"""Returns the records after a place, and the place after them."""
 
 ANYTHING = None
 """In place of names: anything may have changed."""

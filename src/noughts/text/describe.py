@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts.core.board import Board, Cell, Mark
 
 
 def describe(position: Board | Game) -> str:

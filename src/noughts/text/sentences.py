@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from noughts.analysis.reasons import Kind
-from noughts.analysis.solver import Result
+from collections.abc import Iterable
+
+from noughts.analysis.coach import Advice
+from noughts.analysis.reasons import Kind, Reason
+from noughts.analysis.solver import Prospect, Result
+from noughts.core.board import Mark
 from noughts.core.notation import format_cell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts.analysis.coach import Advice
-    from noughts.analysis.reasons import Reason
-    from noughts.analysis.solver import Prospect
-    from noughts.core.board import Mark
 
 _SENTENCES = {
     Kind.WINS: "It completes {lines}.",

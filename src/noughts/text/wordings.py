@@ -5,18 +5,14 @@ A telling in another language is one more value.
 
 from __future__ import annotations
 
-from noughts.core.board import Mark
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
 from noughts.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal, TypeAlias
-
-    from noughts.core.board import Board, Cell
-
-    Starter: TypeAlias = Literal["X", "O", "random", "loser"]
+Starter: TypeAlias = Literal["X", "O", "random", "loser"]
 
 
 class Wording(Value):

@@ -12,7 +12,8 @@ from noughts.analysis.as_json import plain_advice, plain_prospect, plain_review
 from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.solver import prospect
 from noughts.bots.odds import odds
-from noughts.bots.registry import Policy, perfect
+from noughts.bots.policy import Policy
+from noughts.bots.registry import perfect
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import describe

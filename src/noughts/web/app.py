@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from noughts.bots.registry import Policy
+from noughts.bots.policy import Policy
 from noughts.core.errors import NoughtsError
 from noughts.service import random_id, wall_clock
 from noughts.store.base import EventStore

@@ -22,10 +22,10 @@ from weakref import WeakKeyDictionary
 from noughts.bots.bot import Bot
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.grammar import BOT, PROGRAM, SAVED
+from noughts.bots.policy import Policy
 from noughts.bots.policy_file import load_policy
 from noughts.bots.registry import (
     BUILT_IN,
-    Policy,
     built_in_parameters,
     check_parameters,
     find_policy,

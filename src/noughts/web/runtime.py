@@ -7,7 +7,7 @@ import gc
 import logging
 from collections.abc import Callable, Mapping
 
-from noughts.bots.registry import Policy
+from noughts.bots.policy import Policy
 from noughts.core.board import Mark, reachable
 from noughts.core.errors import NoughtsError
 from noughts.store.base import EventStore

@@ -17,7 +17,7 @@ from typing import NamedTuple, TextIO
 
 import msgspec
 
-from noughts.bots.registry import Policy
+from noughts.bots.policy import Policy
 from noughts.core.errors import NoughtsError, quoted
 from noughts.store.errors import StoreLost, StoreUnavailable
 from noughts.store.urls import open_store

@@ -10,12 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 from noughts.analysis.solver import sides
-from noughts.core.board import SYMMETRIES, reachable
+from noughts.core.board import SYMMETRIES, Board, Cell, Symmetry, reachable
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.core.board import Board, Cell, Symmetry
 
 
 class Box(Value):

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from noughts.analysis.solver import Result
 from noughts.bots.errors import NotAMachine
-from noughts.bots.menace.boxes import shelf
+from noughts.bots.menace.boxes import Box, shelf
 from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace
 from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
-from noughts.files import Form, replace_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Any
-
-    from noughts.bots.menace.boxes import Box
-    from noughts.files import Written
+from noughts.files import Form, Written, replace_file
 
 SCHEMA = 1
 MOST_GAMES = 10**18

@@ -9,6 +9,7 @@ It is a policy, so its exact odds are known at every moment of its training.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from operator import index
 
@@ -17,16 +18,10 @@ from noughts.bots.errors import UnknownPolicy
 from noughts.bots.menace.boxes import find_box, shelf
 from noughts.bots.policy import Weighing, Weights
 from noughts.bots.registry import check_parameters
-from noughts.core.board import Board, Mark, check_mark
+from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.errors import NotOver, quoted
 from noughts.core.notation import each_move
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from noughts.core.board import Cell
 
 MOST_BEADS = 10**9
 """In a box, of one kind: a bigger matchbox is none."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+from typing import TypeAlias
+
 from noughts.analysis.solver import Result
 from noughts.bots.bot import Bot
 from noughts.bots.menace.boxes import find_box
-from noughts.core.board import Board, Mark, check_mark
+from noughts.bots.menace.machine import Menace
+from noughts.bots.policy import Policy
+from noughts.core.board import Board, Cell, Mark, check_mark
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from random import Random
-    from typing import TypeAlias
-
-    from noughts.bots.menace.machine import Menace
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Cell
-
-    Drawn: TypeAlias = list[tuple[int, int]]
-    """The beads that a game was played with: the box of each, and its kind."""
+Drawn: TypeAlias = list[tuple[int, int]]
+"""The beads that a game was played with: the box of each, and its kind."""
 
 
 class Training:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from noughts.analysis.coach import advise, review
+from argparse import Namespace
+from typing import TextIO
+
+from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.reasons import PLACES
 from noughts.analysis.solver import Result, prospect
 from noughts.cli.commands.show import read_board
-from noughts.cli.local_game import new_game
+from noughts.cli.opening import new_game
 from noughts.cli.screen import is_cramped
-from noughts.core.board import Mark
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import UnreadableBoard
 from noughts.core.game import Game, PlaceToken, decide, fold
 from noughts.core.notation import format_cell, parse_moves
 from noughts.store.errors import InvalidId, NoSuchGame, StoreMissing
 from noughts.text.describe import standing
 from noughts.text.sentences import say_advice, say_prospect, say_reason
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import TextIO
-
-    from noughts.analysis.coach import Advice, Review
-    from noughts.core.board import Board, Cell
 
 # A label says what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from typing import TextIO
+
 from noughts.analysis.solver import Result
-from noughts.bots.certificate import certify
+from noughts.bots.certificate import Certificate, certify
 from noughts.bots.ladder import LADDER
-from noughts.bots.odds import percent
-from noughts.bots.policy import Weighed
+from noughts.bots.odds import Odds, percent
+from noughts.bots.policy import Policy, Weighed
 from noughts.bots.registry import BUILT_IN, find_policy
 from noughts.cli.commands.odds import fraction
 from noughts.cli.machines import asked_policy
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.notation import format_moves
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import TextIO
-
-    from noughts.bots.certificate import Certificate
-    from noughts.bots.odds import Odds
-    from noughts.bots.registry import Policy
 
 _PAGE = """\
 # The bots, and how good they are

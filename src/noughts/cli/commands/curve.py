@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.bots.odds import Odds
-    from noughts.core.board import Mark
+from noughts.bots.odds import Odds
+from noughts.core.board import Mark
 
 HEIGHT = 10
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from itertools import islice
+from typing import TextIO
 
 from noughts.core.board import Mark
 from noughts.core.errors import printable
+from noughts.core.game import Game
 from noughts.core.notation import format_moves
 from noughts.service import Service, wall_clock
-from noughts.store.base import ALL_GAMES, GameFilter
+from noughts.store.base import ALL_GAMES, EventStore, GameFilter, GameSummary
 from noughts.store.errors import NoSuchGame
 from noughts.text.describe import standing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TextIO
-
-    from noughts.core.game import Game
-    from noughts.store.base import EventStore, GameSummary
 
 NONE = "No games are saved yet."
 PAGE = 50

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 
 from noughts.cli.input import Typed
 from noughts.cli.keyboard import UnreadableLine
-from noughts.cli.remote.address import BadAddress, parse_address
+from noughts.cli.remote.address import Address, BadAddress, parse_address
 from noughts.cli.remote.background import Answered, Errand, Failed, Inbox, Order
 from noughts.cli.remote.client import NotAServer, Refused, Server, Unreachable
 from noughts.cli.remote.game import NO, YES, YES_OR_NO, FarTable, Place
-from noughts.cli.remote.messages import games_played, open_games, seated, standing
+from noughts.cli.remote.messages import Listed, Standing, games_played, open_games, seated, standing
 from noughts.cli.remote.seats import Seat, Seats
+from noughts.cli.screen import Screen
+from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
 from noughts.core.errors import SeatTaken
 from noughts.core.player import clean_name
 from noughts.service import random_id
 from noughts.store.errors import NoSuchGame
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from noughts.cli.remote.address import Address
-    from noughts.cli.remote.messages import Listed, Standing
-    from noughts.cli.screen import Screen
-    from noughts.cli.signals import Waiting
 
 TRIES = 3
 """How often a seat is asked for; the same key gets the same seat."""

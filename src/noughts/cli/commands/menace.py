@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
+from typing import Protocol, TextIO
 
 from noughts.analysis.solver import Result
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import RESIGN, Menace, menace_policy
 from noughts.bots.menace.training import Training
-from noughts.bots.odds import odds, percent
-from noughts.bots.policy import Weighed
+from noughts.bots.odds import Odds, odds, percent
+from noughts.bots.policy import Policy, Weighed
 from noughts.bots.registry import read_parameters
 from noughts.cli.commands.curve import draw_curve
 from noughts.cli.commands.odds import fraction
 from noughts.cli.commands.show import read_board
 from noughts.cli.machines import asked_policy, kept_file, kept_machine, taught
 from noughts.cli.progress import Bar
-from noughts.core.board import Mark
+from noughts.core.board import Board, Mark
 from noughts.core.errors import GameOver, printable
 from noughts.core.notation import format_cell
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping, Sequence
-    from typing import Protocol, TextIO
 
-    from noughts.bots.odds import Odds
-    from noughts.bots.registry import Policy
-    from noughts.core.board import Board
+class Plot(Protocol):
+    """Draws named curves into a file."""
 
-    class Plot(Protocol):
-        """Draws named curves into a file."""
-
-        def __call__(
-            self, curves: Mapping[str, Sequence[tuple[int, float]]], file: str, *, ylabel: str
-        ) -> None:
-            """Draw them."""
+    def __call__(
+        self, curves: Mapping[str, Sequence[tuple[int, float]]], file: str, *, ylabel: str
+    ) -> None:
+        """Draw them."""
 
 
 POINTS = 30

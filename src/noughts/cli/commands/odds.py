@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
+from fractions import Fraction
+from typing import TextIO
 
 from noughts.bots.errors import UnknownPolicy
-from noughts.bots.odds import odds, percent
+from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import Weighed
 from noughts.bots.registry import BUILT_IN, policy_names, random
 from noughts.cli.commands.show import read_board
@@ -14,14 +17,6 @@ from noughts.cli.machines import asked_policy
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, printable
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from fractions import Fraction
-    from typing import TextIO
-
-    from noughts.bots.odds import Odds
 
 _COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
 

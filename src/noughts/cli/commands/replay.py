@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from noughts.core.events import PlayerPlacedToken, PlayerResigned, PlayerTookBack
-from noughts.core.game import evolve
+from collections.abc import Callable, Iterable
+
+from noughts.cli.keys import Keys
+from noughts.cli.screen import Screen
+from noughts.core.events import Event, PlayerPlacedToken, PlayerResigned, PlayerTookBack
+from noughts.core.game import Game, evolve
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from noughts.cli.keys import Keys
-    from noughts.cli.screen import Screen
-    from noughts.core.events import Event
-    from noughts.core.game import Game
 
 KEYS = "space: on, b: back, q: leave"
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from noughts.cli.commands.watch import show_move
-from noughts.cli.local_game import new_game
+from noughts.cli.commands.watch import Pause, show_move
+from noughts.cli.opening import new_game
+from noughts.cli.screen import Screen
+from noughts.core.board import Board, Mark
 from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard
 from noughts.core.game import Game
 from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import standing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.cli.commands.watch import Pause
-    from noughts.cli.screen import Screen
-    from noughts.core.board import Board, Mark
 
 
 def show(screen: Screen, written: str, first: Mark, pause: Pause) -> None:

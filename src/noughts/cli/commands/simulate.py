@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from math import inf, isfinite, sqrt
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Protocol, TextIO
 
-from noughts.bots.odds import odds
-from noughts.bots.policy import Weighed
+from noughts.bots.odds import Odds, odds
+from noughts.bots.policy import Policy, Weighed
 from noughts.core.errors import printable
 from noughts.core.value import Value
-from noughts.lab.batch_play import NOTHING
+from noughts.lab.batch_play import NOTHING, Tally
 from noughts.lab.simulation import Simulation
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator
-    from fractions import Fraction
-    from typing import Protocol, TextIO
 
-    from noughts.bots.odds import Odds
-    from noughts.bots.registry import Policy
-    from noughts.lab.batch_play import Tally
+class Bar(Protocol):
+    """Shows how far the work has come."""
 
-    class Bar(Protocol):
-        """Shows how far the work has come."""
+    def show(self, done: int) -> None:
+        """Show that so much is done."""
 
-        def show(self, done: int) -> None:
-            """Show that so much is done."""
-
-        def clear(self) -> None:
-            """Show nothing any more."""
+    def clear(self) -> None:
+        """Show nothing any more."""
 
 
 INTERRUPTED = 130

@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from shutil import get_terminal_size
+from typing import BinaryIO, TextIO
 
 from noughts.cli.progress import WIDTH, Bar
 from noughts.cli.recorder import open_saved, store_url
 from noughts.cli.saved import opened
 from noughts.core.errors import NoughtsError, RecordError, printable
 from noughts.store.errors import CorruptStore
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO, TextIO
-
-    from noughts.store.verify import Progress, Report
+from noughts.store.verify import Progress, Report
 
 PROGRESS_DELAY_SECONDS = 1.0
 

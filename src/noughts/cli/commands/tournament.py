@@ -5,37 +5,32 @@ from __future__ import annotations
 import csv
 import json
 import os
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Protocol, TextIO
 
 import numpy as np
 
 from noughts.bots.odds import percent
+from noughts.bots.policy import Policy
 from noughts.bots.program import PATIENCE, NoRoom
 from noughts.core.errors import NotInstalled, printable, quoted
 from noughts.core.value import Value
 from noughts.lab.match_runner import Tables, sittings
-from noughts.lab.ratings import rate_all
-from noughts.lab.tournament import Tournament, cut, enter, score, wide
+from noughts.lab.ratings import Rating, rate_all
+from noughts.lab.tournament import Entrant, Forfeits, Meeting, Tournament, cut, enter, score, wide
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Sequence
-    from fractions import Fraction
-    from typing import Protocol, TextIO
 
-    from noughts.bots.registry import Policy
-    from noughts.lab.ratings import Rating
-    from noughts.lab.tournament import Entrant, Forfeits, Meeting
+class Progress(Protocol):
+    """A bar that shows how far it has come."""
 
-    class Progress(Protocol):
-        """A bar that shows how far it has come."""
+    def show(self, done: int) -> None:
+        """Show that so much is done."""
 
-        def show(self, done: int) -> None:
-            """Show that so much is done."""
-
-        def clear(self) -> None:
-            """Leave nothing of it."""
+    def clear(self) -> None:
+        """Leave nothing of it."""
 
 
 COLUMNS = "x", "o", "games", "x_wins", "draw", "o_wins", "exact"

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+
 from noughts.bots.chance import random_cell
 from noughts.bots.errors import Forfeit, PolicyError
-from noughts.cli.local_game import opening_events
-from noughts.core.board import Mark
+from noughts.cli.opening import Starters, opening_events
+from noughts.cli.opponents import Sitter
+from noughts.cli.screen import Screen
+from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
-from noughts.core.game import PlaceToken, Resign, decide, fold, replay
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from random import Random
-
-    from noughts.cli.local_game import Starters
-    from noughts.cli.opponents import Sitter
-    from noughts.cli.screen import Screen
-    from noughts.core.board import Board, Cell
-    from noughts.core.game import Game
-    from noughts.core.player import Player
+from noughts.core.game import Game, PlaceToken, Resign, decide, fold, replay
+from noughts.core.player import Player
 
 
 class Chance:

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, Queue
 from random import random
 from threading import Event as Flag, Thread
+from typing import TypeAlias
 
-from noughts.cli.remote.client import Garbled, TimedOut, Unreachable
+from noughts.cli.remote.client import Garbled, Message, Server, TimedOut, Unreachable
 from noughts.cli.remote.messages import Room, read_event, read_room
 from noughts.core.errors import NoughtsError
+from noughts.core.events import Event
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from noughts.cli.remote.client import Message, Server
-    from noughts.core.events import Event
 
 MOST_NEWS = 100
 """How much waits in an inbox; a server that says more has to wait itself."""
@@ -78,9 +73,8 @@ class Failed(Value):
     error: NoughtsError
 
 
-if TYPE_CHECKING:
-    News: TypeAlias = Told | Around | Broken | Mended | Answered | Failed
-    Sender: TypeAlias = "Errand | Stream"
+News: TypeAlias = Told | Around | Broken | Mended | Answered | Failed
+Sender: TypeAlias = "Errand | Stream"
 
 
 class Inbox:

@@ -10,18 +10,14 @@ import http.client
 import json
 import socket
 import ssl
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Timer
 
+from noughts.cli.remote.address import Address
 from noughts.core.codec import read_json
 from noughts.core.errors import NoughtsError, RecordError, printable, quoted
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from noughts.cli.remote.address import Address
 
 API = "/api/v1"
 PATIENCE = 15.0

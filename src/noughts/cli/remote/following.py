@@ -5,13 +5,8 @@ from __future__ import annotations
 from noughts.cli.remote.client import Garbled
 from noughts.core.board import Mark
 from noughts.core.errors import RecordError
-from noughts.core.events import GameCompleted, GameReady, PlayerActive, PlayerJoined
-from noughts.core.game import evolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from noughts.core.events import Event
-    from noughts.core.game import Game
+from noughts.core.events import Event, GameCompleted, GameReady, PlayerActive, PlayerJoined
+from noughts.core.game import Game, evolve
 
 _MOST_AT_ONCE = 5
 """How many events a command leads to: a token that wins is told in five."""

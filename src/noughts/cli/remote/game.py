@@ -6,48 +6,42 @@ at once; then it is sent with the version that the player saw, and a key under w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 
+from noughts.cli.input import Typed
 from noughts.cli.keyboard import UnreadableLine
 from noughts.cli.local_game import SHORT_HELP
 from noughts.cli.prompt import Talk, sentence
+from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import (
     Answered,
     Around,
     Broken,
     Errand,
     Failed,
+    Inbox,
     Mended,
+    News,
     Order,
+    Sender,
     Stream,
     Told,
 )
-from noughts.cli.remote.client import Refused
-from noughts.cli.remote.messages import Standing, is_seated, moved, read_offer, seated, standing
-from noughts.cli.remote.seats import Seat
+from noughts.cli.remote.client import Refused, Server
+from noughts.cli.remote.messages import Room, Standing, is_seated, moved, read_offer, seated, standing
+from noughts.cli.remote.seats import Seat, Seats
 from noughts.cli.remote.view import Seen
+from noughts.cli.screen import Screen
+from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell, printable
 from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.core.game import PlaceToken, TakeBack, decide
+from noughts.core.game import Game, PlaceToken, TakeBack, decide
 from noughts.core.notation import format_cell, parse_cell
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.cli.input import Typed
-    from noughts.cli.remote.address import Address
-    from noughts.cli.remote.background import Inbox, News, Sender
-    from noughts.cli.remote.client import Server
-    from noughts.cli.remote.messages import Room
-    from noughts.cli.remote.seats import Seats
-    from noughts.cli.screen import Screen
-    from noughts.cli.signals import Waiting
-    from noughts.core.game import Game
 
 HELP = """\
 Type the number of a free cell, 1 to 9, row by row from the top left;

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from noughts.cli.remote.client import Garbled
 from noughts.core.board import Mark
 from noughts.core.codec import decode, read_json
 from noughts.core.errors import RecordError, printable
-from noughts.core.game import replay
+from noughts.core.events import Event
+from noughts.core.game import Game, replay
 from noughts.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from noughts.core.events import Event
-    from noughts.core.game import Game
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SECRET = re.compile(r"[A-Za-z0-9._~+/=-]{1,256}")

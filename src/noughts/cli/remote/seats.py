@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from hashlib import sha256
+from pathlib import Path
 
+from noughts.cli.remote.address import Address
 from noughts.core.codec import read_json
 from noughts.core.errors import RecordError
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from noughts.cli.remote.address import Address
 
 SCHEMA = 1
 LARGEST = 4096

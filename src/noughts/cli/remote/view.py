@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from noughts.cli.prompt import Talk
 from noughts.cli.remote.following import Following
+from noughts.cli.remote.messages import Room, Standing
 from noughts.core.board import Mark
 from noughts.core.errors import printable
-from noughts.core.events import PlayerJoined, PlayerPlacedToken, PlayerResigned, PlayerTookBack
+from noughts.core.events import Event, PlayerJoined, PlayerPlacedToken, PlayerResigned, PlayerTookBack
+from noughts.core.game import Game
 from noughts.core.notation import format_cell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts.cli.prompt import Talk
-    from noughts.cli.remote.messages import Room, Standing
-    from noughts.core.events import Event
-    from noughts.core.game import Game
 
 
 class Seen:
