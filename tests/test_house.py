@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -139,3 +140,16 @@ def test_every_room_stands_in_the_table() -> None:
     rooms = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES}
 
     assert rooms == set(MAY_IMPORT)
+
+
+def test_the_page_on_architecture_shows_the_table() -> None:
+    """Package by package; what is only for starting up is left out."""
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\|`(\w+)`\|(.*)\|$", page, re.MULTILINE)
+
+    shown = {package: set(re.findall(r"`(\w+)`", imported)) for package, imported in rows}
+    assert shown == {
+        package: allowed - {"__init__"}
+        for package, allowed in MAY_IMPORT.items()
+        if not package.startswith("__")
+    }
