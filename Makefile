@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test check format smoke lowest bots names bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test check format smoke lowest docs names bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -49,9 +49,10 @@ lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest vers
 	$(VENV)-lowest/bin/pip check
 	$(VENV)-lowest/bin/python tests/smoke.py
 
-bots: $(VENV)/made ## Print the certificates of the bots into docs/bots.md
+docs: $(VENV)/made ## Write the generated parts of the docs: certificates of bots, settings, limits, codes
 	$(BIN)/noughts certify > docs/bots.md.new
 	mv docs/bots.md.new docs/bots.md
+	cd tests && ../$(BIN)/python -m support.generated_docs
 
 names: $(VENV)/made ## Write the public names into the stub for type checkers
 	cd tests && ../$(BIN)/python -m support.public_names > ../src/noughts/__init__.pyi

@@ -9,10 +9,12 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import noughts
+from noughts.core.value import Value
 from support.command import environment, noughts as run_noughts
 from support.web.serving import Server
 
@@ -65,6 +67,34 @@ def test_the_reference_shows_every_public_name() -> None:
 
     missing = [name for name in noughts.__all__ if not re.search(rf"\b{name}\b", code)]
     assert missing == []
+
+
+def test_the_reference_lists_the_fields_of_every_value() -> None:
+    """In the bullet of its class; the lines of a wording are many, and left to the code."""
+    page = (ROOT / "docs" / "reference.md").read_text()
+    bullets = dict(re.findall(r"^- `(\w+)`: (.*)$", page, re.MULTILINE))
+    public = [getattr(noughts, name) for name in noughts.__all__]
+    values = [
+        one for one in public if isinstance(one, type) and issubclass(one, (Value, tuple, noughts.Board))
+    ]
+    values.remove(noughts.Wording)
+
+    assert len(values) > 15
+    for value in values:
+        fields = [name for name in value.__annotations__ if not name.startswith("_")]
+        properties = [name for name, it in vars(value).items() if isinstance(it, property)]
+        missing = [name for name in fields + properties if f"`{name}`" not in bullets[value.__name__]]
+        assert not missing, value
+
+
+def test_the_reference_lists_every_event() -> None:
+    """With its fields."""
+    page = (ROOT / "docs" / "reference.md").read_text()
+    kinds = get_args(noughts.Event)
+
+    signatures = {f"`{kind.__name__}({', '.join(kind.__annotations__)})`" for kind in kinds}
+    assert len(signatures) == 13
+    assert [one for one in signatures if one not in page] == []
 
 
 def test_the_recipe_for_a_bot_names_every_place() -> None:

@@ -15,7 +15,6 @@ import msgspec
 import pytest
 
 from noughts.web import schemas
-from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
 from support.command import environment
 from support.web import plain_curl
@@ -32,13 +31,6 @@ API = (DOCS / "api.md").read_text()
 
 ELSEWHERE = "…"
 """What stands on the page for something that is left out."""
-
-
-def test_the_page_has_every_problem() -> None:
-    """With its status and its title, and no other."""
-    told = {code(row[0])[0]: (int(row[1]), row[2]) for row in rows(API, "## Problems")}
-
-    assert told == CODES
 
 
 def test_the_page_has_every_operation() -> None:

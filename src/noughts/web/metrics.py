@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-_HELP = {
+HELP = {
     "requests": ("counter", "Requests answered, by route and status."),
     "moves": ("counter", "Tokens placed, by people and bots."),
     "games_created": ("counter", "Games created, by kind of opponent."),
@@ -55,7 +55,7 @@ class Metrics:
         }
         lines = []
         for name, values in found.items():
-            kind, words = _HELP[name]
+            kind, words = HELP[name]
             full = f"noughts_{name}{'_total' if kind == 'counter' else ''}"
             lines += [f"# HELP {full} {words}", f"# TYPE {full} {kind}"]
             lines += [f"{full}{labels} {value}" for labels, value in values]

@@ -12,37 +12,49 @@ from noughts.web.problems import InvalidSetting
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting, by the name that it has in the environment after `NOUGHTS_`."""
+    """Every setting, by its name in the environment after `NOUGHTS_`.
+
+    `make docs` prints the docstrings into docs/serving.md.
+    """
 
     store: str = "memory:"
+    """Where the games are: `sqlite:PATH`, `postgresql://USER@HOST/DATABASE` or `memory:`."""
     checkpoint_file: str = ""
-    """Where a copy of the checkpoint of a store on PostgreSQL is kept; empty: nowhere."""
+    """A file for a copy of the checkpoint of a store on PostgreSQL."""
     bots: str = ""
-    """Policies in files that can be played against, as NAME=FILE with commas between; empty: none."""
+    """Saved policies that are offered as bots, `NAME=FILE` with commas between."""
     origin: str = ""
-    """Where browsers find this server, such as https://noughts.example; empty: wherever they ask."""
+    """Where browsers find the server, such as `https://noughts.example`; else wherever they ask."""
     proxy: str = ""
-    """Addresses of the proxies that may say for whom they ask, with commas between; empty: none."""
+    """Addresses of trusted proxies, with commas between; `*` trusts everybody."""
     creates_per_minute: int = 60
-    """How many games one address may create, 0 for any number; likewise below."""
+    """Games that one address may create."""
     joins_per_minute: int = 120
+    """Attempts to join from one address."""
     moves_per_minute: int = 3000
+    """Moves from one address."""
     wrong_secrets_per_minute: int = 60
+    """Wrong secrets from one address."""
     analyses_per_minute: int = 1200
+    """Requests to the coach from one address."""
     connections_per_address: int = 512
+    """Open connections of one address, unless it is a trusted proxy."""
     streams_per_address: int = 256
+    """Open streams of one address."""
     most_streams: int = 20_000
+    """Open streams of a process."""
     most_connections: int = 50_000
+    """Open connections of a process, streams included, and never more than its open files allow."""
     cached_games: int = 4096
-    """How many games stay in memory that nobody watches."""
+    """Games that a process keeps in memory though nobody watches them."""
     lobby_grace_seconds: int = 60
-    """How long the lobby lists a game that was just created, or whose last player has disconnected."""
+    """How long the lobby lists a new game, or one whose last player has disconnected."""
     expire_days: int = 30
-    """After how many days without a move, a join or a reader a web game is deleted, 0 for never."""
+    """Days without a move, a join or a reader after which a web game is deleted; 0: never."""
     shared: int = 0
-    """1 where servers that were started one by one share a file of SQLite."""
+    """`1` if servers that were started separately share a SQLite file."""
     log: str = "info"
-    """The least level that is logged: debug, info, warning or error."""
+    """The least level that is logged: `debug`, `info`, `warning` or `error`."""
 
     @property
     def is_shared(self) -> bool:

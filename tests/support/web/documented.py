@@ -47,8 +47,8 @@ def served(*arguments: str) -> Namespace:
 def known_names() -> set[str]:
     """Return every variable of the environment that a server looks at."""
     found = {variable(field.name) for field in msgspec.structs.fields(Settings)}
-    package = Path(noughts.web.__file__).parent
-    for file in (*package.glob("*.py"), package.parent / "cli" / "options.py"):
+    package = Path(noughts.web.__file__).parents[1]
+    for file in (*package.glob("web/*.py"), *package.glob("cli/**/*.py")):
         found.update(re.findall(r'"(NOUGHTS_[A-Z_]+)"', file.read_text()))
     return found
 

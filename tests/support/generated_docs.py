@@ -1,0 +1,143 @@
+"""Writes the parts of the docs that are generated from the code (`make docs`).
+
+Each is on a page between the markers `<!-- NAME: written by make docs -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from typing import TYPE_CHECKING
+
+from noughts import errors
+from noughts.core.player import LONGEST_NAME
+from noughts.web import http
+from noughts.web.games import MAX_EVENTS
+from noughts.web.metrics import HELP
+from noughts.web.problems import CODES
+from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
+from noughts.web.settings import Settings, variable
+from support.web.documented import DOCS, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+PAGES = [DOCS / name for name in ("api.md", "reference.md", "serving.md")]
+
+_PART = re.compile(r"(<!-- (\w+): written by make docs -->\n).*?(<!-- end -->\n)", re.DOTALL)
+
+OPTIONS = {"store": "--store", "bots": "--bot"}
+"""Settings that can also be given as an option."""
+
+SERVER_OPTIONS = {
+    "host": "The address to listen at: `0.0.0.0` for all of IPv4, `::` for IPv6.",
+    "port": "The port; 0 for any that is free.",
+    "workers": "Processes that share the work.",
+}
+"""Options that are not settings of the application; each has a variable, too."""
+
+
+def errors_tree() -> str:
+    """Return the tree of errors, by indentation."""
+    lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)(?: {2}.*)?$", errors.__doc__ or "", re.MULTILINE)
+    tree = "".join(f"{' ' * (len(indent) // 2)}{name}\n" for indent, name in lines)
+    return f"```text\n{tree}```\n"
+
+
+def problems() -> str:
+    """Return the codes of the API."""
+    rows = [(f"`{code}`", str(status), title) for code, (status, title) in CODES.items()]
+    return _table(("code", "status", "title"), rows)
+
+
+def settings() -> str:
+    """Return the settings of the server, described by their docstrings."""
+    defaults = served("serve")
+    rows = [
+        (f"`--{name}`, `{variable(name)}`", f"`{getattr(defaults, name)}`", meaning)
+        for name, meaning in SERVER_OPTIONS.items()
+    ]
+    for name, meaning in _docstrings(Settings).items():
+        option = f"`{OPTIONS[name]}`, " if name in OPTIONS else ""
+        default = getattr(Settings(), name)
+        shown = "the user's data folder" if name == "store" else f"`{default}`" if default != "" else ""
+        rows.append((f"{option}`{variable(name)}`", shown, meaning))
+    return _table(("setting", "default", "meaning"), rows)
+
+
+def limits() -> str:
+    """Return the limits of the server that are not settings, and what happens beyond them."""
+    rows = [
+        ("body", f"{MAX_BODY_BYTES:,} bytes", _refused("tooLarge")),
+        ("first line and headers", f"{http.MAX_HEAD_BYTES // 1024} KiB", _refused("headersTooLarge")),
+        ("query", f"{MAX_QUERY_BYTES} bytes", _refused("badRequest")),
+        ("name", f"{LONGEST_NAME} characters", _refused("nameRefused")),
+        ("events of a game, for take-backs", f"{MAX_EVENTS:,}", _refused("tooLong")),
+        ("time to send a request", f"{http.REQUEST_TIMEOUT_SECONDS:g} s", _refused("timeout")),
+        ("idle connection", f"{http.IDLE_TIMEOUT_SECONDS:g} s", "closed"),
+        ("requests sent ahead", str(http.MAX_PIPELINED), "closed"),
+        ("unsent data for a slow reader", f"{http.MAX_UNSENT_BYTES // 1024} KiB", "closed"),
+        ("unacknowledged data", f"{http.UNACKNOWLEDGED_MS // 1000} s", "closed"),
+    ]
+    return _table(("what", "most", "beyond it"), rows)
+
+
+def metrics() -> str:
+    """Return what the server counts."""
+    rows = [
+        (f"`noughts_{name}{'_total' if kind == 'counter' else ''}`", kind, words)
+        for name, (kind, words) in HELP.items()
+    ]
+    return _table(("name", "kind", "meaning"), rows)
+
+
+PARTS = {
+    "errors": errors_tree,
+    "limits": limits,
+    "metrics": metrics,
+    "problems": problems,
+    "settings": settings,
+}
+
+
+def names(page: str) -> list[str]:
+    """Return the names of the generated parts of a page."""
+    return [name for _, name, _ in _PART.findall(page)]
+
+
+def updated(page: str) -> str:
+    """Return a page with its generated parts as they should be."""
+    return _PART.sub(lambda part: f"{part[1]}{PARTS[part[2]]()}{part[3]}", page)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"|{'|'.join(line)}|\n" for line in lines)
+
+
+def _refused(code: str) -> str:
+    return f"{CODES[code][0]} `{code}`"
+
+
+def _docstrings(kind: type) -> dict[str, str]:
+    """Return the docstring below each field of a class."""
+    body = ast.parse(inspect.getsource(kind)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for field, below in zip(body.body, body.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            assert isinstance(below, ast.Expr), f"{field.target.id} has no docstring"
+            assert isinstance(below.value, ast.Constant), f"{field.target.id} has no docstring"
+            found[field.target.id] = str(below.value.value)
+    return found
+
+
+def _write(page: Path) -> None:
+    page.write_text(updated(page.read_text()))
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        _write(each)
