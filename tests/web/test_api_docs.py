@@ -35,7 +35,7 @@ ELSEWHERE = "…"
 
 def test_the_page_has_every_operation() -> None:
     """With what may be said, and what is answered; the document beside them."""
-    told = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## What can be asked")}
+    told = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## Operations")}
     expected = {}
     for operation in OPERATIONS:
         answers = ", ".join(f"{status} {kind.__name__}" for status, kind in operation.answers.items())
