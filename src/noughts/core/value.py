@@ -1,7 +1,7 @@
 """Frozen records, without the cost of importing `dataclasses`.
 
 Importing `dataclasses` and making the game's twenty records with it takes longer than starting Python;
-this does the part that the game needs (docs/notes/2026-11-15-values-without-dataclasses.md).
+this does the part that the game needs (docs/notes/2026-11-15-starting-fast-without-dataclasses.md).
 """
 
 from __future__ import annotations
