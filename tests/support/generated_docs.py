@@ -85,12 +85,12 @@ def limits() -> str:
 
 
 def metrics() -> str:
-    """Return what the server counts."""
-    rows = [
-        (f"`noughts_{name}{'_total' if kind == 'counter' else ''}`", kind, words)
-        for name, (kind, words) in HELP.items()
-    ]
-    return _table(("name", "kind", "meaning"), rows)
+    """Return the names of what the server counts, by kind."""
+    names = {
+        kind: [f"`noughts_{name}{end}`" for name, (its_kind, _) in HELP.items() if its_kind == kind]
+        for kind, end in (("counter", "_total"), ("gauge", ""))
+    }
+    return "".join(f"- {kind}s: {', '.join(found)}\n" for kind, found in names.items())
 
 
 PARTS = {
