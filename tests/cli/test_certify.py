@@ -20,13 +20,13 @@ from support.forked import noughts
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
 
 PERFECT = """
-| | as X | as O |
-| --- | --- | --- |
-| games won / drawn / lost | 1,088 / 16 / 0 | 1,024 / 288 / 0 |
-| the worst line | draw: 152374689, 12.5 % | draw: 152374689, 50.0 % |
-| the least score | 1/2 | 1/2 |
-| against `random` | 99.5 % / 0.5 % / 0 %; score 383/384 | 91.6 % / 8.4 % / 0 %; score 1811/1890 |
-| against `perfect` | 0 % / 100 % / 0 %; score 1/2 | 0 % / 100 % / 0 %; score 1/2 |
+||as X|as O|
+|---|---|---|
+|games won / drawn / lost|1,088 / 16 / 0|1,024 / 288 / 0|
+|the worst line|draw: 152374689, 12.5 %|draw: 152374689, 50.0 %|
+|the least score|1/2|1/2|
+|against `random`|99.5 / 0.5 / 0 %, score 383/384|91.6 / 8.4 / 0 %, score 1811/1890|
+|against `perfect`|0 / 100 / 0 %, score 1/2|0 / 100 / 0 %, score 1/2|
 """
 
 
@@ -38,7 +38,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 def rows(text: str) -> dict[str, tuple[str, str]]:
     """Return the rows of a certificate's table: what is told of it as X, and as O."""
-    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    cells = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     return {cell[0]: (cell[1], cell[2]) for cell in cells if len(cell) == 3}
 
 

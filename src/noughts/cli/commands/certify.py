@@ -69,8 +69,8 @@ def _section(name: str, policy: Policy) -> str:
         ("against `random`", *(_odds(seat.against_random, seat.mark) for seat in (x, o))),
         ("against `perfect`", *(_odds(seat.against_perfect, seat.mark) for seat in (x, o))),
     ]
-    head = "| | as X | as O |\n| --- | --- | --- |\n"
-    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    head = "||as X|as O|\n|---|---|---|\n"
+    table = "".join(f"|{'|'.join(row)}|\n" for row in rows)
     return f"\n## {printable(name)}\n\n{_about(name)}{_verdict(x, o)}\n\n{head}{table}"
 
 
@@ -111,5 +111,6 @@ def _worst(seat: Certificate) -> str:
 
 
 def _odds(found: Odds, mark: Mark) -> str:
-    chances = " / ".join(percent(one) for one in (found.win(mark), found.draw, found.win(mark.other)))
-    return f"{chances}; score {fraction(found.score(mark))}"
+    shares = (found.win(mark), found.draw, found.win(mark.other))
+    chances = " / ".join(percent(one).removesuffix(" %") for one in shares)
+    return f"{chances} %, score {fraction(found.score(mark))}"
