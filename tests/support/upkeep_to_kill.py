@@ -95,7 +95,7 @@ def expire(url: str, life: str) -> None:
             say("deleting", *old)
             for game in (f"kept_{life}_{number}", *old):
                 say("played", game, play(store, game))
-            asyncio.run(expiry.look())
+            asyncio.run(expiry.delete_expired())
             say("deleted", *old)
 
 

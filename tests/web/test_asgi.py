@@ -36,7 +36,7 @@ SERVERS = {
         *("granian", "--interface", "asgi", "--factory", "noughts.web:create_app"),
         *("--port", "{port}"),
     ],
-    "mounted": ["uvicorn", "web.mounted:application", "--app-dir", "tests", "--port", "{port}"],
+    "mounted": ["uvicorn", "support.web.mounted:application", "--app-dir", "tests", "--port", "{port}"],
 }
 
 
@@ -211,8 +211,8 @@ def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
         slow.receive("http.request", body=b"")
         while not slow.sent:
             await asyncio.sleep(0)
-        runtime = await app._runtime()  # noqa: SLF001 - to send more than a game would
-        live = runtime.app.games.known(game)
+        opened = await app._app()  # noqa: SLF001 - to send more than a game would
+        live = opened.games.known(game)
         assert live
         (stream,) = live.streams
         for _ in range(MAX_QUEUED + 2):

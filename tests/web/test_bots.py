@@ -16,9 +16,8 @@ import pytest
 
 from noughts import Mark, open_store
 from noughts.bots.errors import BadPolicy
-from noughts.core.errors import NoughtsError
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
-from noughts.service import random_id, wall_clock
+from noughts.service import random_id
 from noughts.store.errors import StoreUnavailable
 from noughts.web.bots import BotTurns, Roster
 from noughts.web.games import Games
@@ -26,7 +25,7 @@ from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import GATHER_SECONDS, Writer
-from support.web.apps import open_app
+from support.web.apps import ImmediateThreads, make_world, open_app
 from support.web.fake_clock import run, skip
 
 if TYPE_CHECKING:
@@ -64,16 +63,11 @@ class Desk:
         """How often a bot was asked for a move."""
         self._failures = iter(failures)
         store = open_store("memory:")
-        self.games = Games(
-            store,
-            Writer(store.record, AtOnce()),
-            AtOnce(),
-            clock=wall_clock,
-            max_cached=1000,
-            is_shared=False,
-        )
+        self._threads = ImmediateThreads()
+        world = make_world(store, self._threads, self)
+        self.games = Games(world, Writer(store.record, self._threads))
         roster = Roster({"first": first_free}, Random(1))
-        self.bots = BotTurns(self.games, roster, self, Metrics(), random_id)
+        self.bots = BotTurns(self.games, roster, Metrics())
         self.games.on_change = self.bots.start
 
     def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
@@ -83,7 +77,7 @@ class Desk:
             failed: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
             failed.set_exception(failure)
             return failed
-        return AtOnce().run(work)
+        return self._threads.run(work)
 
     async def game(self, bot: str = "first") -> LiveGame:
         """Begin a game in which a bot has the first move."""
@@ -101,19 +95,6 @@ class Desk:
             skip(1)
             await self.bots.check()
             await self.settle()
-
-
-class AtOnce:
-    """Threads that take no time."""
-
-    def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
-        """Work."""
-        done: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
-        try:
-            done.set_result(work())
-        except NoughtsError as error:
-            done.set_exception(error)
-        return done
 
 
 def room(bot: str) -> Room:

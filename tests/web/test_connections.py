@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from noughts.web.http import IDLE_TIMEOUT_SECONDS, REQUEST_TIMEOUT_SECONDS, Connection, Server
+from noughts.web.http import IDLE_TIMEOUT_SECONDS, REQUEST_TIMEOUT_SECONDS, Connection
+from noughts.web.server import Server
 from support.web.apps import open_app
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def serve(play: Callable[[Server], Awaitable[None]], **settings: Any) -> None:  
 
     async def run() -> None:
         async with open_app(**settings) as app:
-            server = Server(app, 0)
+            server = Server(app, Connection, 0)
             await asyncio.sleep(0)
             await play(server)
             await server.close()

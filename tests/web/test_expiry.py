@@ -96,11 +96,11 @@ def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock)
         async with open_app() as app:
             await begin(app)
             clock.skip(days=31, ms=-1)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert await is_there(app)
 
             clock.skip(ms=1)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app)
             assert app.expiry.expired == 1
             assert "noughts_games_expired_total 1\n" in app.metrics.text()
@@ -121,11 +121,11 @@ def test_somebody_who_comes_keeps_a_game_for_thirty_days_more(
             await what(app, live)
 
             clock.skip(days=30)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert await is_there(app)
 
             clock.skip(days=1)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app)
 
     asyncio.run(play())
@@ -182,18 +182,18 @@ def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store:
             live.streams[stream] = None
             for _ in range(3):
                 clock.skip(days=25)
-                await here.expiry.look()
+                await here.expiry.delete_expired()
                 await here.expiry.close()
-                await elsewhere.expiry.look()
+                await elsewhere.expiry.delete_expired()
             clock.skip(days=31)  # what is being noted now is not needed here
-            await here.expiry.look()
+            await here.expiry.delete_expired()
             assert await is_there(here)
             assert not stream.is_ended
 
             await here.expiry.close()
             del live.streams[stream]
             clock.skip(days=31)
-            await elsewhere.expiry.look()
+            await elsewhere.expiry.delete_expired()
             assert not await is_there(elsewhere)
 
     asyncio.run(play())
@@ -209,7 +209,7 @@ def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
             await app.expiry.run()  # which returns
             assert await is_there(app)
         async with open_app(store) as app:
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app)
 
     asyncio.run(play())
@@ -224,7 +224,7 @@ def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store: str) 
             await begin(app)
             app.games.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
             clock.skip(days=10_000)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app)
             assert {*app.games.store.versions(["first", "last"])} == {"first", "last"}
 
@@ -250,8 +250,8 @@ def test_a_game_expires_once_at_two_processes(
                 raise NoSuchGame(game)
 
             monkeypatch.setattr(one.games.store, "delete", overtaken)
-            await one.expiry.look()
-            await asyncio.gather(one.expiry.look(), other.expiry.look())
+            await one.expiry.delete_expired()
+            await asyncio.gather(one.expiry.delete_expired(), other.expiry.delete_expired())
             assert (one.expiry.expired, other.expiry.expired) == (0, 0)
             for app in (one, other):
                 with pytest.raises(ApiError):
@@ -279,10 +279,10 @@ def test_a_game_that_can_not_be_deleted_yet_expires_later(
 
             with monkeypatch.context() as early:
                 early.setattr(app.games.store, "delete", not_yet)
-                await app.expiry.look()
+                await app.expiry.delete_expired()
             assert [await is_there(app, game) for game in ("a", "b", "c")] == [False, True, False]
 
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app, "b")
 
     asyncio.run(play())
@@ -312,7 +312,7 @@ def test_a_damaged_game_stops_no_other(
         clock.skip(days=31)
         async with open_app(store, expire_days=0) as app:
             expiry = Expiry(app.games, days=30)
-            await expiry.look()
+            await expiry.delete_expired()
             assert expiry.expired == 2
             assert [*app.games.store.versions("abc")] == ["b"]
 
@@ -333,7 +333,7 @@ def test_what_is_not_a_room_is_passed_over(
             app.games.store.write_document("alone", write_room(new_room()), expected=0)
             await begin(app)
             clock.skip(days=31)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert not await is_there(app)
             assert app.games.store.document("alone")
 
@@ -364,7 +364,7 @@ def test_more_games_than_a_page_expire_and_the_young_are_not_read(
                 return rows, cursor
 
             monkeypatch.setattr(app.games.store, "_feed", noting)
-            await expiry.look()
+            await expiry.delete_expired()
             assert expiry.expired == 5
             assert {*app.games.store.versions("abcdefgh")} == {*"fgh"}
 
@@ -385,7 +385,7 @@ def test_games_in_postgresql_expire(clock: FakeWallClock, postgres: Postgres, da
             clock.skip(days=31)
             for game in young:
                 await begin(app, game)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert {*app.games.store.versions([*old, *young])} == {*young}
 
     asyncio.run(play())
@@ -405,7 +405,7 @@ def test_a_stream_that_comes_too_late_ends(clock: FakeWallClock, monkeypatch: py
                 live.streams[stream] = None
 
             monkeypatch.setattr(app.games.store, "delete", late)
-            await app.expiry.look()
+            await app.expiry.delete_expired()
             assert stream.is_ended
             assert not await is_there(app)
 

@@ -12,7 +12,6 @@ import pytest
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
 from noughts.core.errors import NoughtsError
-from noughts.service import wall_clock
 from noughts.store.errors import NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.store.watch import ANYTHING
@@ -20,7 +19,7 @@ from noughts.web.games import Games
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
-from support.web.apps import open_app
+from support.web.apps import ImmediateThreads, make_world, open_app
 from support.web.serving import Server
 from support.web.tables import friends
 
@@ -221,47 +220,14 @@ def test_a_game_is_not_created_in_somebody_elses_room() -> None:
     asyncio.run(create())
 
 
-class Delayed:
-    """Threads that do everything at once, and return the result when they are released."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[asyncio.Future[Any], Any]] | None = None
-
-    def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Work."""
-        done = asyncio.get_running_loop().create_future()
-        try:
-            found = work()
-        except NoughtsError as error:
-            done.set_exception(error)
-            return done
-        if self._held is None:
-            done.set_result(found)
-        else:
-            self._held.append((done, found))
-        return done
-
-    def hold(self) -> None:
-        """Keep results back from now on."""
-        self._held = []
-
-    def release(self) -> None:
-        """Return what was kept back, and keep nothing back any more."""
-        held, self._held = self._held or [], None
-        for done, found in held:
-            done.set_result(found)
-
-
 class Desk:
     """The games of a process, of which nothing happens but what a test does."""
 
     def __init__(self, *, is_shared: bool = False) -> None:
         self.store = MemoryStore()
-        self.reads, self.writes = Delayed(), Delayed()
-        writer = Writer(self.store.record, self.writes)
-        self.games = Games(
-            self.store, writer, self.reads, clock=wall_clock, max_cached=9, is_shared=is_shared
-        )
+        self.reads, self.writes = ImmediateThreads(), ImmediateThreads()
+        world = make_world(self.store, self.reads, shared=int(is_shared))
+        self.games = Games(world, Writer(self.store.record, self.writes))
 
     def create(self) -> None:
         """Create the game, and its room, in another process."""

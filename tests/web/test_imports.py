@@ -9,7 +9,7 @@ from pathlib import Path
 import noughts.web
 
 FOLDER = Path(noughts.web.__file__).parent
-SERVERS = {"asgi", "http", "runtime", "serve"}
+SERVERS = {"asgi", "http", "serve", "server"}
 
 
 def imported(module: Path) -> set[str]:

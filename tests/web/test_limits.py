@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts.web.request import Response
-from noughts.web.streams import Stream
+from noughts.web.streams import EventStream
 from support.web.apps import ask, handle, open_app
 from support.web.serving import DEADLINE, Server, new_key
 
@@ -167,14 +167,14 @@ def test_streams_that_are_being_opened_count() -> None:
             path = f"/games/{json.loads(created.body)['id']}/events"
             results = [await handle(app, "GET", path) for _ in range(4)]
             for result in results:
-                if isinstance(result, Stream):
+                if isinstance(result, EventStream):
                     result.close()
             again = await handle(app, "GET", path)
             return [type(result) for result in results], len(app.streams), type(again)
 
     found, left, again = asyncio.run(follow())
-    assert found == [Stream, Stream, Response, Response]
-    assert (left, again) == (1, Stream)
+    assert found == [EventStream, EventStream, Response, Response]
+    assert (left, again) == (1, EventStream)
 
 
 def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
@@ -197,7 +197,7 @@ def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
             live = app.games.known(game)
             assert live
             app.games.forget(live)
-            assert isinstance(stream, Stream)
+            assert isinstance(stream, EventStream)
             stream.start(wire)
             return wire.is_ended, len(app.streams)
 

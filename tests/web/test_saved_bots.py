@@ -19,6 +19,7 @@ from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.bots.registry import BUILT_IN, perfect
 from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
+from noughts.web.problems import InvalidSetting
 from noughts.web.serve import serve
 from support.far_server import home
 from support.forked import noughts
@@ -309,7 +310,7 @@ NO_NAMES = (
 def test_what_is_no_name_or_no_file_is_refused(offered: str) -> None:
     """With what is right; small letters, so that no bot passes for another."""
     with pytest.raises(
-        errors.BadSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
+        InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
     ) as no:
         read_roster(offered)
     assert str(no.value).isprintable()
@@ -318,14 +319,14 @@ def test_what_is_no_name_or_no_file_is_refused(offered: str) -> None:
 @pytest.mark.parametrize("offered", [*(f"{name}=q" for name in BUILT_IN), "a=q,a=q"])
 def test_a_name_that_is_taken_is_refused(offered: str) -> None:
     """Before any file is looked at."""
-    with pytest.raises(errors.BadSetting, match=r"and another bot has that name$"):
+    with pytest.raises(InvalidSetting, match=r"and another bot has that name$"):
         read_roster(offered)
 
 
 @pytest.mark.parametrize("name", ["saved", "program", "bot"])
 def test_a_word_that_seats_begin_with_is_no_name(name: str) -> None:
     """Whoever reads `saved:file=…` or `bot:…` knows what it is."""
-    with pytest.raises(errors.BadSetting, match=rf"says '{name}', which is reserved"):
+    with pytest.raises(InvalidSetting, match=rf"says '{name}', which is reserved"):
         read_roster(f"{name}=q")
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts.web.runtime import Runtime
 from noughts.web.serve import Ending, Job, run_process
 from noughts.web.settings import Settings
 from support.command import environment
@@ -103,7 +102,7 @@ def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPat
         await asyncio.Event().wait()
 
     ending.count = when == "before"
-    monkeypatch.setattr(Runtime, "open", open_slowly)
+    monkeypatch.setattr("noughts.web.serve.open_app", open_slowly)
     with socket.socket() as door:
         run_process(Job(Settings(), {}, door), ending, lambda: started.append(1), times=1)
     assert not started

@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from noughts.web.threads import Threads
+from noughts.web.world import Threads
 
 
 def test_any_failure_is_raised_where_the_result_is_awaited() -> None:

@@ -6,10 +6,10 @@ one wins. Only the latest revision is kept. Every read checks the hash.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from secrets import token_hex
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from noughts.core.errors import MalformedRecord, NoughtsError, quoted
 from noughts.store.errors import CorruptStore, StaleVersion
@@ -19,6 +19,8 @@ Row: TypeAlias = tuple[str, int, str, str, str, bytes]
 """A document as an engine keeps it: its fields, and the hash of them."""
 
 MAX_TEXT_BYTES = 64 * 1024
+
+Content = TypeVar("Content")
 
 
 class Document(NamedTuple):
@@ -116,6 +118,14 @@ def check_row(row: Row) -> Document:
     ):
         raise CorruptStore(f"document {quoted(name)} has changed since it was written")
     return Document(name, revision, label, text, key)
+
+
+def decode_text(text: str, decode: Callable[[str], Content]) -> Content:
+    """Decode a document's text; one that its writer's decoder refuses is damaged."""
+    try:
+        return decode(text)
+    except ValueError as error:
+        raise CorruptStore(f"a document cannot be read: {error}") from error
 
 
 def check_text(text: str) -> str:

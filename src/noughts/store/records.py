@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from noughts.core.codec import loads
-from noughts.core.errors import InvalidArgument, quoted
+from noughts.core.errors import InvalidArgument, RecordError, quoted
 from noughts.core.events import Event
+from noughts.core.game import Game, fold
 from noughts.store.errors import CorruptStore, InvalidId
 
 MAX_ID_LENGTH = 64
@@ -60,6 +61,22 @@ class Record(NamedTuple):
 def read_events(text: str) -> tuple[Event, ...]:
     """Decode the events of a record."""
     return () if is_tombstone(text) else tuple(map(loads, text.split("\n")))
+
+
+class HasEvents(Protocol):
+    """A record, as far as replaying needs it."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events."""
+
+
+def replay_records(records: Iterable[HasEvents], game: Game | None = None) -> Game | None:
+    """Return the game that the records lead to, from the start or from a game before them."""
+    try:
+        return fold((event for record in records for event in record.events), game)
+    except RecordError as error:
+        raise CorruptStore(f"the records do not make a game: {error}") from error
 
 
 def count_events(text: str) -> int:

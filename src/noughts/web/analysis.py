@@ -26,13 +26,13 @@ _encode = msgspec.json.Encoder().encode
 
 @lru_cache(maxsize=2048)
 def position(written: str, first: str) -> bytes:
-    """Return what is to be said of a position."""
+    """Return the analysis of a position, as JSON."""
     return _encode(_position(parse_board(written, Mark(first))))
 
 
 @lru_cache(maxsize=512)
 def game(digits: str, first: str) -> bytes:
-    """Return what is to be said of a game, and of the position that it has come to."""
+    """Return the review of a game, and the analysis of its last position, as JSON."""
     moves = parse_moves(digits, Mark(first))
     board = Board(first=Mark(first))
     for cell in moves:
@@ -75,7 +75,7 @@ _OTHERWISE = "A policy of this server's own."
 
 @cache
 def bots(roster: Roster) -> bytes:
-    """Return the bots there are, and how each fares against perfect play, in both seats alike."""
+    """Return the bots as JSON, with how each fares against perfect play in both seats."""
     listed = [_bot(name, roster.policy(name), roster.parameters(name)) for name in roster.names]
     return _encode(schemas.Bots(bots=listed))
 
@@ -94,7 +94,7 @@ def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:
 
 
 def _strength(draws: Fraction, losses: Fraction) -> str:
-    """Say how a bot fares against perfect play; nobody wins against that."""
+    """Describe how a bot fares against perfect play, which never loses."""
     if not losses:
         return "Draws every game against perfect play."
     if not draws:
@@ -103,7 +103,7 @@ def _strength(draws: Fraction, losses: Fraction) -> str:
 
 
 def _percent(share: Fraction) -> str:
-    """Say a share so that it is neither nothing nor everything unless it is.
+    """Return a share in percent, 0 or 100 only if it is exact.
 
     >>> from fractions import Fraction
     >>> _percent(Fraction(1, 7)), _percent(Fraction(1, 1000)), _percent(Fraction(999, 1000))

@@ -1,24 +1,17 @@
-"""The application: a request in, a response or a stream out. It doesn't know any server.
-
-Everything that comes from outside is passed in: the store, threads, clock, ids and randomness; timers
-are the event loop's.
-"""
+"""The application: a request in, a response or a stream out. It doesn't know any server."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from random import Random, SystemRandom
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from noughts.bots.policy import Policy
+from noughts.core.board import Mark, reachable
 from noughts.core.errors import NoughtsError
-from noughts.service import random_id, wall_clock
-from noughts.store.base import EventStore
 from noughts.store.errors import StoreLost
 from noughts.web import assets, openapi
 from noughts.web.bots import BotTurns, Roster
@@ -26,110 +19,73 @@ from noughts.web.expiry import Expiry
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.handlers import Handlers
-from noughts.web.limits import Limit
+from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
-from noughts.web.moves import Moves
+from noughts.web.moves import MoveHandlers
 from noughts.web.peers import Follower, Presence
-from noughts.web.problems import ApiError, api_error, unexpected
+from noughts.web.problems import WRITER_CRASHED, ApiError, ServerFailed, api_error, unexpected
+from noughts.web.queries import Queries
 from noughts.web.request import API_HEADERS, Pending, Request, Response, bare_address, problem
-from noughts.web.room import Room
-from noughts.web.routes import OPERATIONS, Handler, Result, Route, Router
+from noughts.web.routes import OPERATIONS, Result, Route, Router
 from noughts.web.schemas import BASE
-from noughts.web.seats import Seats
+from noughts.web.seats import SeatAccess
 from noughts.web.settings import Settings
 from noughts.web.streams import Streams
-from noughts.web.threads import Runner
+from noughts.web.world import World, open_world
 from noughts.web.writer import Writer
-
-log = logging.getLogger("noughts.web")
 
 LOST_STORE_SECONDS = 5.0
 """How long a server whose store was lost still answers, so that a monitor notices."""
 
 CLOSE_SECONDS = 2.0
-"""How long closing may take in all: a database may be away."""
+"""How long closing may take in all, apart from the store: a database may be away."""
 
 SHUTTING_DOWN = ApiError("tooBusy", "the server is shutting down", retry_after=1)
 
 PAGES = ("/", "/lobby", "/game/{id}", "/replay/{digits}", "/replay")
 
 
-class World(NamedTuple):
-    """What the application needs from outside."""
-
-    store: EventStore
-    reading: Runner
-    """Threads that read from the store."""
-    writing: Runner
-    """The one thread that writes to it."""
-    thinking: Runner
-    """Threads for bots and analyses."""
-    changes: Callable[[], Awaitable[set[str] | None]]
-    """Waits for what other processes change in the store."""
-    documents_cursor: str
-    """The end of the store's documents, from before the first of these changes."""
-    is_shared: bool
-    """True if other processes serve the same games."""
-    end: Callable[[NoughtsError], None]
-    """Ends the process, which can't go on."""
-    clock: Callable[[], int] = wall_clock
-    new_id: Callable[[], str] = random_id
-    random: Random = SystemRandom()
+async def open_app(
+    settings: Settings,
+    policies: Mapping[str, Policy],
+    end: Callable[[NoughtsError], None],
+    *,
+    may_create: bool = True,
+) -> App:
+    """Open the application with a real store and real threads."""
+    app = App(await open_world(settings, end, may_create=may_create), policies)
+    for first in Mark:  # computed now rather than during the first games
+        reachable(first)
+    log.info("started", extra=details(store=settings.store.partition(":")[0]))
+    return app
 
 
 class App:
     """The components of the server, and the way of a request through them."""
 
-    def __init__(self, settings: Settings, policies: Mapping[str, Policy], world: World) -> None:
+    def __init__(self, world: World, policies: Mapping[str, Policy]) -> None:
         self._world = world
-        self._origin = settings.origin
-        self.settings = settings
+        settings = self.settings = world.settings
         self.proxies = frozenset(bare_address(one) for one in settings.proxy.split(",") if one.strip())
         self.metrics = Metrics()
         self._lost: StoreLost | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self.writer = Writer(world.store.record, world.writing)
         self.writer.on_crash = self._crash
-        games = self.games = Games(
-            world.store,
-            self.writer,
-            world.reading,
-            clock=world.clock,
-            max_cached=settings.cached_games,
-            is_shared=world.is_shared,
-        )
+        games = self.games = Games(world, self.writer)
         games.on_change = self._on_change
-        self.presence = Presence(
-            games, self.writer, world.new_id(), grace_seconds=settings.lobby_grace_seconds
-        )
-        self._follower = Follower(games, self.presence, world.changes, self._lose, world.documents_cursor)
+        self.presence = Presence(games, self.writer, world.new_id())
+        follower = Follower(games, self.presence, self._lose)
         self.expiry = Expiry(games, days=settings.expire_days)
         roster = Roster(policies, world.random)
-        self.bots = BotTurns(games, roster, world.thinking, self.metrics, world.new_id)
-        seats = Seats(games, Limit("wrong secrets", settings.wrong_secrets_per_minute))
-        self.streams = Streams(
-            games,
-            seats,
-            settings,
-            find_present=self.presence.find,
-            on_join=self._on_join,
-            on_leave=lambda live, is_player: self.presence.left(live, is_player=is_player),
-        )
-        moves = Moves(games, seats, Limit("moves", settings.moves_per_minute), self.metrics, self._start)
-        handlers = Handlers(
-            settings,
-            games,
-            seats,
-            presence=self.presence,
-            expiry=self.expiry,
-            roster=roster,
-            thinkers=world.thinking,
-            random=world.random,
-            new_id=world.new_id,
-            metrics=self.metrics,
-            check_store=self._check_store,
-        )
-        owners = {"Handlers": handlers, "Moves": moves, "Streams": self.streams}
+        self.bots = BotTurns(games, roster, self.metrics)
+        seats = SeatAccess(games)
+        self.streams = Streams(games, seats, self.presence)
+        self.streams.on_join = self._on_join
+        moves = MoveHandlers(games, seats, self.metrics, self._start)
+        handlers = Handlers(games, seats, roster, self.metrics)
+        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store)
+        owners = {type(one).__name__: one for one in (handlers, moves, queries, self.streams)}
         self._files = assets.load()
         self._router = Router(
             [
@@ -156,7 +112,7 @@ class App:
             "streams": lambda: len(self.streams),
             "live_games": lambda: len(games),
         }
-        for work in (self._tick(), self._follower.run(), self.expiry.run()):
+        for work in (self._tick(), follower.run(), self.expiry.run()):
             self._keep(asyncio.ensure_future(work))
 
     def handle(self, request: Request) -> Result | Pending[Result]:
@@ -166,11 +122,11 @@ class App:
             route = self._router.find(request)
             path = route.path
             if request.method == "POST":
-                request.check_origin(self._origin)
+                request.check_origin(self.settings.origin)
             result = route.handler(request)
         except Exception as error:  # noqa: BLE001 - it is logged, if it is not a refusal
             result = self._failed(path, error)
-        if isinstance(result, Pending):  # from Moves, which counts its own
+        if isinstance(result, Pending):  # from MoveHandlers, which counts its own
             return result
         if isinstance(result, Awaitable):
             return self._start(path, result)
@@ -179,10 +135,8 @@ class App:
     def _start(self, path: str, work: Awaitable[Any]) -> Pending[Any]:
         """Run a handler in a task of its own."""
         pending: Pending[Any] = Pending()
-        task = self._keep(asyncio.ensure_future(self._finish(path, work)))
-        task.add_done_callback(
-            lambda done: pending.resolve(problem(SHUTTING_DOWN) if done.cancelled() else done.result())
-        )
+        task = self._keep(asyncio.ensure_future(work))
+        task.add_done_callback(lambda done: pending.resolve(self._outcome(path, done)))
         return pending
 
     def _keep(self, task: asyncio.Task[Any]) -> asyncio.Task[Any]:
@@ -190,16 +144,15 @@ class App:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _finish(self, path: str, work: Awaitable[Result]) -> Result:
-        try:
-            result = await work
-        except Exception as error:  # noqa: BLE001 - the same
-            result = self._failed(path, error)
-        return self._counted(path, result)
+    def _outcome(self, path: str, task: asyncio.Task[Result]) -> Result:
+        if task.cancelled():
+            return problem(SHUTTING_DOWN)
+        error = task.exception()
+        return self._counted(path, self._failed(path, error) if error else task.result())
 
-    def _failed(self, path: str, error: Exception) -> Response:
+    def _failed(self, path: str, error: BaseException) -> Response:
         if not isinstance(error, NoughtsError):
-            log.error("failure", exc_info=error, extra={"data": {"route": path}})
+            log.error("failure", exc_info=error, extra=details(route=path))
             return problem(unexpected())
         if isinstance(error, StoreLost):
             self._lose(error)
@@ -220,17 +173,17 @@ class App:
         """Note that the store was lost, and end in a few seconds."""
         if self._lost is None:
             self._lost = lost
-            log.error("store lost", extra={"data": {"problem": str(lost)}})
+            log.error("store lost", extra=details(problem=str(lost)))
             asyncio.get_running_loop().call_later(LOST_STORE_SECONDS, self._world.end, lost)
 
     def _crash(self, error: BaseException) -> None:
         log.error("the writer has crashed", exc_info=error)
-        self._world.end(StoreLost("the thread that writes to the store has crashed"))
+        self._world.end(ServerFailed(WRITER_CRASHED))
 
     def _check_store(self) -> None:
         """Refuse if the store is known to be lost; nothing is read for it."""
         if self._lost:
-            raise StoreLost(str(self._lost))
+            raise self._lost.with_traceback(None)
 
     def _on_change(self, live: LiveGame) -> None:
         """Do what a game needs that was loaded or has gone on."""
@@ -241,10 +194,9 @@ class App:
 
     async def _close_room(self, live: LiveGame) -> None:
         with suppress(NoughtsError):  # tried again when the game is loaded again
-            await self.games.change_room(live, _closed)
+            await self.games.change_room(live, lambda room: msgspec.structs.replace(room, closed=True))
 
-    def _on_join(self, live: LiveGame, is_player: bool) -> None:  # noqa: FBT001 - as the callback has it
-        self.presence.joined(live, is_player=is_player)
+    def _on_join(self, live: LiveGame) -> None:
         self.expiry.note_reader(live)
         self.bots.start(live)  # it may have been left when it was to move
 
@@ -273,14 +225,11 @@ class App:
                 pass
             except Exception:  # the others are closed all the same
                 log.exception("closing")
+        await self._world.close()
+        log.info("stopped")
 
 
-def _closed(room: Room) -> Room:
-    return msgspec.structs.replace(room, closed=True)
-
-
-def _bound(handler: Callable[..., Any], owners: Mapping[str, object]) -> Handler:
+def _bound(handler: Callable[..., object], owners: Mapping[str, object]) -> Any:  # noqa: ANN401 - a handler
     """Bind a handler of the table to the object that it is a method of."""
     owner, _, name = handler.__qualname__.partition(".")
-    bound: Handler = getattr(owners[owner], name)
-    return bound
+    return getattr(owners[owner], name)

@@ -7,7 +7,6 @@ Limits on heads, idle connections and connections per address are the server's o
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -16,19 +15,18 @@ from urllib.parse import quote
 
 from noughts.core.errors import NoughtsError
 from noughts.store.urls import default_store
+from noughts.web.app import App, open_app
 from noughts.web.bots import read_policies, split_offered
+from noughts.web.logging import details, log
 from noughts.web.problems import ApiError, api_error
 from noughts.web.request import MAX_BODY_BYTES, Header, Pending, Request, Response, problem
 from noughts.web.routes import Result
-from noughts.web.runtime import Runtime
 from noughts.web.settings import from_environment
-from noughts.web.streams import Stream
+from noughts.web.streams import EventStream
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-
-log = logging.getLogger("noughts.web")
 
 BODY_TIMEOUT_SECONDS = 10.0
 MAX_QUEUED = 64
@@ -44,7 +42,7 @@ class AsgiApp:
     def __init__(self) -> None:
         self._settings = from_environment(os.environ, store=default_store(os.environ))
         self._policies = read_policies(split_offered(self._settings.bots))
-        self._opening: asyncio.Task[Runtime] | None = None
+        self._opening: asyncio.Task[App] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -57,32 +55,32 @@ class AsgiApp:
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         try:
-            await self._runtime()
+            await self._app()
         except Exception as error:  # noqa: BLE001 - the server reports it
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await (await self._runtime()).close()
+        await (await self._app()).close()
         self._opening = None
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _runtime(self) -> Runtime:
+    async def _app(self) -> App:
         """Return the running application, and start it if this is the first request."""
         if self._opening is None or (self._opening.done() and self._opening.exception()):
-            self._opening = asyncio.ensure_future(Runtime.open(self._settings, self._policies, self._end))
+            self._opening = asyncio.ensure_future(open_app(self._settings, self._policies, self._end))
         return await asyncio.shield(self._opening)
 
     def _end(self, error: NoughtsError) -> None:
         """End the process; a server would wait for open streams."""
-        log.error("ending", extra={"data": {"problem": str(error)}})
+        log.error("ending", extra=details(problem=str(error)))
         if self._opening and self._opening.done():
-            self._opening.result().app.streams.close()
+            self._opening.result().streams.close()
         signal.raise_signal(signal.SIGTERM)
 
     async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
         try:
-            app = (await self._runtime()).app
+            app = await self._app()
             body = await _read_body(receive)
         except NoughtsError as error:
             await _respond(send, problem(api_error(error)), is_head=False)
@@ -100,7 +98,7 @@ class AsgiApp:
             proxies=app.proxies,
         )
         result = await _settled(app.handle(request))
-        if isinstance(result, Stream):
+        if isinstance(result, EventStream):
             await _QueuedStream(result).run(receive, send)
         else:
             await _respond(send, result, is_head=scope["method"] == "HEAD")
@@ -109,7 +107,7 @@ class AsgiApp:
 class _QueuedStream:
     """The transport of a stream: a bounded queue, emptied by a task of its own."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: EventStream) -> None:
         self._stream = stream
         self._queue: asyncio.Queue[bytes] = asyncio.Queue(MAX_QUEUED)
         self._sending: asyncio.Task[None] | None = None
@@ -157,7 +155,7 @@ async def _settled(result: Result | Pending[Result]) -> Result:
 
 def _drop(result: Result) -> None:
     """Give back what came too late."""
-    if isinstance(result, Stream):
+    if isinstance(result, EventStream):
         result.close()
 
 

@@ -88,7 +88,7 @@ def respond(files: Mapping[str, File], name: str, request: Request) -> Response:
     """Return a file, unless the reader has it."""
     file = files.get(name)
     if file is None:
-        raise ApiError("notFound", "there is nothing at that address")
+        raise ApiError("notFound", "nothing is at that address")
     if request.prefix and name.endswith(".html"):
         file = _prefixed(file, request.prefix)
     headers = (

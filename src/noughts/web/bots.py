@@ -12,9 +12,8 @@ as soon as somebody opens it.
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from random import Random
 from weakref import WeakKeyDictionary
@@ -36,17 +35,15 @@ from noughts.core.game import PlaceToken, Resign
 from noughts.store.errors import StaleVersion
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
+from noughts.web.logging import details, log, warn
 from noughts.web.metrics import Metrics
 from noughts.web.problems import InvalidSetting
-from noughts.web.threads import Runner
-
-log = logging.getLogger("noughts.web")
 
 MAX_NAME_LENGTH = 28
 """With the prefix of bots, it fits into a seat."""
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 4.0
-"""How long a bot that failed is left alone; each further failure in a row doubles it."""
+"""How long a bot pauses after a failure; each further failure in a row doubles it."""
 
 CHECKED_AT_ONCE = 512
 """How many games are checked before the loop goes on; thousands would hold it up for milliseconds."""
@@ -118,19 +115,12 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
 class BotTurns:
     """Makes bots move when it is their turn."""
 
-    def __init__(
-        self,
-        games: Games,
-        roster: Roster,
-        thinkers: Runner,
-        metrics: Metrics,
-        new_key: Callable[[], str],
-    ) -> None:
+    def __init__(self, games: Games, roster: Roster, metrics: Metrics) -> None:
         self._games = games
         self._roster = roster
-        self._thinkers = thinkers
+        self._thinkers = games.world.thinking
+        self._new_key = games.world.new_id
         self._metrics = metrics
-        self._new_key = new_key
         self._thinking: dict[LiveGame, asyncio.Task[None]] = {}
         self._pauses: WeakKeyDictionary[LiveGame, tuple[float, float]] = WeakKeyDictionary()
         """Games whose bot failed: the loop's time until which it rests, and the length of that rest."""
@@ -157,7 +147,7 @@ class BotTurns:
                 pause = self._pauses.get(live)
                 if pause is None:
                     self.missed += 1
-                    _warn(policy, "its turn was missed")
+                    warn("bot", "its turn was missed", policy=policy)
                 elif now < pause[0]:
                     continue
                 self.start(live)
@@ -173,12 +163,12 @@ class BotTurns:
                     continue  # another process was faster
                 except NoughtsError as error:  # usually the store is away
                     if policy not in self._unknown:
-                        _warn(policy, str(error)[:200])
+                        warn("bot", error, policy=policy)
                     if isinstance(error, UnknownPolicy):
                         self._unknown.add(policy)
                     return self._pause(live)
                 except Exception:  # a policy is anybody's code
-                    log.exception("bot", extra={"data": {"policy": policy}})
+                    log.exception("bot", extra=details(policy=policy))
                     return self._pause(live)
         finally:
             # Before the loop runs anything else: a move that is recorded in between would find the bot
@@ -203,7 +193,3 @@ class BotTurns:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _warn(policy: str, problem: str) -> None:
-    log.warning("bot", extra={"data": {"policy": policy, "problem": problem}})

@@ -1,13 +1,12 @@
-"""Deletes web games that nobody has come back to, and notes who reads one.
+"""Deletes web games that have been idle for long.
 
-A game is alive by its moves, and by its room, which says when somebody was last there. Games without a
-room, such as those played in the terminal, never expire.
+A move counts as use, and so does a reader, which the game's room notes. Games without a room, such as
+those played in the terminal, never expire.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import suppress
 
 import msgspec
@@ -19,20 +18,19 @@ from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
+from noughts.web.logging import details, log, warn
 from noughts.web.peers import is_presence
 from noughts.web.room import Room, read_room
 
-log = logging.getLogger("noughts.web")
-
 DAY_MS = 24 * 3600 * 1000
-"""A day; a reader is noted at most so often, and so a game is given one day more."""
+"""A reader is noted once a day, so a game is kept one day longer."""
 
 ROUND_SECONDS = 3600.0
 """How often to look for games that have expired."""
 
 
 class Expiry:
-    """The readers of a store's web games, and the end of those that have none."""
+    """Notes the readers of web games, and deletes the games that have had none for long."""
 
     def __init__(self, games: Games, *, days: int) -> None:
         self._store = games.store
@@ -43,9 +41,9 @@ class Expiry:
         """How many games were deleted here."""
 
     def note_reader(self, live: LiveGame) -> None:
-        """Write down in the background that somebody reads a game, unless the last day shows it."""
+        """Note in the background that somebody reads a game, at most once a day."""
         if (
-            _was_there(live.room, live.played_at) <= self._games.clock() - DAY_MS
+            _last_used(live.room, live.played_at) <= self._games.clock() - DAY_MS
             and live not in self._noting
         ):
             task = self._noting[live] = asyncio.ensure_future(self._note(live))
@@ -62,17 +60,17 @@ class Expiry:
             await self._games.change_room(live, seen)
 
     async def run(self) -> None:
-        """Look at once, and then every hour."""
+        """Look for expired games now, and then every hour."""
         while self._days:
             try:
-                await self.look()
+                await self.delete_expired()
             except NoughtsError as error:
-                log.warning("expiry", extra={"data": {"problem": str(error)[:200]}})
+                warn("expiry", error)
             except Exception:  # the next round is another one
                 log.exception("expiry")
             await asyncio.sleep(ROUND_SECONDS)
 
-    async def look(self) -> None:
+    async def delete_expired(self) -> None:
         """Delete the games that have expired."""
         for live in self._games.all_known():
             if live.streams:
@@ -82,7 +80,7 @@ class Expiry:
             cursor, is_last = "", False
             while not is_last:
                 games, cursor, is_last = await self._games.threads.run(
-                    lambda: _deserted(part, cursor, until)  # noqa: B023 - awaited before the next turn
+                    lambda: _idle_games(part, cursor, until)  # noqa: B023 - awaited before the next turn
                 )
                 for game in games:
                     await self._expire(game, until)
@@ -95,19 +93,19 @@ class Expiry:
             if not await self._games.threads.run(lambda: self._delete(game, until)):
                 return
         except CorruptStore:
-            _warn(game)
+            _warn_damaged(game)
             return
         self.expired += 1
-        log.info("expired", extra={"data": {"game": game[:SHORT_ID]}})
+        log.info("expired", extra=details(game=game[:SHORT_ID]))
         if live := self._games.known(game):
             self._games.forget(live)
 
     def _delete(self, game: str, until: int) -> bool:
-        """Delete a game unless somebody was there after all; return whether it is deleted."""
+        """Delete a game unless it has been used after all; return whether it is deleted."""
         document, records = self._store.document(game), self._store.read(game)
         if document is None or not records:
             return False
-        if _was_there(read_room(document.text), records[-1].at) > until:
+        if _last_used(read_room(document.text), records[-1].at) > until:
             return False
         try:
             self._store.delete(game, at=self._games.clock(), expected=records[-1].next_version)
@@ -120,16 +118,15 @@ class Expiry:
         await asyncio.gather(*self._noting.values(), return_exceptions=True)
 
 
-def _was_there(room: Room, last_played: int) -> int:
-    """Return when somebody was last at a game, in milliseconds since 1970."""
+def _last_used(room: Room, last_played: int) -> int:
+    """Return when a game was last used, in milliseconds since 1970."""
     return max(room.last_seen, last_played)
 
 
-def _deserted(part: EventStore, after: str, until: int) -> tuple[list[str], str, bool]:
-    """Return the games of a page whose rooms say that nobody was there since then.
+def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], str, bool]:
+    """Return the games of a page that were last read before a time, the next cursor, and whether to stop.
 
-    With them come the cursor after the page, and whether there are no more: a room that is written moves
-    to the end, so after the first with a later time all have one.
+    A room that is written moves to the end: after the first with a later time, all have one.
     """
     games: list[str] = []
     # Not `changed_documents`, where one damaged document would hide the page and all that follows.
@@ -143,9 +140,9 @@ def _deserted(part: EventStore, after: str, until: int) -> tuple[list[str], str,
                 return games, cursor, True
             games.append(name)
         except CorruptStore:
-            _warn(name)
+            _warn_damaged(name)
     return games, cursor, len(rows) < PAGE_SIZE
 
 
-def _warn(game: str) -> None:
-    log.warning("expiry", extra={"data": {"game": game[:SHORT_ID], "problem": "damaged, and left alone"}})
+def _warn_damaged(game: str) -> None:
+    warn("expiry", "damaged, and left alone", game=game[:SHORT_ID])

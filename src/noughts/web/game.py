@@ -10,17 +10,15 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from noughts.core.board import Mark
-from noughts.core.errors import RecordError
 from noughts.core.events import Event
 from noughts.core.game import Game, fold
 from noughts.core.player import Player
-from noughts.store.errors import CorruptStore
-from noughts.store.records import Record, read_events
+from noughts.store.records import Record, read_events, replay_records
 from noughts.text.describe import describe
 from noughts.web import schemas
-from noughts.web.room import MarkName, Offer, Room, RoomSeat
+from noughts.web.room import MarkName, Room, RoomOffer, RoomSeat
 
-VisibleRoom: TypeAlias = tuple[Room, bool, bool, int, Offer | None, tuple[Player, ...]]
+VisibleRoom: TypeAlias = tuple[Room, bool, bool, int, RoomOffer | None, tuple[Player, ...]]
 """All that subscribers see of a room: with who is present, how many watch, and the players."""
 
 _encode = msgspec.json.Encoder().encode
@@ -219,7 +217,7 @@ class LiveGame:
         return sum(self.elsewhere.values(), self.here) if self.elsewhere else self.here
 
     @property
-    def offer(self) -> Offer | None:
+    def offer(self) -> RoomOffer | None:
         """What one player has asked the other, unless the game has gone on since."""
         offer = self.room.offer
         return offer if offer and offer.version == self.version else None
@@ -277,10 +275,7 @@ def stored_commands(records: Iterable[Record]) -> list[StoredCommand]:
 
 
 def _fold(commands: Sequence[StoredCommand], start: Game | None = None) -> Game:
-    try:
-        game = fold((event for command in commands for event in command.events), start)
-    except RecordError as error:
-        raise CorruptStore(f"the records do not make a game: {error}") from error
+    game = replay_records(commands, start)
     if game is None:
         raise ValueError("a game has at least one event")
     return game

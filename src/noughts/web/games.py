@@ -1,4 +1,4 @@
-"""The games that this process knows: loaded, played and remembered while somebody looks.
+"""The games in memory: loading, commands and rooms.
 
 All state changes happen in the event loop, one after the other; only the store works in threads. The
 store decides: if another process was faster, the write is refused, and the command is judged again.
@@ -7,7 +7,6 @@ store decides: if another process was faster, the write is refused, and the comm
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,58 +19,51 @@ from noughts.core.events import Event, PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, TakeBack
 from noughts.service import SHORT_ID, Answer, judge
 from noughts.store.appends import Append, append_of
-from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.records import Record, check_id
 from noughts.web.game import LiveGame, StoredCommand, stored_commands
-from noughts.web.problems import ApiError, absent
+from noughts.web.logging import MAX_PROBLEM_LENGTH, details, log
+from noughts.web.problems import ApiError, GamesUnavailable, absent
 from noughts.web.reader import Reader
 from noughts.web.room import Room, read_room, write_room
-from noughts.web.threads import Runner
+from noughts.web.world import World
 from noughts.web.writer import Settle, Writer, outcome_of
-
-log = logging.getLogger("noughts.web")
 
 RETRY_SECONDS = 1.0
 """After a read has failed that subscribers wait for."""
 
 MAX_EVENTS = 1500
-"""After so many events nothing is taken back any more, so that games end."""
+"""After so many events nothing can be taken back, so that games end."""
+
+WENT_BACK = "the store has gone back behind what it had acknowledged"
 
 _REASONS = {
     "gameOver": "the game is over",
-    "noSuchCell": "there is no such cell: cells are 0 to 8",
+    "noSuchCell": "cells are numbered 0 to 8",
     "notYourTurn": "it is the other player's turn",
     "cellTaken": "the cell is taken",
 }
 
 
 class Games:
-    """The games of a store, as far as this process has to do with them."""
+    """The games of a store that this process uses."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        writer: Writer,
-        threads: Runner,
-        *,
-        clock: Callable[[], int],
-        max_cached: int,
-        is_shared: bool,
-    ) -> None:
-        self.store = store
-        self.threads = threads
-        self.clock = clock
-        self.is_shared = is_shared
+    def __init__(self, world: World, writer: Writer) -> None:
+        self.world = world
+        self.settings = world.settings
+        self.store = world.store
+        self.threads = world.reading
+        self.clock = world.clock
+        self.is_shared = world.settings.is_shared
         """True if other processes play the same games: memory may be behind the store."""
         self._writer = writer
-        self._reader = Reader(store, threads)
+        self._reader = Reader(world.store, world.reading)
         self._alive: WeakValueDictionary[str, LiveGame] = WeakValueDictionary()
         """Every game that is in use here: there are never two objects for one id."""
         self._recent: OrderedDict[str, LiveGame] = OrderedDict()
-        """Those that are kept though nothing else uses them, the longest untouched first."""
-        self._max_cached = max_cached
+        """A cache of the games used last, the oldest first."""
+        self._max_cached = world.settings.cached_games
         self._loading: dict[str, asyncio.Future[LiveGame | None]] = {}
         self._creating: set[str] = set()
         self._missed: set[str] = set()
@@ -145,8 +137,8 @@ class Games:
         """Log the first time that a game turns out to be damaged."""
         if game not in self.damaged:
             self.damaged.add(game)
-            data = {"game": game[:SHORT_ID], "problem": str(error)[:200]}
-            log.error("damaged game", extra={"data": data})
+            words = str(error)[:MAX_PROBLEM_LENGTH]
+            log.error("damaged game", extra=details(game=game[:SHORT_ID], problem=words))
 
     def _loaded(self, game: str) -> None:
         self._loading.pop(game, None)
@@ -255,7 +247,7 @@ class Games:
                     self.forget(live)
 
     def _is_behind(self, live: LiveGame, version: int | None) -> bool:
-        """Return whether a game must be read that is at that version, or deleted, in the store."""
+        """Return whether a game must be read: the store has it at a later version, or has deleted it."""
         if version is not None and version <= live.version:
             return False
         if live.is_busy:  # the record may be the one that is being written here
@@ -266,7 +258,7 @@ class Games:
         return True
 
     def refresh_all(self) -> None:
-        """Refresh each game by itself, so that a damaged one doesn't hide the others."""
+        """Refresh each game separately, so that a damaged one doesn't hide the others."""
         for live in self.all_changed():
             self.refresh_soon(live)
 
@@ -329,7 +321,7 @@ class Games:
             if not new:
                 return answer
             if isinstance(command, TakeBack) and answer.version > MAX_EVENTS:
-                raise ApiError("tooLong", f"after {MAX_EVENTS} events nothing is taken back any more")
+                raise ApiError("tooLong", f"after {MAX_EVENTS} events nothing can be taken back")
             if version is None:
                 version = live.version
             append = append_of(live.id, live.version, new, key=key, at=self.clock())
@@ -348,7 +340,7 @@ class Games:
         await self.refresh(live)
         if live.version == version:
             self.forget(live)
-            raise StoreUnavailable("the store has gone back behind what it had acknowledged")
+            raise GamesUnavailable(WENT_BACK)
 
     def forget(self, live: LiveGame) -> None:
         """Drop a game and end its streams; the next request reads it from the store."""
@@ -393,7 +385,7 @@ class Games:
                 await self.refresh(live)
                 if live.revision == write.expected:
                     self.forget(live)
-                    raise StoreUnavailable("the store has gone back behind what it had said") from None
+                    raise GamesUnavailable(WENT_BACK) from None
                 continue
             self.apply_room(live, write.document)
             return

@@ -1,14 +1,10 @@
-"""What the API does, apart from the commands of players: each operation from a request to a response."""
+"""How games begin: creating, joining and playing again."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from base64 import b32encode, urlsafe_b64encode
-from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
-from random import Random
 
 import msgspec
 
@@ -20,37 +16,19 @@ from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, decide, fold
 from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
 from noughts.service import SHORT_ID
-from noughts.store.errors import CorruptStore, StaleVersion, StoreUnavailable
-from noughts.web import analysis, schemas
+from noughts.store.errors import StaleVersion
+from noughts.web import schemas
 from noughts.web.bots import Roster
-from noughts.web.expiry import Expiry
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.limits import Limit
+from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
-from noughts.web.peers import Presence
 from noughts.web.problems import ApiError, absent
-from noughts.web.request import JSON_HEADERS, Request, Response, read_version
-from noughts.web.room import (
-    MARKS,
-    OPEN,
-    PLAYING,
-    MarkName,
-    Offer,
-    Room,
-    RoomSeat,
-    hash_secret,
-    is_same,
-    read_room,
-)
-from noughts.web.seats import Seats
-from noughts.web.settings import Settings
-from noughts.web.threads import Runner
+from noughts.web.request import JSON_HEADERS, Request, Response
+from noughts.web.room import MARKS, MarkName, Room, RoomOffer, RoomSeat, hash_secret, is_same
+from noughts.web.seats import SeatAccess
 
-log = logging.getLogger("noughts.web")
-
-MAX_LISTED = 50
-READY_TIMEOUT_SECONDS = 2.0
 COOKIE_SECONDS = 365 * 24 * 3600
 SECRET_BYTES = 24
 """192 bits, in 32 letters, digits, - and _."""
@@ -62,37 +40,18 @@ REMATCH = msgspec.json.Decoder(schemas.Rematch)
 
 
 class Handlers:
-    """The operations, with what they need."""
+    """The operations that give somebody a seat."""
 
-    def __init__(  # noqa: PLR0913 - all that they need
-        self,
-        settings: Settings,
-        games: Games,
-        seats: Seats,
-        *,
-        presence: Presence,
-        expiry: Expiry,
-        roster: Roster,
-        thinkers: Runner,
-        random: Random,
-        new_id: Callable[[], str],
-        metrics: Metrics,
-        check_store: Callable[[], None],
-    ) -> None:
-        self._settings = settings
+    def __init__(self, games: Games, seats: SeatAccess, roster: Roster, metrics: Metrics) -> None:
         self._games = games
         self._seats = seats
-        self._presence = presence
-        self._expiry = expiry
         self._roster = roster
-        self._thinkers = thinkers
-        self._random = random
-        self._new_id = new_id
         self._metrics = metrics
-        self._check_store = check_store
-        self._creates = Limit("new games", settings.creates_per_minute)
-        self._joins = Limit("attempts to join", settings.joins_per_minute)
-        self._analyses = Limit("analyses", settings.analyses_per_minute)
+        self._settings = games.settings
+        self._random = games.world.random
+        self._new_id = games.world.new_id
+        self._creates = Limit("new games", games.settings.creates_per_minute)
+        self._joins = Limit("attempts to join", games.settings.joins_per_minute)
 
     async def create(self, request: Request) -> Response:
         """Create a game, and take a seat in it."""
@@ -202,8 +161,8 @@ class Handlers:
             raise ApiError("notOver", "the game is not over", version=live.version)
         status = 200
         if live.room.next is None:
-            offer = Offer("rematch", mark, live.version)
-            theirs = Offer("rematch", "O" if mark == "X" else "X", live.version)
+            offer = RoomOffer("rematch", mark, live.version)
+            theirs = RoomOffer("rematch", "O" if mark == "X" else "X", live.version)
 
             def agree(room: Room) -> Room:
                 is_agreed = has_both or not room.needs_consent or room.offer == theirs
@@ -254,111 +213,6 @@ class Handlers:
             live, lambda room: msgspec.structs.replace(room, next=name, offer=None)
         )
 
-    async def read(self, request: Request) -> Response:
-        """Return a game as it is, or as it was at a version."""
-        parameters = request.parameters("version")
-        live = await self._games.find(request.id, is_latest=True)
-        self._expiry.note_reader(live)
-        you = await self._seats.held(live, request)
-        version = live.version
-        if "version" in parameters:
-            version = read_version("version", parameters["version"])
-            if version > live.version:
-                await self._games.refresh(live)
-            if not 1 <= version <= live.version:
-                raise ApiError(
-                    "notFound", f"the game has versions 1 to {live.version}", version=live.version
-                )
-        await self._presence.find(live)
-        return Response(200, _encode(live.snapshot(version, you)))
-
-    async def lobby(self, request: Request) -> Response:
-        """List the games of the lobby: first those with a player present, of these the newest first."""
-        request.parameters()
-        store = self._games.store
-        attended = await self._presence.attended()
-        known = {game: live.room for game in attended if (live := self._games.known(game))}
-        others = [game for game in attended if game not in known][-2 * MAX_LISTED :]
-        damaged: dict[str, CorruptStore] = {}
-        documents = await self._games.threads.run(
-            lambda: (
-                *store.labelled(OPEN, MAX_LISTED, damaged.__setitem__),
-                *store.labelled(PLAYING, MAX_LISTED, damaged.__setitem__),
-                *store.documents_named(others, damaged.__setitem__),
-            )
-        )
-        for game, error in damaged.items():  # they don't hide the others
-            self._games.report_damage(game, error)
-        rooms = dict(known)
-        for document in documents:
-            try:
-                rooms[document.name] = read_room(document.text)
-            except CorruptStore as error:
-                self._games.report_damage(document.name, error)
-        newest = self._games.clock() - 1000 * self._settings.lobby_grace_seconds
-        listed = sorted(
-            [
-                (game, room)
-                for game, room in rooms.items()
-                if game in attended or room.created > newest  # its player may still be connecting
-            ],
-            key=lambda found: (not attended.get(found[0]), -found[1].created),
-        )
-        found = schemas.Lobby(
-            open=[
-                schemas.OpenGame(
-                    id=game,
-                    name=next((name for name in room.names if name), ""),
-                    mark=room.free or "O",
-                    first=room.first,
-                    created=room.created,
-                )
-                for game, room in listed
-                if room.label == OPEN
-            ][:MAX_LISTED],
-            playing=[
-                schemas.PlayedGame(id=game, X=room.names[0] or "", O=room.names[1] or "")
-                for game, room in listed
-                if room.label == PLAYING
-            ][:MAX_LISTED],
-        )
-        return Response(200, _encode(found))
-
-    async def analyse(self, request: Request) -> Response:
-        """Return what each move of a position is worth, and why; or a review of a game."""
-        self._analyses.spend(request)
-        parameters = request.parameters("board", "moves", "first")
-        first = parameters.get("first", "X")
-        if first not in MARKS:
-            raise ApiError("badRequest", f"first is X or O, not {quoted(first)}")
-        if ("board" in parameters) == ("moves" in parameters):
-            raise ApiError("badRequest", "either board is given or moves, such as moves=519")
-        if "board" in parameters:
-            work = self._thinkers.run(lambda: analysis.position(parameters["board"], first))
-        else:
-            work = self._thinkers.run(lambda: analysis.game(parameters["moves"], first))
-        return Response(200, await work)
-
-    async def bots(self, request: Request) -> Response:
-        """List the bots, and exactly how strong each is."""
-        request.parameters()
-        return Response(200, await self._thinkers.run(lambda: analysis.bots(self._roster)))
-
-    def health(self, _request: Request) -> Response:
-        """Report that the server answers, and has not lost its store."""
-        self._check_store()
-        return Response(200, _encode(schemas.Health()))
-
-    async def ready(self, _request: Request) -> Response:
-        """Report whether the games can be reached."""
-        self._check_store()
-        try:
-            async with asyncio.timeout(READY_TIMEOUT_SECONDS):
-                await self._games.threads.run(self._games.store.check)
-        except TimeoutError:
-            raise StoreUnavailable("the store does not answer") from None
-        return Response(200, _encode(schemas.Health()))
-
     def _choose(self, asked: schemas.Choice) -> MarkName:
         return self._random.choice(MARKS) if asked == "random" else asked
 
@@ -367,7 +221,7 @@ class Handlers:
         name = f"{BOT}{policy}"
         if len(name) > LONGEST_NAME or clean_name(name) != name:
             raise UnknownPolicy(f"a bot's policy is written shorter than {quoted(policy)}")
-        await self._thinkers.run(lambda: self._roster.bot(policy))
+        await self._games.world.thinking.run(lambda: self._roster.bot(policy))
         return name
 
     def _seated(
@@ -418,7 +272,7 @@ def _derived_id(text: str) -> str:
 
 def _log(event: str, live: LiveGame, **more: str) -> None:
     """Log an event of a game; its id is cut, because the whole of it allows watching."""
-    log.info(event, extra={"data": {"game": live.id[:SHORT_ID], **more}})
+    log.info(event, extra=details(game=live.id[:SHORT_ID], **more))
 
 
 def _first_events(first: Mark, names: dict[MarkName, str], *, are_entered: bool) -> list[Event]:

@@ -7,34 +7,18 @@ came in the same piece.
 from __future__ import annotations
 
 import asyncio
-import logging
-import socket
-from collections import Counter, deque
-from email.utils import formatdate
+from collections import deque
 from functools import lru_cache, partial
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import unquote
 
 import httptools
 
-from noughts.web.app import App
-from noughts.web.limits import network
 from noughts.web.problems import ApiError
-from noughts.web.request import (
-    HEADERS_READ,
-    MAX_BODY_BYTES,
-    Header,
-    Pending,
-    Request,
-    Response,
-    bare_address,
-    problem,
-)
+from noughts.web.request import HEADERS_READ, MAX_BODY_BYTES, Header, Pending, Request, Response, problem
 from noughts.web.routes import Result
-from noughts.web.streams import Stream
-
-log = logging.getLogger("noughts.web")
+from noughts.web.server import Server
+from noughts.web.streams import EventStream
 
 MAX_HEAD_BYTES = 16 * 1024
 """Of a request's first line and headers together."""
@@ -51,20 +35,8 @@ IDLE_TIMEOUT_SECONDS = 75.0
 MAX_UNSENT_BYTES = 8 * 1024
 """How much may wait to be sent before a reader counts as too slow."""
 
-SEND_BUFFER_BYTES = 64 * 1024
-"""How much the system may hold of what is not read."""
-
 MAX_PIPELINED = 64
 """How many requests may wait for the answer to the one before."""
-
-UNACKNOWLEDGED_MS = 25_000
-"""How long what was sent may stay unacknowledged before the connection is given up."""
-
-REPORT_SECONDS = 10
-"""How often refused connections are logged at most."""
-
-SHUTDOWN_SECONDS = 1.5
-"""How long requests that are being answered may take at the end."""
 
 
 class Connection(asyncio.Protocol):
@@ -103,22 +75,22 @@ class Connection(asyncio.Protocol):
         self._app = server.app
         self._parser = httptools.HttpRequestParser(self)
         self._requests: deque[Request | Response] = deque()
-        """What has come whole, and is to be answered; a refusal of what can't be read is the last."""
+        """Complete requests to answer; a refusal of what can't be read is the last."""
         self._held = b""
         """What came while a request was being answered, before reading was paused."""
-        self._stream: Stream | None = None
+        self._stream: EventStream | None = None
         self._unsent = b""
         """The head of the stream's response, until its first frame."""
         self._refusal: ApiError | None = None
         self._is_last = False
         """True when nothing more is read: the connection is closed after the answers."""
         self._is_slow = False
-        """True while the system takes no more of what is to be sent."""
+        """True while the send buffer is full."""
         self._is_closing = False
         self.is_busy = False
         """True while a request is being answered."""
         self.deadline: float | None = None
-        """When the connection is closed unless a request has come whole."""
+        """When the connection is closed unless a complete request has come."""
         self._reset()
 
     def _reset(self) -> None:
@@ -158,16 +130,16 @@ class Connection(asyncio.Protocol):
         self._answer_next()
 
     def check_deadline(self, now: float) -> None:
-        """Close a connection on which nothing whole has come for too long."""
+        """Close a connection on which no complete request has come for too long."""
         if self.deadline is None or now < self.deadline:
             return
         if self._is_closing:  # what was to be sent is not read
             self._transport.abort()
         elif self.is_busy or self._requests:
-            pass  # the time of what is half read begins after the answers before it
+            pass  # the next request's time starts after the answers before it
         elif self._is_reading:
             seconds = f"{REQUEST_TIMEOUT_SECONDS:.0f} s"
-            self._refuse(ApiError("timeout", f"the request did not come whole within {seconds}"))
+            self._refuse(ApiError("timeout", f"the request was not complete within {seconds}"))
         else:
             self._close()
 
@@ -312,7 +284,7 @@ class Connection(asyncio.Protocol):
         self._reset()
 
     def _stop(self, refusal: ApiError) -> None:
-        """Refuse what is being read; the parser stops at the error."""
+        """Refuse the request that is being read; the parser stops at the error."""
         self._refusal = refusal
         self._is_last = True
         raise ValueError  # not the refusal, which would keep all that is on the stack
@@ -346,7 +318,7 @@ class Connection(asyncio.Protocol):
         if not self._is_closing:
             self._deliver(method, result)
             self._answer_next()
-        elif isinstance(result, Stream):
+        elif isinstance(result, EventStream):
             result.close()
 
     def _deliver(self, method: str, result: Result) -> None:
@@ -382,7 +354,7 @@ class Connection(asyncio.Protocol):
             self.deadline = self._server.now() + seconds
 
     def _refuse(self, refusal: ApiError) -> None:
-        """Refuse a request that never came whole, and close."""
+        """Refuse an incomplete request, and close."""
         self._is_last = True
         self._respond(problem(refusal), is_head=False)
         self._close()
@@ -409,80 +381,6 @@ class Connection(asyncio.Protocol):
             self._close()
 
 
-class Server:
-    """All connections of a process."""
-
-    def __init__(self, app: App, max_connections: int) -> None:
-        self.app = app
-        self._loop = asyncio.get_running_loop()
-        self.now = self._loop.time
-        self.date = b""
-        self._connections: dict[Connection, None] = {}
-        self._per_address: Counter[str] = Counter()
-        self._max_connections = max_connections
-        self._max_per_address = app.settings.connections_per_address
-        self._servers: list[asyncio.Server] = []
-        self._refused = 0
-        self._ticking = asyncio.ensure_future(self._tick())
-
-    async def listen(self, door: socket.socket, times: int) -> None:
-        """Accept connections; with libuv, each time that a socket is listened at lets in one a turn."""
-        for _ in range(times):
-            self._servers.append(
-                await self._loop.create_server(lambda: Connection(self), sock=door.dup(), backlog=4096)
-            )
-
-    def admit(self, connection: Connection, peer: str) -> ApiError | None:
-        """Count a connection, and refuse it if there are too many."""
-        bare = bare_address(peer)
-        address = network(bare)
-        self._connections[connection] = None
-        self._per_address[address] += 1
-        most, here = self._max_per_address, self._per_address[address]
-        if self._max_connections and len(self._connections) > self._max_connections:
-            refusal = ApiError(
-                "tooBusy", "the server has as many connections as it can hold", retry_after=5
-            )
-        elif most and here > most and not self.app.proxies & {bare, "*"}:
-            refusal = ApiError("tooMany", f"one address may have {most} connections", retry_after=5)
-        else:
-            return None
-        self._refused += 1
-        self.app.metrics.connections_refused += 1
-        return refusal
-
-    def remove(self, connection: Connection, peer: str) -> None:
-        address = network(bare_address(peer))
-        self._connections.pop(connection, None)
-        self._per_address[address] -= 1
-        if not self._per_address[address]:
-            del self._per_address[address]
-
-    async def _tick(self) -> None:
-        second = next_report = 0
-        while True:
-            self.date = b"date: %b\r\n" % formatdate(usegmt=True).encode()
-            await asyncio.sleep(1)
-            second += 1
-            now = self.now()
-            for connection in tuple(self._connections):
-                connection.check_deadline(now)
-            if self._refused and second >= next_report:
-                log.warning("connections refused", extra={"data": {"connections": self._refused}})
-                self._refused, next_report = 0, second + REPORT_SECONDS
-
-    async def close(self) -> None:
-        """Accept nothing more, and answer what is being answered."""
-        for server in self._servers:
-            server.close()
-        for connection in tuple(self._connections):
-            connection.shut_down()
-        until = self.now() + SHUTDOWN_SECONDS
-        while self.now() < until and any(one.is_busy for one in self._connections):
-            await asyncio.sleep(0.02)
-        self._ticking.cancel()
-
-
 @lru_cache(maxsize=16)  # each goes to several connections
 def _chunk(frame: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(frame), frame)
@@ -500,24 +398,3 @@ def _path_of(url: bytes) -> bytes:
     if url.startswith((b"http://", b"https://")):
         return b"/" + url.partition(b"://")[2].partition(b"/")[2]
     return url
-
-
-def listening_socket(host: str, port: int) -> socket.socket:
-    """Return a socket for connections, with little room for what is not read."""
-    if not host:
-        raise ValueError("there is no such address")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-        options: dict[str, Any] = {"TCP_NODELAY": 1, "TCP_USER_TIMEOUT": UNACKNOWLEDGED_MS}
-        for name, value in options.items():
-            if hasattr(socket, name):
-                found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-        found.bind((host, port))
-    except BaseException:
-        found.close()
-        raise
-    found.set_inheritable(True)
-    return found

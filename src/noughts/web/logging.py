@@ -1,4 +1,4 @@
-"""The server's log: one line of JSON for each thing that happened. It never has a secret in it."""
+"""The server's log: one line of JSON for each event, never with a secret in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,19 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+
+log = logging.getLogger("noughts.web")
+
+MAX_PROBLEM_LENGTH = 200
+
+
+def details(**data: object) -> dict[str, object]:
+    """Return what a record of the log has apart from its event, for `extra`."""
+    return {"data": data}
+
+
+def warn(event: str, problem: object, **data: object) -> None:
+    log.warning(event, extra=details(**data, problem=str(problem)[:MAX_PROBLEM_LENGTH]))
 
 
 class JsonLines(logging.Formatter):
@@ -26,7 +39,6 @@ class JsonLines(logging.Formatter):
 def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logger = logging.getLogger("noughts.web")
-    logger.handlers = [handler]
-    logger.propagate = False
-    logger.setLevel(level.upper())
+    log.handlers = [handler]
+    log.propagate = False
+    log.setLevel(level.upper())

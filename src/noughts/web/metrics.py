@@ -1,4 +1,4 @@
-"""What is counted, in the text that Prometheus reads."""
+"""Metrics in the format of Prometheus."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ HELP = {
     "commits": ("counter", "Commits of events and documents."),
     "commits_failed": ("counter", "Commits that failed."),
     "commands_recorded": ("counter", "Commands and documents that commits were asked to write."),
-    "games_expired": ("counter", "Games deleted because nobody had come for long."),
+    "games_expired": ("counter", "Games deleted because they were idle for long."),
     "games_damaged": ("counter", "Games that turned out to be damaged."),
-    "turns_missed": ("counter", "Turns of bots that only the check every second has found."),
+    "turns_missed": ("counter", "Turns of bots that only the check every second found."),
     "turns_waiting": ("gauge", "Bots that have to move."),
     "streams": ("gauge", "Streams that are open."),
     "live_games": ("gauge", "Games in memory."),
@@ -24,7 +24,7 @@ HELP = {
 
 
 class Metrics:
-    """Counters, and numbers that are looked up when they are asked for."""
+    """Counters, and numbers that are looked up when they are read."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()

@@ -20,8 +20,8 @@ from noughts.web.limits import Limit
 from noughts.web.metrics import Metrics
 from noughts.web.problems import ApiError
 from noughts.web.request import Pending, Request, Response
-from noughts.web.room import MARKS, MarkName, Offer, hash_secret
-from noughts.web.seats import Seats
+from noughts.web.room import MARKS, MarkName, RoomOffer, hash_secret
+from noughts.web.seats import SeatAccess
 
 TOKENS = {(mark, cell): PlaceToken(Mark(mark), cell) for mark in MARKS for cell in range(9)}
 ROUTE = f"{schemas.BASE}/games/{{id}}/moves"
@@ -30,20 +30,19 @@ ACTION = msgspec.json.Decoder(schemas.Action)
 REPLY = msgspec.json.Decoder(schemas.TakeBackReply)
 
 
-class Moves:
+class MoveHandlers:
     """Judges commands and has them recorded."""
 
     def __init__(
         self,
         games: Games,
-        seats: Seats,
-        limit: Limit,
+        seats: SeatAccess,
         metrics: Metrics,
         start: Callable[[str, Coroutine[None, None, Response]], Pending[Response]],
     ) -> None:
         self._games = games
         self._seats = seats
-        self._limit = limit
+        self._limit = Limit("moves", games.settings.moves_per_minute)
         self._metrics = metrics
         self._start = start
         """Runs a handler in a task whose result is a response, whatever happens."""
@@ -114,7 +113,7 @@ class Moves:
         answer, new = self._judge(live, command, body.version, body.key)
         if not new:  # it was taken back before
             return _moved(200, answer.version, serialize(answer.events)[0])
-        offer = Offer("takeBack", mark, live.version)
+        offer = RoomOffer("takeBack", mark, live.version)
         await self._games.change_room(live, lambda room: msgspec.structs.replace(room, offer=offer))
         return _moved(202, live.version, "", offer)
 
@@ -131,7 +130,7 @@ class Moves:
             return _moved(200, live.version, "")
         offer = live.offer
         if offer is None or offer.kind != "takeBack" or offer.mark == mark:
-            raise ApiError("noOffer", "there is nothing to answer", version=live.version)
+            raise ApiError("noOffer", "no offer is waiting for your answer", version=live.version)
         if body.accept:
             return await self._act(live, theirs, offer.version, body.key)
         await self._games.change_room(
@@ -157,7 +156,7 @@ class Moves:
         return _moved(200, answer.version, serialize(answer.events)[0])
 
 
-def _moved(status: int, version: int, text: str, offer: Offer | None = None) -> Response:
+def _moved(status: int, version: int, text: str, offer: RoomOffer | None = None) -> Response:
     """Return what a command led to; the text is that of the record."""
     offered = f'{{"kind":"{offer.kind}","mark":"{offer.mark}"}}' if offer else "null"
     events = text.replace("\n", ",")

@@ -56,7 +56,7 @@ def document() -> dict[str, Any]:
         "components": {
             "schemas": dict(components),
             "securitySchemes": {
-                "secret": {"type": "http", "scheme": "bearer", "description": "The secret of a seat"},
+                "secret": {"type": "http", "scheme": "bearer", "description": "The secret of a seat"}
             },
         },
     }

@@ -1,4 +1,4 @@
-"""Other processes that serve the same games: what they change, and who has a stream from them.
+"""Other processes that serve the same games: their changes, and who is connected to them.
 
 The store names what others have changed. Who is present is shared by documents, one for each game and
 process; a process that has been silent for a while is gone, and with it everybody connected to it.
@@ -7,8 +7,7 @@ process; a process that has been silent for a while is gone, and with it everybo
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -20,10 +19,9 @@ from noughts.store.errors import CorruptStore, StaleVersion, StoreLost
 from noughts.store.watch import ANYTHING
 from noughts.web.game import LiveGame, Present
 from noughts.web.games import Games
+from noughts.web.logging import MAX_PROBLEM_LENGTH, details, log, warn
 from noughts.web.room import OPEN, PLAYING
 from noughts.web.writer import Writer
-
-log = logging.getLogger("noughts.web")
 
 GATHER_SECONDS, GATHER_ALONE_SECONDS = 0.01, 0.2
 """How long changes gather before they are read; longer if no other process is expected."""
@@ -37,7 +35,7 @@ LEAVE_DELAY_SECONDS = 1.0
 """Somebody who is back within this time was never away: a page that reloads, for example."""
 
 HEARTBEAT_SECONDS, GONE_SECONDS = 10.0, 35.0
-"""How often a process says that it lives, and after how long a silence it counts as gone."""
+"""How often a process writes that it is alive, and after how long a silence it counts as gone."""
 
 _PROCESS, GOODBYE = "process-", "0"
 
@@ -50,27 +48,18 @@ def is_presence(name: str) -> bool:
     return "-" in name
 
 
-class PresentAt(Present, frozen=True):
-    """Who is present at a process, as it writes it."""
-
-    lobby: bool = False
-
-    def present(self) -> Present:
-        return Present(self.X, self.O, self.watching)
-
-
 class Presence:
     """Who is present, at this process and at others."""
 
-    def __init__(self, games: Games, writer: Writer, process: str, *, grace_seconds: int) -> None:
+    def __init__(self, games: Games, writer: Writer, process: str) -> None:
         self._games = games
         self._writer = writer
         self._is_shared = games.is_shared
         self._process = process
         self._written: dict[str, Present] = {}
         self._writing: set[str] = set()
-        self._last_heard: dict[str, float] = {}
-        self._grace_seconds = grace_seconds
+        self._last_seen: dict[str, float] = {}
+        self._grace_seconds = games.settings.lobby_grace_seconds
         self._attended: dict[str, set[str]] = {}
         """Lobby games with a player connected, and the processes that they are connected to."""
         self._left: dict[str, float] = {}
@@ -114,15 +103,15 @@ class Presence:
         """Write who is present here, until nothing has changed meanwhile."""
         try:
             while (here := live.here) != self._written.get(live.id, Present()):
-                present = PresentAt(here.X, here.O, here.watching, live.room.lobby)
-                name, text = f"{live.id}-{self._process}", msgspec.json.encode(present).decode()
+                name = f"{live.id}-{self._process}"
+                text = msgspec.json.encode((here, live.room.lobby)).decode()
                 revision = live.presence_revision
                 live.presence_revision = await self._write(name, text, revision, live.id)
                 self._written[live.id] = here
                 if here == Present():
                     del self._written[live.id]
         except NoughtsError as error:
-            _warn("presence", error)
+            warn("presence", error)
         finally:
             self._writing.discard(live.id)
 
@@ -153,15 +142,15 @@ class Presence:
             if not self.concerns(document.name):
                 continue
             process = document.name.rpartition("-")[2]
-            if process not in self._last_heard:
+            if process not in self._last_seen:
                 beat = await run(lambda: store.document(_PROCESS + process))  # noqa: B023 - awaited before the next turn
                 if beat is None or self._games.clock() - int(beat.text) > GONE_SECONDS * 1000:
                     continue
-                self._last_heard[process] = self._loop.time()
+                self._last_seen[process] = self._loop.time()
             self.on_document(document)
 
     def concerns(self, name: str) -> bool:
-        """Return whether another process says by a document of that name who is present."""
+        """Return whether a document of that name says who is present at another process."""
         kind, _, process = name.rpartition("-")
         return bool(kind) and process != self._process
 
@@ -173,15 +162,14 @@ class Presence:
         if document.text == GOODBYE and not document.label:
             self._forget({process})
             return
-        self._last_heard[process] = self._loop.time()
+        self._last_seen[process] = self._loop.time()
         if not document.label:
             return
         try:
-            written = msgspec.json.decode(document.text, type=PresentAt)
+            present, is_in_lobby = msgspec.json.decode(document.text, type=tuple[Present, bool])
         except msgspec.MsgspecError:
             return
-        present = written.present()
-        if written.lobby:
+        if is_in_lobby:
             self._attend(document.label, process, is_there=bool(present.X or present.O))
         live = self._games.known(document.label)
         if live:
@@ -231,10 +219,10 @@ class Presence:
                     _PROCESS + self._process, str(self._games.clock()), self._revision
                 )
             except NoughtsError as error:
-                _warn("presence", error)
+                warn("presence", error)
             await asyncio.sleep(HEARTBEAT_SECONDS)
             now = self._loop.time()
-            self._forget({one for one, heard in self._last_heard.items() if now - heard > GONE_SECONDS})
+            self._forget({one for one, seen in self._last_seen.items() if now - seen > GONE_SECONDS})
             for live in self._games.all_known():  # what could not be written is written now
                 if live.here != self._written.get(live.id, Present()) and live.timer is None:
                     self.joined(live)
@@ -242,7 +230,7 @@ class Presence:
     def _forget(self, processes: set[str]) -> None:
         """Forget everybody who was connected to these processes."""
         for process in processes:
-            self._last_heard.pop(process, None)
+            self._last_seen.pop(process, None)
             for game in tuple(self._attended):
                 self._attend(game, process, is_there=False)
         for live in self._games.all_known() if processes else ():
@@ -255,7 +243,7 @@ class Presence:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop, and tell the other processes that nobody is connected here any more."""
+        """Stop, and let the other processes know that nobody is connected here any more."""
         self._is_closed = True
         for task in tuple(self._tasks):
             task.cancel()
@@ -268,20 +256,12 @@ class Presence:
 class Follower:
     """Applies what other processes write, and so passes it on to the streams of this one."""
 
-    def __init__(
-        self,
-        games: Games,
-        presence: Presence,
-        changes: Callable[[], Awaitable[set[str] | None]],
-        on_lost: Callable[[StoreLost], None],
-        cursor: str,
-    ) -> None:
+    def __init__(self, games: Games, presence: Presence, on_lost: Callable[[StoreLost], None]) -> None:
         self._games = games
         self._presence = presence
-        self._changes = changes
-        """Waits until the store names what others have changed, or says that anything may have."""
         self._on_lost = on_lost
-        self._cursor = cursor
+        self._changes = games.world.changes
+        self._cursor = games.world.documents_cursor
         """Up to where documents are known."""
 
     async def run(self) -> None:
@@ -299,10 +279,11 @@ class Follower:
                 self._on_lost(error)
                 return
             except CorruptStore as error:
-                log.error("following", extra={"data": {"problem": str(error)[:200]}})  # noqa: TRY400 - the message says it all
+                words = str(error)[:MAX_PROBLEM_LENGTH]
+                log.error("following", extra=details(problem=words))  # noqa: TRY400 - the message says it all
                 is_behind = not await self._skip_damage()
             except NoughtsError as error:
-                _warn("following", error)
+                warn("following", error)
             except Exception:
                 log.exception("following")
             await asyncio.sleep(RETRY_SECONDS)
@@ -345,7 +326,3 @@ class Follower:
 
 def _ignore(_name: str, _error: CorruptStore) -> None:
     """Pass over a damaged document: it is reported where it is needed."""
-
-
-def _warn(what: str, error: NoughtsError) -> None:
-    log.warning(what, extra={"data": {"problem": str(error)[:200]}})

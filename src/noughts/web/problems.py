@@ -25,15 +25,15 @@ class Problem(msgspec.Struct, omit_defaults=True, frozen=True):
 
 CODES: dict[str, tuple[int, str]] = {
     "badRequest": (400, "The request cannot be read"),
-    "nameRefused": (400, "The name cannot be taken"),
-    "unknownPolicy": (400, "There is no such bot"),
+    "nameRefused": (400, "The name is not allowed"),
+    "unknownPolicy": (400, "Unknown bot"),
     "unreadable": (400, "That is not a position or a game"),
     "notAcceptedHere": (403, "The request comes from another site"),
-    "notFound": (404, "There is no such thing for you"),
-    "methodNotAllowed": (405, "That cannot be done there"),
+    "notFound": (404, "Not found"),
+    "methodNotAllowed": (405, "Method not allowed"),
     "timeout": (408, "The request took too long"),
     "gameOver": (409, "The game is over"),
-    "noSuchCell": (409, "There is no such cell"),
+    "noSuchCell": (409, "No such cell"),
     "notYourTurn": (409, "It is not your turn"),
     "cellTaken": (409, "The cell is taken"),
     "notReady": (409, "Nobody has joined yet"),
@@ -42,8 +42,8 @@ CODES: dict[str, tuple[int, str]] = {
     "seatTaken": (409, "The seat is taken"),
     "alreadyOver": (409, "The game is over"),
     "notOver": (409, "The game is not over"),
-    "nothingToTakeBack": (409, "There is nothing to take back"),
-    "noOffer": (409, "There is nothing to answer"),
+    "nothingToTakeBack": (409, "Nothing to take back"),
+    "noOffer": (409, "No offer to answer"),
     "tooLong": (409, "The game has become too long"),
     "tooLarge": (413, "The request is too large"),
     "wrongType": (415, "The request is not JSON"),
@@ -53,6 +53,21 @@ CODES: dict[str, tuple[int, str]] = {
     "storeUnavailable": (503, "The games cannot be reached now"),
     "tooBusy": (503, "The server is full"),
 }
+
+
+class InvalidSetting(errors.NoughtsError):
+    """A setting of the server that can't be used."""
+
+
+class GamesUnavailable(errors.NoughtsError):
+    """The store doesn't answer, or not with what it had acknowledged."""
+
+
+class ServerFailed(errors.NoughtsError):
+    """The server can't go on, and ends."""
+
+    exit_code = 1
+
 
 # The first that an error is an instance of is its code.
 _CODES_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
@@ -71,17 +86,16 @@ _CODES_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
     (errors.PolicyError, "unknownPolicy"),
     (errors.NotationError, "unreadable"),
     (errors.StoreError, "storeUnavailable"),
+    (GamesUnavailable, "storeUnavailable"),
+    (ServerFailed, "storeUnavailable"),
     (errors.RecordError, "storeUnavailable"),
 )
 
 STORE_LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
+WRITER_CRASHED = "the thread that writes to the store has crashed"
 UNAVAILABLE = "the games cannot be reached now: try again in a moment"
 DAMAGED = "this game is damaged: its record has changed since it was written"
 ABSENT = "there is no such game, or there is no seat of yours at it"
-
-
-class InvalidSetting(errors.NoughtsError):
-    """A setting of the server that can't be used."""
 
 
 class ApiError(errors.NoughtsError):
@@ -95,13 +109,10 @@ class ApiError(errors.NoughtsError):
         self.status, self.title = CODES[code]
         self.version = version
         self.retry_after = retry_after
-
-    @property
-    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        """The headers that belong to it beside those of every problem."""
-        if self.retry_after is None:
-            return ()
-        return ((b"retry-after", str(self.retry_after).encode()),)
+        self.headers: tuple[tuple[bytes, bytes], ...] = ()
+        """Those apart from the headers of every problem."""
+        if retry_after is not None:
+            self.headers = ((b"retry-after", str(retry_after).encode()),)
 
     def body(self) -> bytes:
         detail = str(self)
@@ -118,7 +129,7 @@ def api_error(error: errors.NoughtsError) -> ApiError:
     code = next((code for kind, code in _CODES_OF_ERRORS if isinstance(error, kind)), "badRequest")
     if code != "storeUnavailable":
         return ApiError(code, str(error))
-    if isinstance(error, errors.StoreLost):
+    if isinstance(error, errors.StoreLost | ServerFailed):
         return ApiError(code, STORE_LOST, retry_after=1)
     if isinstance(error, errors.CorruptStore | errors.RecordError):
         return ApiError(code, DAMAGED)

@@ -1,4 +1,4 @@
-"""Group reads: what is asked for while reads are under way shares the next one."""
+"""Group reads: requests that arrive during a read share the next one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 from noughts.core.errors import NoughtsError
 from noughts.store.base import EventStore
 from noughts.store.documents import Document
-from noughts.store.errors import CorruptStore, NoSuchGame
+from noughts.store.errors import CorruptStore
 from noughts.store.records import Record
-from noughts.web.threads import Runner
+from noughts.web.world import Runner
 
 Found: TypeAlias = tuple[Document | None, tuple[Record, ...]]
 
@@ -77,8 +77,8 @@ class Reader:
         except CorruptStore:  # a damaged game doesn't hide the others
             return [self._read_one(game, version) for game, version in wanted]
         return [
-            (documents.get(game), records[game]) if game in records else _deleted(game)
-            for game, _ in wanted
+            (documents.get(game), records[game]) if game in records else self._read_one(game, version)
+            for game, version in wanted
         ]
 
     def _read_one(self, game: str, after: int) -> Found | NoughtsError:
@@ -86,7 +86,3 @@ class Reader:
             return self._store.document(game), self._store.read(game, after)
         except NoughtsError as error:
             return error
-
-
-def _deleted(game: str) -> NoSuchGame:
-    return NoSuchGame(f"game {game} was deleted")

@@ -1,4 +1,4 @@
-"""Requests and responses, as the application sees them: whole, and from any server."""
+"""Requests and responses, independent of the server."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Transport(Protocol):
 
 
 def problem(error: ApiError) -> Response:
-    """Return the response to what was refused."""
+    """Return the response for a refusal."""
     return Response(error.status, error.body(), (*_PROBLEM_HEADERS, *error.headers))
 
 
@@ -118,7 +118,7 @@ def bare_address(address: str) -> str:
 
 
 class Request(msgspec.Struct):
-    """A request that has come whole."""
+    """A complete request."""
 
     method: str
     path: str
@@ -135,7 +135,7 @@ class Request(msgspec.Struct):
     proxies: frozenset[str] = frozenset()
     """The addresses of proxies that are trusted."""
     id: str = ""
-    """What the path has in place of the route's parameter."""
+    """The value of the route's parameter."""
 
     @property
     def address(self) -> str:
@@ -173,7 +173,7 @@ class Request(msgspec.Struct):
         return tuple([one.decode("latin-1") for one in found[:4] if 0 < len(one) <= MAX_SECRET_LENGTH])
 
     def check_origin(self, own: str) -> None:
-        """Refuse what another site has made somebody's browser send."""
+        """Refuse a cross-site request from a browser."""
         origin = self.headers.get(b"origin")
         if origin is not None:
             expected = own or f"{self.origin_scheme}://{self.text(b'host')}"
@@ -182,7 +182,7 @@ class Request(msgspec.Struct):
             # A browser that doesn't send an origin sends this; a program sends neither.
             is_ours = self.headers.get(b"sec-fetch-site", b"none") in (b"none", b"same-origin")
         if not is_ours:
-            raise ApiError("notAcceptedHere", "a page of another site cannot act here for its reader")
+            raise ApiError("notAcceptedHere", "requests from pages of other sites are not accepted")
 
     def parameters(self, *known: str) -> dict[str, str]:
         """Read the query, which has only these parameters, each once."""
@@ -193,7 +193,7 @@ class Request(msgspec.Struct):
         try:
             pairs = parse_qsl(self.query.decode("ascii"), keep_blank_values=True, strict_parsing=True)
         except ValueError:
-            raise ApiError("badRequest", "the query cannot be read: it is like NAME=VALUE") from None
+            raise ApiError("badRequest", "the query is not NAME=VALUE") from None
         found: dict[str, str] = {}
         for name, value in pairs:
             if name not in known:
@@ -214,8 +214,8 @@ class Request(msgspec.Struct):
         except msgspec.ValidationError as error:
             words = str(error)
             if "$.cell" in words and "Invalid enum value" in words:
-                raise ApiError("noSuchCell", "there is no such cell: cells are 0 to 8") from None
-            raise ApiError("badRequest", f"the body cannot be taken: {words[:200]}") from None
+                raise ApiError("noSuchCell", "cells are numbered 0 to 8") from None
+            raise ApiError("badRequest", f"the body is not valid: {words[:200]}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise ApiError("badRequest", "the body is not JSON") from None
 

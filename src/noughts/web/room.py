@@ -1,4 +1,4 @@
-"""The room of a game: its seats, its invitation, offers and score, kept as a document beside the records.
+"""The room of a game: its seats, invitation, offers and score, stored as a document.
 
 Secrets are random, kept as hashes, and compared in constant time.
 """
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from noughts.store.errors import CorruptStore
+from noughts.store.documents import decode_text
 
 OPEN, PLAYING, PRIVATE = "open", "playing", ""
 """The labels of rooms in the store: with a free seat for anybody, with a game to watch, all others."""
@@ -47,7 +47,7 @@ class RoomSeat(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.secret is not None or self.bot is not None
 
 
-class Offer(msgspec.Struct, frozen=True):
+class RoomOffer(msgspec.Struct, frozen=True):
     """A question to the opponent; it lapses when the game goes on."""
 
     kind: Literal["takeBack", "rematch"]
@@ -64,7 +64,7 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
     invite: str | None = None
     """The hash of the code that takes the free seat, once."""
     lobby: bool = False
-    offer: Offer | None = None
+    offer: RoomOffer | None = None
     score: tuple[int, int, int] = (0, 0, 0)
     """Wins of X, wins of O and draws before this game."""
     next: str | None = None
@@ -96,7 +96,7 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def free(self) -> MarkName | None:
-        """The seat that nobody has."""
+        """The free seat."""
         return next((mark for mark in MARKS if not self.seat(mark).is_taken), None)
 
     @property
@@ -132,7 +132,4 @@ def write_room(room: Room) -> str:
 
 
 def read_room(text: str) -> Room:
-    try:
-        return _decoder.decode(text)
-    except msgspec.MsgspecError as error:
-        raise CorruptStore(f"a room cannot be read: {error}") from error
+    return decode_text(text, _decoder.decode)

@@ -9,13 +9,14 @@ import msgspec
 
 from noughts.web import schemas
 from noughts.web.handlers import Handlers
-from noughts.web.moves import Moves
+from noughts.web.moves import MoveHandlers
 from noughts.web.problems import ApiError
+from noughts.web.queries import Queries
 from noughts.web.request import Pending, Request, Response
 from noughts.web.schemas import BASE
-from noughts.web.streams import Stream, Streams
+from noughts.web.streams import EventStream, Streams
 
-Result: TypeAlias = Response | Stream
+Result: TypeAlias = Response | EventStream
 Handler: TypeAlias = Callable[[Request], Result | Pending[Result] | Awaitable[Result]]
 
 
@@ -28,16 +29,19 @@ class Parameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One thing that the API can do."""
+    """One thing that the API can do; it is a POST if it takes a body."""
 
-    method: str
     path: str
     handler: Callable[..., object]
-    """A method of `Handlers`, `Moves` or `Streams`."""
+    """A method of `Handlers`, `MoveHandlers`, `Queries` or `Streams`."""
     answers: dict[int, type[msgspec.Struct]]
-    problems: tuple[str, ...]
+    problems: tuple[str, ...] = ()
     body: type[msgspec.Struct] | None = None
     query: tuple[Parameter, ...] = ()
+
+    @property
+    def method(self) -> str:
+        return "POST" if self.body else "GET"
 
     @property
     def route(self) -> str:
@@ -49,106 +53,70 @@ class Operation(NamedTuple):
 
 
 JOIN = "/games/{id}/join"
+_TEXT = {"type": "string"}
 _VERSION = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
 _MARK = {"type": "string", "enum": ["X", "O"], "default": "X"}
 _ACTING = ("notFound", "staleVersion", "keyReused", "tooLong")
+_MOVING = (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notReady")
+_CREATING = ("nameRefused", "unknownPolicy", "keyReused")
+_JOINING = ("nameRefused", "notFound", "seatTaken", "alreadyOver")
+
+_AT = Parameter("version", "As it was at this version; without it, as it is", _VERSION)
+_AFTER = Parameter("after", "The version that you have seen; Last-Event-ID counts more", _VERSION)
+_BOARD = Parameter("board", "A position, such as X__/_O_/___", _TEXT)
+_PLAYED = Parameter("moves", "A game, such as 519", _TEXT)
+_FIRST = Parameter("first", "Who started; without it, X", _MARK)
 
 OPERATIONS: tuple[Operation, ...] = (
+    Operation("/games", Handlers.create, {201: schemas.Seated}, _CREATING, schemas.Create),
+    Operation("/games", Queries.lobby, {200: schemas.Lobby}),
+    Operation("/games/{id}", Queries.read, {200: schemas.Game}, ("notFound",), query=(_AT,)),
+    Operation(JOIN, Handlers.join, {200: schemas.Seated}, _JOINING, schemas.Join),
+    Operation("/games/{id}/moves", MoveHandlers.move, {200: schemas.Moved}, _MOVING, schemas.Move),
     Operation(
-        "POST",
-        "/games",
-        Handlers.create,
-        {201: schemas.Seated},
-        ("nameRefused", "unknownPolicy", "keyReused"),
-        body=schemas.Create,
-    ),
-    Operation("GET", "/games", Handlers.lobby, {200: schemas.Lobby}, ()),
-    Operation(
-        "GET",
-        "/games/{id}",
-        Handlers.read,
-        {200: schemas.Game},
-        ("notFound",),
-        query=(Parameter("version", "As it was at this version; without it, as it is", _VERSION),),
-    ),
-    Operation(
-        "POST",
-        JOIN,
-        Handlers.join,
-        {200: schemas.Seated},
-        ("nameRefused", "notFound", "seatTaken", "alreadyOver"),
-        body=schemas.Join,
-    ),
-    Operation(
-        "POST",
-        "/games/{id}/moves",
-        Moves.move,
-        {200: schemas.Moved},
-        (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notReady"),
-        body=schemas.Move,
-    ),
-    Operation(
-        "POST",
         "/games/{id}/resign",
-        Moves.resign,
+        MoveHandlers.resign,
         {200: schemas.Moved},
         (*_ACTING, "alreadyOver"),
-        body=schemas.Action,
+        schemas.Action,
     ),
     Operation(
-        "POST",
         "/games/{id}/take-back",
-        Moves.take_back,
+        MoveHandlers.take_back,
         {200: schemas.Moved, 202: schemas.Moved},
         (*_ACTING, "alreadyOver", "nothingToTakeBack"),
-        body=schemas.Action,
+        schemas.Action,
     ),
     Operation(
-        "POST",
         "/games/{id}/take-back/answer",
-        Moves.answer,
+        MoveHandlers.answer,
         {200: schemas.Moved},
         (*_ACTING, "noOffer"),
-        body=schemas.TakeBackReply,
+        schemas.TakeBackReply,
     ),
     Operation(
-        "POST",
         "/games/{id}/rematch",
         Handlers.rematch,
         {200: schemas.Seated, 201: schemas.Seated, 202: schemas.Moved},
         ("notFound", "notOver"),
-        body=schemas.Rematch,
+        schemas.Rematch,
     ),
+    Operation("/games/{id}/events", Streams.subscribe, {}, ("notFound", "staleVersion"), query=(_AFTER,)),
     Operation(
-        "GET",
-        "/games/{id}/events",
-        Streams.subscribe,
-        {},
-        ("notFound", "staleVersion"),
-        query=(
-            Parameter("after", "The version that you have seen; Last-Event-ID counts more", _VERSION),
-        ),
-    ),
-    Operation(
-        "GET",
         "/analysis",
-        Handlers.analyse,
+        Queries.analyse,
         {200: schemas.Analysis},
         ("unreadable",),
-        query=(
-            Parameter("board", "A position, such as X__/_O_/___", {"type": "string"}),
-            Parameter("moves", "A game, such as 519", {"type": "string"}),
-            Parameter("first", "Who started; without it, X", _MARK),
-        ),
+        query=(_BOARD, _PLAYED, _FIRST),
     ),
-    Operation("GET", "/bots", Handlers.bots, {200: schemas.Bots}, ()),
-    Operation("GET", "/health", Handlers.health, {200: schemas.Health}, ()),
-    Operation("GET", "/ready", Handlers.ready, {200: schemas.Health}, ()),
+    Operation("/bots", Queries.bots, {200: schemas.Bots}),
+    Operation("/health", Queries.health, {200: schemas.Health}),
+    Operation("/ready", Queries.ready, {200: schemas.Health}),
 )
 
 
 class Route(NamedTuple):
-    """A path with a parameter at most, and what is done there."""
+    """A path with at most one parameter, and its handler."""
 
     method: str
     path: str
@@ -168,7 +136,10 @@ class Router:
             if place is not None:
                 parts[place] = "*"
                 self._places.setdefault(len(parts), set()).add(place)
-            self._routes.setdefault("/".join(parts), {})[route.method] = route
+            methods = self._routes.setdefault("/".join(parts), {})
+            methods[route.method] = route
+            if route.method == "GET" and not route.path.endswith("/events"):
+                methods["HEAD"] = route
 
     def find(self, request: Request) -> Route:
         """Return the route, and give the request its parameter; or refuse."""
@@ -184,27 +155,11 @@ class Router:
                     break
                 parts[place] = parameter
             else:
-                raise ApiError("notFound", "there is nothing at that address")
+                raise ApiError("notFound", "nothing is at that address")
         method = request.method
         route = methods.get(method)
-        if route is None and method == "HEAD":
-            route = methods.get("GET")
-            if route and route.path.endswith("/events"):
-                route = None
         if route is None:
-            raise MethodNotAllowed(method, methods.values())
+            error = ApiError("methodNotAllowed", f"{method[:20]} is not allowed for this address")
+            error.headers = ((b"allow", ", ".join(sorted(methods)).encode()),)
+            raise error
         return route
-
-
-class MethodNotAllowed(ApiError):
-    """A method that the path does not have."""
-
-    def __init__(self, method: str, routes: Iterable[Route]) -> None:
-        super().__init__("methodNotAllowed", f"{method[:20]} cannot be done there")
-        self._allowed = {route.method for route in routes}
-        if any(route.method == "GET" and not route.path.endswith("/events") for route in routes):
-            self._allowed.add("HEAD")
-
-    @property
-    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        return ((b"allow", ", ".join(sorted(self._allowed)).encode()),)

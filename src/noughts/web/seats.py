@@ -10,12 +10,12 @@ from noughts.web.request import Request
 from noughts.web.room import MarkName
 
 
-class Seats:
+class SeatAccess:
     """Checks the secrets that come with requests; wrong ones are limited per address."""
 
-    def __init__(self, games: Games, wrong_secrets: Limit) -> None:
+    def __init__(self, games: Games) -> None:
         self._games = games
-        self._wrong_secrets = wrong_secrets
+        self._wrong_secrets = Limit("wrong secrets", games.settings.wrong_secrets_per_minute)
 
     async def held(self, live: LiveGame, request: Request) -> tuple[MarkName, ...]:
         """Return the seats whose secrets came with a request."""

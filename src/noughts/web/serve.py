@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import resource
@@ -19,20 +20,20 @@ import msgspec
 
 from noughts.bots.policy import Policy
 from noughts.core.errors import NoughtsError, quoted
-from noughts.store.errors import StoreLost, StoreUnavailable
 from noughts.store.urls import open_store
+from noughts.web.app import App, open_app
 from noughts.web.bots import read_policies, split_offered
-from noughts.web.http import Server, listening_socket
+from noughts.web.http import Connection
 from noughts.web.logging import log_to_stderr
-from noughts.web.problems import InvalidSetting
-from noughts.web.runtime import Runtime, freeze_memory
+from noughts.web.problems import InvalidSetting, ServerFailed
+from noughts.web.server import Server, listening_socket
 from noughts.web.settings import Settings, from_environment
 
 ACCEPTED_AT_ONCE = 16
-"""How often a single process listens at its socket: libuv lets in one connection each time and turn.
+"""How often a single process listens at its socket: libuv accepts one connection per listener and turn.
 
-When many come at once, as they do when games begin, they would wait for hundreds of turns. Of several
-workers each listens once, so that all get something to do.
+Many connections that come at once would wait for hundreds of turns. Each of several workers listens
+once, so that all get work.
 """
 
 RESTART_SECONDS = 1.0
@@ -41,8 +42,8 @@ RESTART_SECONDS = 1.0
 RESERVED_DESCRIPTORS = 64
 """Kept free of connections: for the store, and for tools that inspect the process."""
 
-STARTED, LOST, FAILED = "started", "lost", "failed"
-"""What a worker reports, the last two with a reason."""
+STARTED = "started"
+"""What a worker reports, or what has failed."""
 
 
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
@@ -58,10 +59,10 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     offered = bots or settings.bots
     policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
     log_to_stderr(settings.log)
-    # So that what is wrong with it is said here, in one sentence.
+    # A store that can't be opened is reported here, in one sentence.
     open_store(store, checkpoint_file=settings.checkpoint_file).close()
     job = Job(settings, policies, _listen(host, port))
-    address = _address(host, job.door)
+    address = _address(host, job.listener)
 
     def announce() -> None:
         print(f"Serving on {address}", file=out, flush=True)
@@ -81,7 +82,7 @@ class Job(NamedTuple):
 
     settings: Settings
     policies: Mapping[str, Policy]
-    door: socket.socket
+    listener: socket.socket
 
 
 class Ending:
@@ -133,9 +134,7 @@ async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: 
     ending.wake = partial(loop.call_soon_threadsafe, is_ending.set)
     if ending.count:
         is_ending.set()
-    opening = asyncio.ensure_future(
-        Runtime.open(job.settings, job.policies, ending.fail, may_create=False)
-    )
+    opening = asyncio.ensure_future(open_app(job.settings, job.policies, ending.fail, may_create=False))
     interrupted = asyncio.ensure_future(is_ending.wait())
     await asyncio.wait((opening, interrupted), return_when=asyncio.FIRST_COMPLETED)
     interrupted.cancel()
@@ -143,10 +142,10 @@ async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: 
         opening.cancel()
         await asyncio.gather(opening, return_exceptions=True)
         return
-    runtime = opening.result()
-    freeze_memory()
-    server = Server(runtime.app, _max_connections(job.settings.most_connections))
-    await server.listen(job.door, times)
+    app = opening.result()
+    _freeze_memory()
+    server = Server(app, Connection, _max_connections(job.settings.most_connections))
+    await server.listen(job.listener, times)
     on_start()
     parent = multiprocessing.parent_process()
     while not is_ending.is_set():
@@ -155,7 +154,7 @@ async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: 
                 await is_ending.wait()
         if parent and not parent.is_alive():
             break
-    closing = asyncio.ensure_future(_close(server, runtime))
+    closing = asyncio.ensure_future(_close(server, app))
     while not closing.done():
         is_ending.clear()
         impatient = asyncio.ensure_future(is_ending.wait())
@@ -166,10 +165,17 @@ async def _serve(job: Job, ending: Ending, on_start: Callable[[], None], times: 
             break
 
 
-async def _close(server: Server, runtime: Runtime) -> None:
-    runtime.app.streams.close()
+async def _close(server: Server, app: App) -> None:
+    app.streams.close()
     await server.close()
-    await runtime.close()
+    await app.close()
+
+
+def _freeze_memory() -> None:
+    """Exempt what lives as long as the process from garbage collection."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
 
 
 def _max_connections(asked: int) -> int:
@@ -209,11 +215,10 @@ class Workers:
                 wait([reading, *self._workers.values(), *(one.sentinel for one in self._workers)])
                 for worker, pipe in tuple(self._workers.items()):
                     report = _report(pipe)
-                    if report and report[0] == STARTED:
+                    if report == STARTED:
                         started.add(worker)
                     elif report:
-                        kind = StoreLost if report[0] == LOST else StoreUnavailable
-                        ending.fail(kind(report[1]))
+                        ending.fail(ServerFailed(report))
                     elif not worker.is_alive() and not ending.count:
                         del self._workers[worker]
                         if worker not in started:  # it would die again at once
@@ -247,10 +252,10 @@ class Workers:
                     worker.kill()
 
 
-def _report(pipe: Pipe) -> tuple[str, str] | None:
+def _report(pipe: Pipe) -> str | None:
     """Return what a worker says, if it says anything."""
     try:
-        found: tuple[str, str] | None = pipe.recv() if pipe.poll() else None
+        found: str | None = pipe.recv() if pipe.poll() else None
     except EOFError:
         return None
     return found
@@ -264,12 +269,11 @@ def _work(job: Job, pipe: Pipe) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        run_process(job, ending, lambda: pipe.send((STARTED, "")), times=1)
+        run_process(job, ending, lambda: pipe.send(STARTED), times=1)
     except NoughtsError as error:
         ending.error = error
     if ending.error:
-        kind = LOST if isinstance(ending.error, StoreLost) else FAILED
-        pipe.send((kind, str(ending.error)))
+        pipe.send(str(ending.error))
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -280,6 +284,6 @@ def _listen(host: str, port: int) -> socket.socket:
         raise InvalidSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
 
 
-def _address(host: str, door: socket.socket) -> str:
-    port = door.getsockname()[1]
+def _address(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -8,18 +8,18 @@ from collections.abc import Awaitable, Callable
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.limits import network
+from noughts.web.peers import Presence
 from noughts.web.problems import ApiError
 from noughts.web.request import API_HEADERS, Header, Request, Transport, read_version
 from noughts.web.room import MarkName
-from noughts.web.seats import Seats
-from noughts.web.settings import Settings
+from noughts.web.seats import SeatAccess
 
 PING_SECONDS = 15
 PING = b"event: ping\ndata: {}\n\n"
 """An event and not a comment, which browsers hide from the page: its absence shows a dead stream."""
 
 
-class Stream:
+class EventStream:
     """One subscriber of a game. Events go straight to its transport, which cuts off slow readers."""
 
     status = 200
@@ -74,25 +74,14 @@ class Stream:
 class Streams:
     """All streams of this process."""
 
-    def __init__(
-        self,
-        games: Games,
-        seats: Seats,
-        settings: Settings,
-        *,
-        find_present: Callable[[LiveGame], Awaitable[None]],
-        on_join: Callable[[LiveGame, bool], None],
-        on_leave: Callable[[LiveGame, bool], None],
-    ) -> None:
+    def __init__(self, games: Games, seats: SeatAccess, presence: Presence) -> None:
         self._games = games
         self._seats = seats
-        self._max_streams = settings.most_streams
-        self._max_per_address = settings.streams_per_address
-        self._find_present = find_present
-        self._on_join = on_join
-        self._on_leave = on_leave
-        """Called with the game, and whether it was a player who came or left."""
-        self._open: dict[Stream, int] = {}
+        self._presence = presence
+        self._max_streams = games.settings.most_streams
+        self._max_per_address = games.settings.streams_per_address
+        self.on_join: Callable[[LiveGame], None] = lambda _game: None
+        self._open: dict[EventStream, int] = {}
         """All streams, each with its second of the ping interval."""
         self._count = 0
         self._per_address: Counter[str] = Counter()
@@ -101,7 +90,7 @@ class Streams:
     def __len__(self) -> int:
         return len(self._open)
 
-    def subscribe(self, request: Request) -> Stream | Awaitable[Stream]:
+    def subscribe(self, request: Request) -> EventStream | Awaitable[EventStream]:
         """Follow a game: server-sent events, the id of each is the event's version."""
         after = _last_seen(request)
         live = self._games.known(request.id)
@@ -112,7 +101,7 @@ class Streams:
                 return self._admit(request, live, marks, after)
         return self._subscribe_later(request, after)
 
-    async def _subscribe_later(self, request: Request, after: int) -> Stream:
+    async def _subscribe_later(self, request: Request, after: int) -> EventStream:
         while True:
             live = await self._games.find(request.id, is_latest=True)
             if after > live.version:
@@ -122,39 +111,42 @@ class Streams:
                     "staleVersion", f"the game never was at version {after}", version=live.version
                 )
             marks = await self._seats.held(live, request)
-            await self._find_present(live)
+            await self._presence.find(live)
             if self._games.known(live.id) is live:  # else it was deleted meanwhile
                 return self._admit(request, live, marks, after)
 
-    def _admit(self, request: Request, live: LiveGame, marks: tuple[MarkName, ...], after: int) -> Stream:
+    def _admit(
+        self, request: Request, live: LiveGame, marks: tuple[MarkName, ...], after: int
+    ) -> EventStream:
         address = network(request.address)
         if self._max_streams and len(self._open) >= self._max_streams:
             raise ApiError("tooBusy", "the server has as many readers as it can hold", retry_after=5)
         most = self._max_per_address
         if most and self._per_address[address] >= most:
             raise ApiError("tooMany", f"one address may follow {most} games at once", retry_after=5)
-        stream = Stream(self, live, marks, address, after)
+        stream = EventStream(self, live, marks, address, after)
         self._count += 1
         self._open[stream] = self._count % PING_SECONDS
         self._per_address[address] += 1
         return stream
 
-    def started(self, stream: Stream) -> None:
+    def started(self, stream: EventStream) -> None:
         """Note that a stream that was admitted has started."""
         game = stream.game
-        self._on_join(game, bool(stream.marks))
+        self._presence.joined(game, is_player=bool(stream.marks))
+        self.on_join(game)
         if self._games.known(game.id) is not game:  # it was deleted meanwhile
             stream.end()
         elif game.is_stale:
             self._games.refresh_soon(game)
 
-    def remove(self, stream: Stream) -> None:
+    def remove(self, stream: EventStream) -> None:
         del self._open[stream]
         self._per_address[stream.address] -= 1
         if not self._per_address[stream.address]:
             del self._per_address[stream.address]
         if stream.game.streams.pop(stream, self) is None:  # it had started
-            self._on_leave(stream.game, bool(stream.marks))
+            self._presence.left(stream.game, is_player=bool(stream.marks))
 
     def ping(self, second: int) -> None:
         """Ping the streams whose turn it is."""

@@ -1,21 +1,19 @@
-"""Group commit: what comes while a commit is under way shares the next one."""
+"""Group commit: writes that arrive during a commit share the next one."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from noughts.store.appends import Append
 from noughts.store.documents import Write
-from noughts.store.errors import StoreLost
-from noughts.web.threads import Runner
+from noughts.web.logging import log
+from noughts.web.problems import WRITER_CRASHED, ServerFailed
+from noughts.web.world import Runner
 
 Item: TypeAlias = Append | Write
 Settle: TypeAlias = Callable[[Exception | None], None]
-
-log = logging.getLogger("noughts.web")
 
 CROWD, GATHER_SECONDS = 4, 0.005
 """After a commit of more items than this, the next waits so long for company: commits are expensive."""
@@ -88,7 +86,7 @@ class Writer:
         failure = error if isinstance(error, Exception) else None
         if error and not failure:
             self.on_crash(error)
-            failure = StoreLost("the thread that writes to the store has crashed")
+            failure = ServerFailed(WRITER_CRASHED)
         self.failed_commits += failure is not None
         for _, settle in batch:
             try:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from noughts.core.errors import NoughtsError
+from noughts.web import app as application
 from noughts.web.request import Request, Response
-from noughts.web.runtime import Runtime
 from noughts.web.settings import Settings
+from noughts.web.world import World
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from noughts.core.errors import NoughtsError
+    from noughts.store.base import EventStore
     from noughts.web.app import App
     from noughts.web.room import MarkName
-    from noughts.web.streams import Stream
+    from noughts.web.streams import EventStream
+    from noughts.web.world import Runner
 
 
 class FakeStream:
@@ -35,6 +39,58 @@ class FakeStream:
         self.is_ended = True
 
 
+class ImmediateThreads:
+    """Threads that do everything at once, and return the result when they are released."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[asyncio.Future[Any], Any]] | None = None
+
+    def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
+        """Work."""
+        done = asyncio.get_running_loop().create_future()
+        try:
+            found = work()
+        except NoughtsError as error:
+            done.set_exception(error)
+            return done
+        if self._held is None:
+            done.set_result(found)
+        else:
+            self._held.append((done, found))
+        return done
+
+    def hold(self) -> None:
+        """Keep results back from now on."""
+        self._held = []
+
+    def release(self) -> None:
+        """Return what was kept back, and keep nothing back any more."""
+        held, self._held = self._held or [], None
+        for done, found in held:
+            done.set_result(found)
+
+
+async def _nothing() -> Any:  # noqa: ANN401 - nothing is returned
+    """Wait for nothing, and close nothing."""
+
+
+def make_world(
+    store: EventStore, threads: Runner, thinking: Runner | None = None, **settings: int
+) -> World:
+    """Return a world with a store and threads, and nothing that happens by itself."""
+    return World(
+        settings=Settings(**settings),  # type: ignore[arg-type]  # those that are numbers
+        store=store,
+        reading=threads,
+        writing=threads,
+        thinking=thinking or threads,
+        changes=_nothing,
+        documents_cursor="",
+        end=lambda _error: None,
+        close=_nothing,
+    )
+
+
 @asynccontextmanager
 async def open_app(
     store: str = "memory:",
@@ -43,11 +99,11 @@ async def open_app(
     **settings: Any,  # noqa: ANN401 - any setting
 ) -> AsyncIterator[App]:
     """Open the application, and close it in the end."""
-    runtime = await Runtime.open(Settings(store=store, **settings), {}, end)
+    app = await application.open_app(Settings(store=store, **settings), {}, end)
     try:
-        yield runtime.app
+        yield app
     finally:
-        await runtime.close()
+        await app.close()
 
 
 async def get(app: App, path: str) -> Response:
@@ -62,7 +118,7 @@ async def ask(app: App, method: str, path: str, body: object = None) -> Response
     return response
 
 
-async def handle(app: App, method: str, path: str, body: object = None) -> Response | Stream:
+async def handle(app: App, method: str, path: str, body: object = None) -> Response | EventStream:
     """Return whatever comes of a request."""
     content = b"" if body is None else json.dumps(body).encode()
     headers = {b"content-type": b"application/json"}

@@ -22,9 +22,11 @@ from noughts.core.game import evolve
 from noughts.store.appends import Append
 from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
-from noughts.web.app import App, World
-from noughts.web.http import MAX_UNSENT_BYTES, Connection, Server
+from noughts.web.app import App
+from noughts.web.http import MAX_UNSENT_BYTES, Connection
+from noughts.web.server import Server
 from noughts.web.settings import Settings
+from noughts.web.world import World
 from support.web.simulated_time import SimulatedLoop, Simulation
 
 if TYPE_CHECKING:
@@ -126,6 +128,10 @@ class Cluster:
             game.check()
 
 
+async def _close() -> None:
+    """Close nothing: a process is killed."""
+
+
 class Process:
     """A server process."""
 
@@ -143,19 +149,6 @@ class Process:
         self._changed: set[str] | None = set()
         self._waiting: asyncio.Future[set[str] | None] | None = None
         store = cluster.store
-        world = World(
-            store=StoreView(store, partial(cluster.notify, self)),  # type: ignore[arg-type]  # it acts as one
-            reading=Threads(self, "read fails"),
-            writing=WritingThread(self, ""),
-            thinking=Threads(self, "bot fails"),
-            changes=self._changes,
-            documents_cursor=store.documents_end(),
-            is_shared=len(cluster.processes) > 1,
-            end=self._end,
-            clock=lambda: EPOCH_MS + int(cluster.simulation.now * 1000),
-            new_id=lambda: f"{random.getrandbits(128):032x}",
-            random=random,
-        )
         settings = Settings(
             creates_per_minute=0,
             joins_per_minute=0,
@@ -164,9 +157,24 @@ class Process:
             connections_per_address=0,
             streams_per_address=0,
             expire_days=0,
+            shared=int(len(cluster.processes) > 1),
         )
-        self.app: App = self.loop.start(lambda: App(settings, {}, world))
-        self.server: Server = self.loop.start(lambda: Server(self.app, 0))
+        world = World(
+            settings=settings,
+            store=StoreView(store, partial(cluster.notify, self)),  # type: ignore[arg-type]  # it acts as one
+            reading=Threads(self, "read fails"),
+            writing=WritingThread(self, ""),
+            thinking=Threads(self, "bot fails"),
+            changes=self._changes,
+            documents_cursor=store.documents_end(),
+            end=self._end,
+            close=_close,
+            clock=lambda: EPOCH_MS + int(cluster.simulation.now * 1000),
+            new_id=lambda: f"{random.getrandbits(128):032x}",
+            random=random,
+        )
+        self.app: App = self.loop.start(lambda: App(world, {}))
+        self.server: Server = self.loop.start(lambda: Server(self.app, Connection, 0))
         self.is_running = True
 
     def kill(self) -> None:
