@@ -9,7 +9,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,15 +19,9 @@ import pytest
 from noughts.web import schemas
 from noughts.web.routes import OPERATIONS
 from support.command import environment
-from support.web import plain_curl
-from support.web.documented import DOCS, code, rows
-from support.web.serving import BASE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.web.serving import Server
+from support.web import curl
+from support.web.serving import BASE, Server
+from support.web.serving_docs import DOCS, code, rows
 
 API = (DOCS / "api.md").read_text()
 
@@ -100,7 +96,7 @@ def curls(tmp_path: Path) -> dict[str, str]:
     """Return where curl is: our own small one, and the real one if this machine has it."""
     own = tmp_path / "bin" / "curl"
     own.parent.mkdir()
-    own.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {plain_curl.__file__} "$@"\n')
+    own.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {curl.__file__} "$@"\n')
     own.chmod(0o755)
     path = os.environ["PATH"]
     found = {"ours": f"{own.parent}{os.pathsep}{path}"}

@@ -11,23 +11,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from noughts import open_store
 from noughts.web import create_app
-from noughts.web.asgi import MAX_QUEUED
+from noughts.web.asgi import MAX_QUEUED, AsgiApp
 from support.command import environment
 from support.web.serving import DEADLINE, UNLIMITED, Client
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from noughts.web.asgi import AsgiApp
 
 SERVERS = {
     "uvicorn": ["uvicorn", "--factory", "noughts.web:create_app", "--port", "{port}"],
@@ -36,7 +32,14 @@ SERVERS = {
         *("granian", "--interface", "asgi", "--factory", "noughts.web:create_app"),
         *("--port", "{port}"),
     ],
-    "mounted": ["uvicorn", "support.web.mounted:application", "--app-dir", "tests", "--port", "{port}"],
+    "mounted": [
+        "uvicorn",
+        "support.web.mounted_app:application",
+        "--app-dir",
+        "tests",
+        "--port",
+        "{port}",
+    ],
 }
 
 

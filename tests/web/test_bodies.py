@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.web.serving import new_key
-from support.web.tables import seated
-
-if TYPE_CHECKING:
-    from support.web.serving import Client, Server
+from support.web.matches import seated
+from support.web.serving import Client, Server, new_key
 
 GOOD_NAMES = [
     "Ann",
@@ -90,8 +86,7 @@ def test_a_name_that_means_harm_is_refused(server: Server, client: Client, name:
         client.post("/games", {"opponent": "friend", "name": name}),
         client.post("/games", {"opponent": "self", "other": name}),
         client.post(
-            f"/games/{friend['id']}/join",
-            {"invite": friend["invite"], "key": new_key(), "name": name},
+            f"/games/{friend['id']}/join", {"invite": friend["invite"], "key": new_key(), "name": name}
         ),
     ]
 

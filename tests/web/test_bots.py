@@ -7,19 +7,22 @@ loop, so that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import pytest
 
-from noughts import Mark, open_store
+from noughts import Board, Cell, Mark, open_store
 from noughts.bots.errors import BadPolicy
+from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
 from noughts.service import random_id
 from noughts.store.errors import StoreUnavailable
 from noughts.web.bots import BotTurns, Roster
+from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
@@ -28,15 +31,7 @@ from noughts.web.writer import GATHER_SECONDS, Writer
 from support.web.apps import ImmediateThreads, make_world, open_app
 from support.web.fake_clock import run, skip
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeVar
-
-    from noughts import Board, Cell
-    from noughts.core.events import Event
-    from noughts.web.game import LiveGame
-
-    Found = TypeVar("Found")
+Found = TypeVar("Found")
 
 LOOP_TURNS = 20
 """More turns of the loop than a move takes."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from playwright.sync_api import expect
 
-from support.web.browser import faults
-
-if TYPE_CHECKING:
-    from support.web.browser import People, Person
+from support.web.browser import People, Person, faults
 
 
 def test_axe_finds_nothing_before_a_game(people: People) -> None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from support.web.browser import people_at, stands
+from support.web.browser import People, Person, people_at, stands
 from support.web.serving import Server
 from support.web.torture_proxy import CuttingProxy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.web.browser import People, Person
-
 
 AWAY = (
     "ERR_CONNECTION_REFUSED",

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from playwright.sync_api import expect
 
-from support.web.browser import told
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from support.web.browser import People
-    from support.web.serving import Server
-
+from support.web.browser import People, told
+from support.web.serving import Server
 
 VERBS = {"win": "wins", "loss": "loses"}
 

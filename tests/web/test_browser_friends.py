@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING
 
 import zxingcpp
 from playwright.sync_api import expect
 
-from support.web.browser import SCHEMES, stands
-
-if TYPE_CHECKING:
-    from support.web.browser import People, Person
-
+from support.web.browser import SCHEMES, People, Person, stands
 
 # A picture as its pixels, one character each: how bright it is.
 GREY = """async (source) => {

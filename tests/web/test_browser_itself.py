@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from support.web.browser import People
-
+from support.web.browser import People
 
 HARM = (
     ("console.error('broken')", "error: broken"),

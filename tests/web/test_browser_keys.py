@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
-from support.web.browser import stands
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator
-
-    from support.web.browser import People, Person
+from support.web.browser import People, Person, stands
 
 
 def test_a_whole_game_by_keys_alone(people: People) -> None:

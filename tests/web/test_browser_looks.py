@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from support.figures import record_figure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from support.web.browser import People, Person
-
+from support.web.browser import People, Person
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 MAGNIFIED = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from playwright.sync_api import expect
 
-if TYPE_CHECKING:
-    from support.web.browser import People, Person
-
+from support.web.browser import People, Person
 
 IMAGE, SCRIPT = "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
 from noughts import Mark
-from support.web.browser import stands, told
-
-if TYPE_CHECKING:
-    from support.web.browser import People
+from support.web.browser import People, stands, told
 
 
 def test_each_bot_says_exactly_how_strong_it_is(people: People) -> None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hypothesis import given
 
-from noughts import CreateGame, Mark, PlaceToken, decide, fold
+from noughts import Board, CreateGame, Event, Game, Mark, PlaceToken, decide, fold
 from noughts.core.codec import encode
 from support.strategies import histories
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from noughts import Board, Event, Game
-    from support.web.browser import People
-
+from support.web.browser import People
 
 # What the page makes of every position, each told by its events from one that was told before. Much is
 # handed over as one text: Playwright takes its time with values of many parts.

@@ -7,18 +7,15 @@ import gc
 import json
 import re
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
 from noughts.web.http import IDLE_TIMEOUT_SECONDS, REQUEST_TIMEOUT_SECONDS, Connection
+from noughts.web.request import Request
 from noughts.web.server import Server
 from support.web.apps import open_app
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from noughts.web.request import Request
 
 BODY = b'{"opponent":"self"}'
 JSON = b"Content-Type: application/json\r\n"

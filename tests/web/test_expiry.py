@@ -6,32 +6,29 @@ import asyncio
 import logging
 import sqlite3
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, decide, fold, open_store
+from noughts.core.events import Event
 from noughts.service import wall_clock
 from noughts.store.appends import append_of
+from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import NoSuchGame, StoreUnavailable
+from noughts.web.app import App
 from noughts.web.expiry import ROUND_SECONDS, Expiry
+from noughts.web.game import LiveGame
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat, read_room, write_room
+from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, get as get_path, open_app
 from support.web.fake_clock import FakeWallClock, run, skip
 from support.web.serving import DEADLINE, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from noughts.core.events import Event
-    from noughts.store.base import EventStore
-    from noughts.web.app import App
-    from noughts.web.game import LiveGame
-    from support.postgres_server import Server as Postgres
 
 GAME = "game"
 DAY_MS = 24 * 3600 * 1000

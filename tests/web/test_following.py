@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 import pytest
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
 from noughts.core.errors import NoughtsError
+from noughts.core.events import Event
+from noughts.store.documents import Document
 from noughts.store.errors import NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.store.watch import ANYTHING
+from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
+from support.postgres_server import Server as Postgres
 from support.web.apps import ImmediateThreads, make_world, open_app
+from support.web.matches import friends
 from support.web.serving import Server
-from support.web.tables import friends
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
-
-    from noughts.core.events import Event
-    from noughts.store.documents import Document
-    from noughts.web.game import LiveGame
-    from support.postgres_server import Server as Postgres
 
 DEADLINE_SECONDS = 60
 GAME = "game"
@@ -56,18 +52,18 @@ def shared(request: pytest.FixtureRequest) -> str:
 
 def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
     """Its streams end in order, and every request for it is answered with 404."""
-    with Server(shared) as one, Server(shared) as other, friends(one, other, "lobby") as table:
-        with table.X.follow() as ann, table.O.follow() as bob:
+    with Server(shared) as one, Server(shared) as other, friends(one, other, "lobby") as match:
+        with match.X.follow() as ann, match.O.follow() as bob:
             for stream in (ann, bob):
                 stream.wait_version(5)
             with open_store(shared) as store:
-                store.delete(table.game, at=0)
+                store.delete(match.game, at=0)
 
             for stream in (ann, bob):
                 stream.wait_over()
                 assert stream.was_ended
-        for seat in (table.X, table.O):
-            assert seat.client.get(f"/games/{table.game}").status == 404
+        for seat in (match.X, match.O):
+            assert seat.client.get(f"/games/{match.game}").status == 404
             assert seat.move(0, 5).status == 404
             with seat.follow() as refused:
                 assert refused.refusal
@@ -103,17 +99,17 @@ def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pyt
 
     monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
     url = postgres.place()
-    with Server(url) as server, friends(server) as table, table.X.follow() as stream:
+    with Server(url) as server, friends(server) as match, match.X.follow() as stream:
         stream.wait_version(5)
         with open_store(url) as store:
-            Service(store).handle(table.game, PlaceToken(Mark.X, 4))
+            Service(store).handle(match.game, PlaceToken(Mark.X, 4))
             stream.wait_version(8)
-            room = store.document(table.game)
+            room = store.document(match.game)
             assert room
             text = room.text[:-1] + ',"next":"another"}'
-            store.write_document(table.game, text, expected=room.revision)
+            store.write_document(match.game, text, expected=room.revision)
             stream.wait_room(lambda room: room["next"] == "another")
-            store.delete(table.game, at=0)
+            store.delete(match.game, at=0)
             stream.wait_over()
             assert stream.was_ended
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from noughts.bots.registry import BUILT_IN
-from support.web.serving import new_key
-from support.web.tables import Seat, friends, seated
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from support.web.serving import Client, Server
+from support.web.matches import Seat, friends, seated
+from support.web.serving import Client, Server, new_key
 
 WON_BY_X = (0, 3, 1, 4, 2)
 DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)
@@ -22,12 +17,12 @@ DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
     """Each places by turns; whoever looks sees who won, and how it came about."""
-    with friends(server, kind=kind) as table:
-        assert table.now["ready"]
+    with friends(server, kind=kind) as match:
+        assert match.now["ready"]
 
-        answer = table.play(*WON_BY_X)
+        answer = match.play(*WON_BY_X)
 
-        now = table.now
+        now = match.now
         assert answer.json["version"] == now["version"]
         assert [event["event"] for event in answer.json["events"]] == [
             "playerPlacedToken",
@@ -41,17 +36,17 @@ def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
         assert now["events"][-5:] == answer.json["events"]
         assert len(now["events"]) == now["version"]
         assert now["you"] == []
-        assert table.X.client.read(table.game)["you"] == ["X"]
-        assert table.O.client.read(table.game)["you"] == ["O"]
+        assert match.X.client.read(match.game)["you"] == ["X"]
+        assert match.O.client.read(match.game)["you"] == ["O"]
         assert now["description"].startswith("Ann (X) on 1, 2 and 3")
 
 
 def test_a_game_can_be_drawn(server: Server) -> None:
     """Nine tokens and no line: nobody won."""
-    with friends(server) as table:
-        table.play(*DRAWN)
+    with friends(server) as match:
+        match.play(*DRAWN)
 
-        now = table.now
+        now = match.now
         assert (now["winner"], now["over"], now["resigned"]) == (None, True, None)
         assert now["events"][-2]["event"] == "gameDraw"
 
@@ -60,13 +55,13 @@ def test_a_game_can_be_drawn(server: Server) -> None:
 @pytest.mark.parametrize("first", ["X", "O"])
 def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str, first: str) -> None:
     """Whoever creates sits at the mark they asked for, and whoever was asked for starts."""
-    with friends(server, mark=mark, first=first) as table:
-        now = table.now
+    with friends(server, mark=mark, first=first) as match:
+        now = match.now
 
         assert now["room"]["seats"][mark]["name"] == "Ann"
         assert (now["first"], now["active"]) == (first, first)
-        assert table.seats["O" if first == "X" else "X"].move(4).code == "notYourTurn"
-        assert table.seats[first].move(4).status == 200
+        assert match.seats["O" if first == "X" else "X"].move(4).code == "notYourTurn"
+        assert match.seats[first].move(4).status == 200
 
 
 def test_lots_are_drawn_for_seats_and_starters(client: Client) -> None:
@@ -180,22 +175,22 @@ def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:
 
 def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
     """It is asked first, all are told, and it is done when the opponent says yes."""
-    with friends(server) as table, table.watcher.follow(table.game) as stream:
-        table.play(0, 4)
+    with friends(server) as match, match.watcher.follow(match.game) as stream:
+        match.play(0, 4)
 
-        asked = table.X.take_back()
+        asked = match.X.take_back()
 
         assert asked.status == 202
         assert asked.json["events"] == []
         assert asked.json["offer"] == {"kind": "takeBack", "mark": "X"}
         stream.wait_room(lambda room: room["offer"] == {"kind": "takeBack", "mark": "X"})
-        assert table.now["moves"] == [0, 4]
+        assert match.now["moves"] == [0, 4]
 
-        answered = table.O.answer(accept=True)
+        answered = match.O.answer(accept=True)
 
         assert answered.status == 200
         assert answered.json["offer"] is None
-        now = table.now
+        now = match.now
         assert (now["moves"], now["active"], now["room"]["offer"]) == ([], "X", None)
         stream.wait_room(lambda room: room["offer"] is None)
         stream.wait_version(now["version"])
@@ -203,65 +198,65 @@ def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
 
 def test_the_opponent_lets_nothing_be_taken_back(server: Server) -> None:
     """The offer is gone, the game stands as it did, and it can be asked again."""
-    with friends(server) as table:
-        table.play(0)
-        table.X.take_back()
+    with friends(server) as match:
+        match.play(0)
+        match.X.take_back()
 
-        answered = table.O.answer(accept=False)
+        answered = match.O.answer(accept=False)
 
         assert (answered.status, answered.json["events"]) == (200, [])
-        now = table.now
+        now = match.now
         assert (now["moves"], now["room"]["offer"]) == ([0], None)
-        assert table.O.answer(accept=True).code == "noOffer"
-        assert table.X.take_back().status == 202
+        assert match.O.answer(accept=True).code == "noOffer"
+        assert match.X.take_back().status == 202
 
 
 def test_an_offer_lapses_when_the_game_goes_on(server: Server) -> None:
     """Who moves instead of answering has answered."""
-    with friends(server) as table, table.watcher.follow(table.game) as stream:
-        table.play(0)
-        table.X.take_back()
+    with friends(server) as match, match.watcher.follow(match.game) as stream:
+        match.play(0)
+        match.X.take_back()
         stream.wait_room(lambda room: room["offer"])
 
-        table.play(4)
+        match.play(4)
 
         stream.wait_room(lambda room: not room["offer"])
-        assert table.room["offer"] is None
-        assert table.O.answer(accept=True).code == "noOffer"
-        assert table.now["moves"] == [0, 4]
+        assert match.room["offer"] is None
+        assert match.O.answer(accept=True).code == "noOffer"
+        assert match.now["moves"] == [0, 4]
 
 
 def test_nobody_answers_themselves(server: Server) -> None:
     """Only the one who was asked can say yes."""
-    with friends(server) as table:
-        table.play(0)
-        table.X.take_back()
+    with friends(server) as match:
+        match.play(0)
+        match.X.take_back()
 
-        assert table.X.answer(accept=True).code == "noOffer"
-        assert table.now["moves"] == [0]
+        assert match.X.answer(accept=True).code == "noOffer"
+        assert match.now["moves"] == [0]
 
 
 def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) -> None:
     """There is nothing to ask for."""
-    with friends(server) as table:
-        assert table.X.take_back().code == "nothingToTakeBack"
-        table.play(*WON_BY_X)
-        assert table.O.take_back().code == "alreadyOver"
-        assert table.room["offer"] is None
+    with friends(server) as match:
+        assert match.X.take_back().code == "nothingToTakeBack"
+        match.play(*WON_BY_X)
+        assert match.O.take_back().code == "alreadyOver"
+        assert match.room["offer"] is None
 
 
 def test_resigning_loses_whoever_is_to_move(server: Server) -> None:
     """It can be done at the opponent's turn; then nothing else can be done."""
-    with friends(server) as table:
-        table.play(4)
+    with friends(server) as match:
+        match.play(4)
 
-        answer = table.X.resign()
+        answer = match.X.resign()
 
         assert answer.status == 200
-        now = table.now
+        now = match.now
         assert (now["winner"], now["resigned"], now["over"]) == ("O", "X", True)
-        assert table.O.move(0).code == "gameOver"
-        assert table.O.resign().code == "alreadyOver"
+        assert match.O.move(0).code == "gameOver"
+        assert match.O.resign().code == "alreadyOver"
 
 
 def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
@@ -292,17 +287,17 @@ def test_after_the_creator_has_given_up_nobody_sits_down(server: Server, kind: s
 
 def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
     """Both want it; seats, names and secrets stay, the other starts, and the score is kept."""
-    with friends(server) as table, table.watcher.follow(table.game) as stream:
-        table.play(*WON_BY_X)
+    with friends(server) as match, match.watcher.follow(match.game) as stream:
+        match.play(*WON_BY_X)
 
-        offered = table.O.rematch()
-        accepted = table.X.rematch()
-        followed = table.O.rematch()
+        offered = match.O.rematch()
+        accepted = match.X.rematch()
+        followed = match.O.rematch()
 
         assert (offered.status, accepted.status, followed.status) == (202, 201, 200)
         assert offered.json["offer"] == {"kind": "rematch", "mark": "O"}
         following = accepted.json["id"]
-        assert followed.json["id"] == following != table.game
+        assert followed.json["id"] == following != match.game
         assert (accepted.json["marks"], followed.json["marks"]) == (["X"], ["O"])
         game = followed.json["game"]
         assert (game["first"], game["active"], game["ready"], game["moves"]) == ("O", "O", True, [])
@@ -317,17 +312,17 @@ def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
 
 def test_the_score_of_a_table_goes_on(server: Server) -> None:
     """Wins of each and draws are counted over all games of a table, each by who really won."""
-    with friends(server) as table:
-        games = [table.game]
+    with friends(server) as match:
+        games = [match.game]
         for cells in (WON_BY_X, WON_BY_X, DRAWN):
-            table.play(*cells)
-            table.X.rematch()
-            following = table.O.rematch().json["id"]
+            match.play(*cells)
+            match.X.rematch()
+            following = match.O.rematch().json["id"]
             games.append(following)
-            table.game = table.X.game = table.O.game = following
+            match.game = match.X.game = match.O.game = following
 
-        assert table.room["score"] == {"X": 1, "O": 1, "draws": 1}
-        assert [table.watcher.read(game)["first"] for game in games] == ["X", "O", "X", "O"]
+        assert match.room["score"] == {"X": 1, "O": 1, "draws": 1}
+        assert [match.watcher.read(game)["first"] for game in games] == ["X", "O", "X", "O"]
         assert len({*games}) == 4
 
 
@@ -362,38 +357,38 @@ def test_a_bot_that_starts_the_rematch_starts_it(server: Server) -> None:
 
 def test_there_is_no_rematch_before_the_end(server: Server) -> None:
     """Nor for somebody who only watches."""
-    with friends(server) as table:
-        assert table.X.rematch().code == "notOver"
-        table.play(*WON_BY_X)
-        assert Seat(table.watcher, table.game).rematch().code == "notFound"
+    with friends(server) as match:
+        assert match.X.rematch().code == "notOver"
+        match.play(*WON_BY_X)
+        assert Seat(match.watcher, match.game).rematch().code == "notFound"
 
 
 def test_a_game_can_be_read_at_any_version(server: Server) -> None:
     """Each version is told as it was; the room is as it is now."""
-    with friends(server) as table:
-        seen: list[Any] = [table.now]
+    with friends(server) as match:
+        seen: list[Any] = [match.now]
         for cell in WON_BY_X:
-            table.play(cell)
-            seen.append(table.now)
+            match.play(cell)
+            seen.append(match.now)
         last = seen[-1]
 
         for was in seen:
-            found = table.watcher.read(table.game, was["version"])
+            found = match.watcher.read(match.game, was["version"])
             assert {**found, "room": None} == {**was, "room": None}
             assert found["room"] == last["room"]
         for version in range(1, last["version"] + 1):
-            assert table.watcher.read(table.game, version)["events"] == last["events"][:version]
+            assert match.watcher.read(match.game, version)["events"] == last["events"][:version]
         for beyond in (0, last["version"] + 1, 999_999_999):
-            absent = table.watcher.get(f"/games/{table.game}?version={beyond}")
+            absent = match.watcher.get(f"/games/{match.game}?version={beyond}")
             assert (absent.status, absent.code) == (404, "notFound")
         for bad in ("-1", "x", "", "1.0", "%D9%A3", "1e3", "9999999999", "%00"):
-            assert table.watcher.get(f"/games/{table.game}?version={bad}").status == 400
+            assert match.watcher.get(f"/games/{match.game}?version={bad}").status == 400
 
 
 def test_the_lobby_lists_what_is_open_and_what_is_played(server: Server) -> None:
     """Open until somebody has joined, then there to be watched, and gone when it is over."""
     with seated(server, "lobby", name="Ann", mark="O", first="X") as ann, server.client() as bob:
-        listed = [table for table in bob.get("/games").json["open"] if table["id"] == ann.game]
+        listed = [match for match in bob.get("/games").json["open"] if match["id"] == ann.game]
         assert len(listed) == 1
         assert listed[0] | {"created": 0} == {
             "id": ann.game,
@@ -406,8 +401,8 @@ def test_the_lobby_lists_what_is_open_and_what_is_played(server: Server) -> None
         bob.secret = bob.join(ann.game, None, name="Bob")["secrets"]["X"]
 
         lobby = bob.get("/games").json
-        assert ann.game not in [table["id"] for table in lobby["open"]]
-        (played,) = [table for table in lobby["playing"] if table["id"] == ann.game]
+        assert ann.game not in [match["id"] for match in lobby["open"]]
+        (played,) = [match for match in lobby["playing"] if match["id"] == ann.game]
         assert (played["X"], played["O"]) == ("Bob", "Ann")
 
         ann.resign()
@@ -422,7 +417,7 @@ def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(server: Server) ->
     with server.client() as client:
         made = [client.create("lobby")["id"] for _ in range(53)]
 
-        listed = [table["id"] for table in client.get("/games").json["open"]]
+        listed = [match["id"] for match in client.get("/games").json["open"]]
 
         assert len(listed) == 50
         assert listed == made[::-1][:50]
@@ -436,7 +431,7 @@ def test_games_between_friends_are_in_no_list(server: Server) -> None:
 
         lobby = client.get("/games").json
 
-        assert not hidden & {table["id"] for table in lobby["open"] + lobby["playing"]}
+        assert not hidden & {match["id"] for match in lobby["open"] + lobby["playing"]}
 
 
 def test_a_game_has_an_end_however_much_is_taken_back(quick: Server) -> None:
@@ -468,6 +463,6 @@ def _eventually_unlisted(client: Client, game: str) -> bool:
     """Ask until a game is in no list any more; the list follows the game by a moment."""
     for _ in range(1000):
         lobby = client.get("/games").json
-        if game not in [table["id"] for table in lobby["open"] + lobby["playing"]]:
+        if game not in [match["id"] for match in lobby["open"] + lobby["playing"]]:
             return True
     return False

@@ -6,16 +6,12 @@ import gzip
 import re
 import socket
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts.web.assets import load
-from support.web.serving import DEADLINE
-from support.web.tables import seated
-
-if TYPE_CHECKING:
-    from support.web.serving import Answer, Client, Server
+from support.web.matches import seated
+from support.web.serving import DEADLINE, Answer, Client, Server
 
 GAME = "a" * 26
 STATIC = sorted(

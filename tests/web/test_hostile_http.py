@@ -8,18 +8,13 @@ from __future__ import annotations
 import os
 import re
 import socket
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.web.serving import DEADLINE, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.web.serving import Client
+from support.web.serving import DEADLINE, Client, Server
 
 ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
 

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from support.at_once import in_threads
-from support.web.serving import new_key
-from support.web.tables import Seat, friends, seated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.web.serving import Client, Server
+from support.web.matches import Seat, friends, seated
+from support.web.serving import Client, Server, new_key
 
 
 def test_the_same_move_again_gets_the_same_answer(server: Server) -> None:
     """However far the game has gone on: it was placed once, and is told as it was then."""
-    with friends(server) as table:
+    with friends(server) as match:
         key = new_key()
-        first = table.X.move(4, 5, key)
+        first = match.X.move(4, 5, key)
         for cells in ((0, 1, 2, 3), ()):
             if cells:
-                table.play(*cells)
-            again = table.X.move(4, 5, key)
+                match.play(*cells)
+            again = match.X.move(4, 5, key)
             assert (again.status, again.body) == (200, first.body)
 
-        assert table.now["moves"] == [4, 0, 1, 2, 3]
+        assert match.now["moves"] == [4, 0, 1, 2, 3]
 
 
 def test_the_same_last_move_again_gets_the_same_answer(server: Server) -> None:
     """Also when it has ended the game."""
-    with friends(server) as table:
-        table.play(0, 3, 1, 4)
-        version, key = table.now["version"], new_key()
+    with friends(server) as match:
+        match.play(0, 3, 1, 4)
+        version, key = match.now["version"], new_key()
 
-        first, again = table.X.move(2, version, key), table.X.move(2, version, key)
+        first, again = match.X.move(2, version, key), match.X.move(2, version, key)
 
         assert (first.status, first.body) == (again.status, again.body)
         assert first.status == 200
@@ -44,10 +39,10 @@ def test_the_same_last_move_again_gets_the_same_answer(server: Server) -> None:
 
 def test_resigning_twice_is_resigning_once(server: Server) -> None:
     """With the same key; with another one, the game is over already."""
-    with friends(server) as table:
+    with friends(server) as match:
         key = new_key()
 
-        first, again, other = table.X.resign(5, key), table.X.resign(5, key), table.X.resign(5)
+        first, again, other = match.X.resign(5, key), match.X.resign(5, key), match.X.resign(5)
 
         assert (first.status, first.body) == (again.status, again.body)
         assert other.code == "alreadyOver"
@@ -55,20 +50,20 @@ def test_resigning_twice_is_resigning_once(server: Server) -> None:
 
 def test_a_key_stands_for_one_command(server: Server) -> None:
     """Another cell, another command and another player with the same key are refused."""
-    with friends(server) as table:
+    with friends(server) as match:
         key = new_key()
-        table.X.move(4, 5, key)
+        match.X.move(4, 5, key)
 
         others = [
-            table.X.move(0, 5, key),
-            table.X.resign(8, key),
-            table.O.move(0, 8, key),
-            table.O.resign(8, key),
-            table.O.take_back(8, key),
+            match.X.move(0, 5, key),
+            match.X.resign(8, key),
+            match.O.move(0, 8, key),
+            match.O.resign(8, key),
+            match.O.take_back(8, key),
         ]
 
         assert [(other.status, other.code) for other in others] == [(409, "keyReused")] * len(others)
-        assert table.now["version"] == 8
+        assert match.now["version"] == 8
 
 
 def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
@@ -87,13 +82,13 @@ def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
 @pytest.mark.parametrize("accept", [True, False])
 def test_the_same_answer_to_an_offer_again_gets_the_same_answer(server: Server, *, accept: bool) -> None:
     """Whose line broke while they said yes or no may say it again."""
-    with friends(server) as table:
-        table.play(4)
-        table.X.take_back()
+    with friends(server) as match:
+        match.play(4)
+        match.X.take_back()
         key = new_key()
 
-        first = table.O.answer(accept=accept, key=key)
-        again = table.O.answer(accept=accept, key=key)
+        first = match.O.answer(accept=accept, key=key)
+        again = match.O.answer(accept=accept, key=key)
 
         assert first.status == 200
         assert (first.status, first.body) == (again.status, again.body)
@@ -101,37 +96,37 @@ def test_the_same_answer_to_an_offer_again_gets_the_same_answer(server: Server, 
 
 def test_asking_again_is_asking_once(server: Server) -> None:
     """For a take-back and for a rematch, with the same key or with another."""
-    with friends(server) as table:
-        table.play(4)
+    with friends(server) as match:
+        match.play(4)
         key = new_key()
-        asked = [table.X.take_back(8, key), table.X.take_back(8, key), table.X.take_back(8)]
-        table.X.resign()
-        wanted = [table.O.rematch(key), table.O.rematch(key), table.O.rematch()]
+        asked = [match.X.take_back(8, key), match.X.take_back(8, key), match.X.take_back(8)]
+        match.X.resign()
+        wanted = [match.O.rematch(key), match.O.rematch(key), match.O.rematch()]
 
         assert [answer.status for answer in asked + wanted] == [202] * 6
-        assert table.room["next"] is None
+        assert match.room["next"] is None
 
 
 def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
     """What was never done is judged again."""
-    with friends(server) as table:
+    with friends(server) as match:
         key = new_key()
-        assert table.O.move(4, 5, key).code == "notYourTurn"
-        table.play(0)
-        assert table.O.move(4, 8, key).status == 200
+        assert match.O.move(4, 5, key).code == "notYourTurn"
+        match.play(0)
+        assert match.O.move(4, 8, key).status == 200
 
 
 @pytest.mark.parametrize("command", ["moves", "take-back"])
 def test_a_command_for_an_earlier_position_is_refused(server: Server, command: str) -> None:
     """It says where the game stands, and nothing happens."""
-    with friends(server) as table:
-        table.play(4, 0)
+    with friends(server) as match:
+        match.play(4, 0)
 
-        refused = table.X.move(1, 5) if command == "moves" else table.X.take_back(5)
+        refused = match.X.move(1, 5) if command == "moves" else match.X.take_back(5)
 
         assert (refused.status, refused.code) == (409, "staleVersion")
         assert refused.json["version"] == 11
-        assert table.now["version"] == 11
+        assert match.now["version"] == 11
 
 
 @pytest.mark.parametrize("version", [6, 100, 2**31 - 1])
@@ -140,11 +135,11 @@ def test_a_command_for_a_version_that_never_was_is_refused(
     server: Server, command: str, version: int
 ) -> None:
     """Nobody can have seen it."""
-    with friends(server) as table:
+    with friends(server) as match:
         refused = {
-            "moves": lambda: table.X.move(1, version),
-            "take-back": lambda: table.X.take_back(version),
-            "resign": lambda: table.X.resign(version),
+            "moves": lambda: match.X.move(1, version),
+            "take-back": lambda: match.X.take_back(version),
+            "resign": lambda: match.X.resign(version),
         }[command]()
 
         assert (refused.status, refused.code) == (409, "staleVersion")
@@ -202,23 +197,23 @@ def test_what_anybody_could_guess_is_not_a_key_of_a_game(server: Server, key: ob
 
 def test_who_resigns_means_it_whatever_has_happened(server: Server) -> None:
     """A move that comes between does not keep anybody in a game."""
-    with friends(server) as table:
-        table.play(4, 0)
+    with friends(server) as match:
+        match.play(4, 0)
 
-        assert table.X.resign(5).status == 200
+        assert match.X.resign(5).status == 200
 
 
 @pytest.mark.parametrize("times", [20])
 def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int) -> None:
     """All get the one answer, and one token is placed."""
-    with friends(server) as table:
+    with friends(server) as match:
         key = new_key()
-        clients = [server.client(table.X.client.secret) for _ in range(times)]
+        clients = [server.client(match.X.client.secret) for _ in range(times)]
 
-        answers = in_threads(*(_mover(client, table.game, key) for client in clients))
+        answers = in_threads(*(_mover(client, match.game, key) for client in clients))
 
         assert len({*map(str, answers)}) == 1
-        assert table.now["version"] == 8
+        assert match.now["version"] == 8
 
 
 def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts.web.request import Response
 from noughts.web.streams import EventStream
 from support.web.apps import ask, handle, open_app
-from support.web.serving import DEADLINE, Server, new_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from support.web.serving import Answer, Client
+from support.web.serving import DEADLINE, Answer, Client, Server, new_key
 
 OTHER = "127.0.0.2"
 """Another address of this machine's."""

@@ -6,8 +6,8 @@ import asyncio
 import json
 import sqlite3
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,15 +17,11 @@ from noughts.core.game import CreateGame, decide
 from noughts.service import random_id
 from noughts.web.peers import GONE_SECONDS, HEARTBEAT_SECONDS
 from noughts.web.room import Room, RoomSeat
+from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, open_app
 from support.web.fake_clock import run, skip
+from support.web.matches import friends, seated
 from support.web.serving import DEADLINE, Client, Server
-from support.web.tables import friends, seated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.postgres_server import Server as Postgres
 
 OLDER_MS = 61_000
 """More than a game is listed for when nobody is connected, in milliseconds."""
@@ -94,18 +90,18 @@ def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
 
 def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> None:
     """One who stays is enough; those who watch do not count."""
-    with friends(strict, kind="lobby") as table, table.watcher.follow(table.game) as watching:
+    with friends(strict, kind="lobby") as match, match.watcher.follow(match.game) as watching:
         watching.wait(lambda now: now.rooms)
-        assert table.game not in listed(table.watcher, "playing")
-        with table.O.follow() as bob:
-            with table.X.follow() as ann:
+        assert match.game not in listed(match.watcher, "playing")
+        with match.O.follow() as bob:
+            with match.X.follow() as ann:
                 for stream in (ann, bob):
                     stream.wait(lambda now: now.rooms)
-                assert table.game in listed(table.watcher, "playing")
+                assert match.game in listed(match.watcher, "playing")
             bob.wait_room(lambda room: not room["seats"]["X"]["present"])
-            assert table.game in listed(table.watcher, "playing")
-            assert table.game not in listed(table.watcher)
-        wait_listed(table.watcher, table.game, "playing", is_listed=False)
+            assert match.game in listed(match.watcher, "playing")
+            assert match.game not in listed(match.watcher)
+        wait_listed(match.watcher, match.game, "playing", is_listed=False)
 
 
 def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
@@ -225,9 +221,9 @@ def test_abandoned_games_hide_no_open_one(store: str) -> None:
     with Server(store) as server, server.client() as client:
         waiting = client.create("lobby", name="Ann")
         abandoned = [client.create("lobby")["id"] for _ in range(58)]
-        with friends(server, kind="lobby") as table:
-            playing = table.game
-            secret = table.X.client.secret
+        with friends(server, kind="lobby") as match:
+            playing = match.game
+            secret = match.X.client.secret
         assert server.stop() == 0
     make_older(store, waiting["id"], *abandoned, playing)
 

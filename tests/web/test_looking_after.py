@@ -7,16 +7,12 @@ import re
 from contextlib import suppress
 from http.client import HTTPException
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.web.serving import DEADLINE, Server
-from support.web.tables import friends
-
-if TYPE_CHECKING:
-    from support.postgres_server import Server as Postgres
-    from support.web.serving import Client
+from support.postgres_server import Server as Postgres
+from support.web.matches import friends
+from support.web.serving import DEADLINE, Client, Server
 
 STOP_SECONDS = 10.0
 """How long a service manager waits before it kills a server."""
@@ -55,9 +51,9 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
 def test_what_has_happened_is_counted(store: str) -> None:
     """Requests by what they asked for and what came of it, games, moves and streams."""
     with Server(store) as server, server.client() as client:
-        with friends(server) as table, table.watcher.follow(table.game) as stream:
-            table.play(0, 4)
-            table.X.move(0)
+        with friends(server) as match, match.watcher.follow(match.game) as stream:
+            match.play(0, 4)
+            match.X.move(0)
             stream.wait_version(11)
             during = _samples(client)
             assert during["noughts_streams", ""] == 1
@@ -150,8 +146,8 @@ def _try_to_move(client: Client, game: str) -> None:
 def test_the_log_is_lines_of_json(store: str) -> None:
     """One for each thing that happened, with when, how grave, and what."""
     with Server(store) as server:
-        with friends(server) as table:
-            table.play(0, 4)
+        with friends(server) as match:
+            match.play(0, 4)
         assert server.stop() == 0
 
     lines = [json.loads(line) for line in server.errors.splitlines()]

@@ -7,26 +7,20 @@ and either a board is asked for or moves. So what fits need not be taken; what d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings, strategies as st
-from schemathesis import GenerationMode
+from schemathesis import BaseSchema, Case, GenerationMode
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
-from support.web.tables import Seat, friends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from schemathesis import BaseSchema, Case
-
-    from support.web.serving import Client, Server
+from support.web.matches import Seat, friends
+from support.web.serving import Client, Server
 
 EXAMPLES = 12
 EXCLUDED = [positive_data_acceptance, ignored_auth]
@@ -103,7 +97,7 @@ def test_what_fits_is_answered_as_it_says(server: Server, schema: BaseSchema, ro
         with server.client() as client:
             waiting = client.create("friend")
         seats = [
-            *(seat for table in (fresh, over, asked) for seat in table.seats.values()),
+            *(seat for match in (fresh, over, asked) for seat in match.seats.values()),
             Seat(server.client(waiting["secrets"]["X"]), waiting["id"]),
         ]
         held = st.sampled_from([(seat.game, seat.client.secret) for seat in seats])

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.web.serving import Server, new_key
-from support.web.tables import friends, seated
-
-if TYPE_CHECKING:
-    from support.web.serving import Client
+from support.web.matches import friends, seated
+from support.web.serving import Client, Server, new_key
 
 
 @pytest.mark.parametrize(
@@ -35,25 +31,25 @@ if TYPE_CHECKING:
 def test_another_origin_is_refused(server: Server, client: Client, origin: str) -> None:
     """For every command, also with everything else in order; nothing happens."""
     text = origin.format(port=server.port)
-    with friends(server) as table:
+    with friends(server) as match:
         bodies: dict[str, dict[str, object]] = {
             "/games": {"opponent": "friend"},
-            f"/games/{table.game}/join": {"key": new_key()},
-            f"/games/{table.game}/moves": {"cell": 4, "version": 5, "key": new_key()},
-            f"/games/{table.game}/resign": {"version": 5, "key": new_key()},
-            f"/games/{table.game}/take-back": {"version": 5, "key": new_key()},
-            f"/games/{table.game}/take-back/answer": {"accept": True, "key": new_key()},
-            f"/games/{table.game}/rematch": {"key": new_key()},
+            f"/games/{match.game}/join": {"key": new_key()},
+            f"/games/{match.game}/moves": {"cell": 4, "version": 5, "key": new_key()},
+            f"/games/{match.game}/resign": {"version": 5, "key": new_key()},
+            f"/games/{match.game}/take-back": {"version": 5, "key": new_key()},
+            f"/games/{match.game}/take-back/answer": {"accept": True, "key": new_key()},
+            f"/games/{match.game}/rematch": {"key": new_key()},
         }
-        before = table.now
+        before = match.now
 
         for path, body in bodies.items():
-            refused = table.X.client.post(path, body, origin=text)
+            refused = match.X.client.post(path, body, origin=text)
             assert (refused.status, refused.code) == (403, "notAcceptedHere"), path
             assert refused.headers["set-cookie"] is None
             assert refused.headers["access-control-allow-origin"] is None
 
-        assert table.now == before
+        assert match.now == before
         assert client.get("/health").status == 200
 
 
@@ -131,29 +127,29 @@ def test_json_may_be_called_so_in_any_way(client: Client, kind: str) -> None:
 
 def test_getting_something_changes_nothing(server: Server) -> None:
     """Neither creates, nor joins, nor moves: there is no such address, or it is only looked at."""
-    with friends(server) as table, server.client() as client:
-        lobby, before = client.get("/games").json, table.now
-        secret = table.X.client.secret
+    with friends(server) as match, server.client() as client:
+        lobby, before = client.get("/games").json, match.now
+        secret = match.X.client.secret
         for path in (
             "/games?opponent=lobby",
-            f"/games/{table.game}?cell=4&version=5&key=k",
+            f"/games/{match.game}?cell=4&version=5&key=k",
             *(
-                f"/games/{table.game}/{what}?cell=4&version=5&key=k&invite={table.invite}"
+                f"/games/{match.game}/{what}?cell=4&version=5&key=k&invite={match.invite}"
                 for what in ("join", "moves", "resign", "take-back", "take-back/answer", "rematch")
             ),
         ):
             for method in ("GET", "HEAD"):
-                answer = table.X.client.ask(method, path)
+                answer = match.X.client.ask(method, path)
                 assert answer.status in (400, 404, 405), path
         for cell in range(9):
             body = json.dumps({"cell": cell, "version": 5, "key": "k"}).encode()
-            answer = table.X.client.ask(
-                "GET", f"/games/{table.game}/moves", body, content_type="application/json"
+            answer = match.X.client.ask(
+                "GET", f"/games/{match.game}/moves", body, content_type="application/json"
             )
             assert answer.status == 405
 
         assert client.get("/games").json == lobby
-        assert table.now == before
+        assert match.now == before
         assert secret
 
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.at_once import in_threads
-from support.web.serving import Server, new_key
-from support.web.tables import asked_at_once, friends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.postgres_server import Server as Postgres
-    from support.web.serving import Answer, Client
+from support.postgres_server import Server as Postgres
+from support.web.matches import asked_at_once, friends
+from support.web.serving import Answer, Client, Server, new_key
 
 WON_BY_X = (0, 3, 1, 4, 2)
 
@@ -37,23 +32,23 @@ def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
 def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
     """Created here, joined there, watched at both: each event comes to all, live, and once."""
     here, there = two
-    with friends(here, there) as table, here.client() as eve, ExitStack() as stack:
+    with friends(here, there) as match, here.client() as eve, ExitStack() as stack:
         streams = [
             stack.enter_context(stream)
             for stream in (
-                table.X.follow(),
-                table.O.follow(),
-                eve.follow(table.game),
-                table.watcher.follow(table.game),
+                match.X.follow(),
+                match.O.follow(),
+                eve.follow(match.game),
+                match.watcher.follow(match.game),
             )
         ]
         for cell in WON_BY_X:
-            now = table.now
-            assert table.seats[now["active"]].move(cell, now["version"]).status == 200
+            now = match.now
+            assert match.seats[now["active"]].move(cell, now["version"]).status == 200
             for stream in streams:
                 stream.wait_version(now["version"] + 3)
 
-        last = table.now
+        last = match.now
         assert last["winner"] == "X"
         for stream in streams:
             events = stream.wait_version(last["version"])
@@ -64,12 +59,12 @@ def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
 def test_who_is_where_is_known_at_both(two: tuple[Server, Server]) -> None:
     """Players at one are present at the other, and all who watch are counted together."""
     here, there = two
-    with friends(here, there) as table, here.client() as eve, table.X.follow() as ann:
+    with friends(here, there) as match, here.client() as eve, match.X.follow() as ann:
         ann.wait_room(lambda room: room["seats"]["X"]["present"])
-        with table.O.follow() as bob:
+        with match.O.follow() as bob:
             ann.wait_room(lambda room: room["seats"]["O"]["present"])
             bob.wait_room(lambda room: room["seats"]["X"]["present"])
-            with eve.follow(table.game), table.watcher.follow(table.game):
+            with eve.follow(match.game), match.watcher.follow(match.game):
                 for stream in (ann, bob):
                     stream.wait_room(lambda room: room["watching"] == 2)
             for stream in (ann, bob):
@@ -114,22 +109,22 @@ def test_nobody_has_to_wait_for_the_other_server(two: tuple[Server, Server], tim
 def test_what_one_server_has_answered_the_other_knows(two: tuple[Server, Server], time: int) -> None:
     """Whatever is asked there next: the game, its past, its events, and moves that are illegal by now."""
     here, there = two
-    with friends(here, there) as table, there.client() as eve:
+    with friends(here, there) as match, there.client() as eve:
         version = 5
         for cell in (4, 0, 1, 7)[: 2 + time]:
-            mover = table.X if version % 2 else table.O
+            mover = match.X if version % 2 else match.O
             moved = mover.move(cell, version)
             assert moved.status == 200, moved.body
             version = moved.json["version"]
             for server in two:
-                with server.client(table.X.client.secret) as ann:
-                    assert ann.read(table.game)["version"] == version
-                    assert ann.read(table.game, version)["version"] == version
-                    refused = ann.move(table.game, cell, version)
+                with server.client(match.X.client.secret) as ann:
+                    assert ann.read(match.game)["version"] == version
+                    assert ann.read(match.game, version)["version"] == version
+                    refused = ann.move(match.game, cell, version)
                     assert refused.code in ("cellTaken", "notYourTurn")
-            with eve.follow(table.game) as stream:
+            with eve.follow(match.game) as stream:
                 assert len(stream.wait_version(version)) == version
-        created = table.X.client.create("friend", key=(key := new_key()))
+        created = match.X.client.create("friend", key=(key := new_key()))
         assert eve.create("friend", key=key)["secrets"] == created["secrets"]
 
 
@@ -139,13 +134,13 @@ def test_an_answer_to_an_offer_counts_once_at_two_servers(
 ) -> None:
     """Sent again to the other one, with the same key, it is answered alike."""
     here, there = two
-    with friends(here, here) as table, there.client(table.O.client.secret) as bob:
-        table.play(4)
-        table.X.take_back()
+    with friends(here, here) as match, there.client(match.O.client.secret) as bob:
+        match.play(4)
+        match.X.take_back()
         body = {"accept": accept, "key": new_key()}
-        path = f"/games/{table.game}/take-back/answer"
+        path = f"/games/{match.game}/take-back/answer"
 
-        first = table.O.client.post(path, body)
+        first = match.O.client.post(path, body)
         again = bob.post(path, body)
 
         assert first.status == 200, first.body
@@ -217,16 +212,16 @@ def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
 def test_a_server_that_dies_takes_nobody_with_it(postgres: Postgres) -> None:
     """Its players go on at the other; a server of the same games that is killed is no news there."""
     url = postgres.place()
-    with Server(url) as one, Server(url) as other, friends(one, other) as table:
-        table.play(0)
-        with table.O.follow() as bob:
+    with Server(url) as one, Server(url) as other, friends(one, other) as match:
+        match.play(0)
+        with match.O.follow() as bob:
             bob.wait_version(8)
-            secret = table.X.client.secret
+            secret = match.X.client.secret
             one.kill()
 
-            assert table.O.move(4, 8).status == 200
+            assert match.O.move(4, 8).status == 200
             with other.client(secret) as ann:
-                assert ann.move(table.game, 1, 11).status == 200
+                assert ann.move(match.game, 1, 11).status == 200
             bob.wait_version(14)
 
 
@@ -242,10 +237,10 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_two_workers_are_one_server(workers: Server) -> None:
     """Whichever process a line happens to come to: events and presence reach all of them, live."""
-    with friends(workers) as table, ExitStack() as stack:
+    with friends(workers) as match, ExitStack() as stack:
         watchers = [stack.enter_context(workers.client()) for _ in range(8)]
-        streams = [stack.enter_context(watcher.follow(table.game)) for watcher in watchers]
-        streams += [stack.enter_context(seat.follow()) for seat in table.seats.values()]
+        streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
+        streams += [stack.enter_context(seat.follow()) for seat in match.seats.values()]
         for stream in streams:
             stream.wait_room(
                 lambda room: (
@@ -255,8 +250,8 @@ def test_two_workers_are_one_server(workers: Server) -> None:
         version = 5
         for number, cell in enumerate(WON_BY_X):
             mark = "XO"[number % 2]
-            with workers.client(table.seats[mark].client.secret) as fresh:
-                answer = fresh.move(table.game, cell, version)
+            with workers.client(match.seats[mark].client.secret) as fresh:
+                answer = fresh.move(match.game, cell, version)
                 assert answer.status == 200, answer.body
                 version = answer.json["version"]
 
@@ -286,18 +281,18 @@ def test_many_games_are_played_at_two_workers(workers: Server) -> None:
 
 def test_a_worker_that_dies_is_replaced(store: str) -> None:
     """Those who were at it come back, and find their game."""
-    with Server(store, "--workers", "2") as server, friends(server) as table:
-        table.play(0)
+    with Server(store, "--workers", "2") as server, friends(server) as match:
+        match.play(0)
         before = _children(server.pid)
         assert len(before) >= 2
-        with table.watcher.follow(table.game) as stream:
+        with match.watcher.follow(match.game) as stream:
             stream.wait_version(8)
             for worker in before:
                 os.kill(worker, signal.SIGKILL)
             stream.wait_over()
-        secret = table.O.client.secret
+        secret = match.O.client.secret
         with server.client(secret) as bob:  # who waits in line until a new worker takes him
-            assert bob.move(table.game, 4, 8).status == 200
+            assert bob.move(match.game, 4, 8).status == 200
         assert _children(server.pid) - before
         assert server.stop() == 0
 

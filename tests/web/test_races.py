@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 import socket
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 
 from support.at_once import in_threads
-from support.web.serving import DEADLINE, new_key
-from support.web.tables import Seat, asked_at_once, friends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from support.web.serving import Answer, Client, Server, Stream
+from support.web.matches import Seat, asked_at_once, friends
+from support.web.serving import DEADLINE, Answer, Client, Server, Stream, new_key
 
 TIMES = 5
 
@@ -26,31 +21,31 @@ TIMES = 5
 @pytest.mark.parametrize("time", range(TIMES))
 def test_one_of_many_gets_a_cell(server: Server, time: int) -> None:
     """The same player at many screens wants the same cell: one token is placed."""
-    with friends(server) as table, ExitStack() as stack:
-        clients = [stack.enter_context(server.client(table.X.client.secret)) for _ in range(16)]
+    with friends(server) as match, ExitStack() as stack:
+        clients = [stack.enter_context(server.client(match.X.client.secret)) for _ in range(16)]
 
-        answers = asked_at_once(*(_move(client, table.game, time, 5) for client in clients))
+        answers = asked_at_once(*(_move(client, match.game, time, 5) for client in clients))
 
         counts = Counter(answer.code or "done" for answer in answers)
         assert counts["done"] == 1
         assert {*counts} <= {"done", "staleVersion"}
         assert all(answer.json["version"] == 8 for answer in answers)
-        assert table.now["moves"] == [time]
+        assert match.now["moves"] == [time]
 
 
 @pytest.mark.parametrize("time", range(TIMES))
 def test_one_of_many_cells_is_taken(server: Server, time: int) -> None:
     """The same player wants nine cells at once: one of them is taken, and it is the one that was told."""
-    with friends(server) as table, ExitStack() as stack:
-        clients = [stack.enter_context(server.client(table.X.client.secret)) for _ in range(9)]
+    with friends(server) as match, ExitStack() as stack:
+        clients = [stack.enter_context(server.client(match.X.client.secret)) for _ in range(9)]
         order = [(cell + time) % 9 for cell in range(9)]
 
         answers = asked_at_once(
-            *(_move(client, table.game, cell, 5) for client, cell in zip(clients, order, strict=True))
+            *(_move(client, match.game, cell, 5) for client, cell in zip(clients, order, strict=True))
         )
 
         done = [cell for cell, answer in zip(order, answers, strict=True) if answer.status == 200]
-        assert table.now["moves"] == done
+        assert match.now["moves"] == done
         assert len(done) == 1
 
 
@@ -99,48 +94,48 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
 @pytest.mark.parametrize("time", range(TIMES))
 def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> None:
     """Neither has to wait for the other to ask again."""
-    with friends(server) as table:
-        table.X.resign(5)
+    with friends(server) as match:
+        match.X.resign(5)
 
-        answers = asked_at_once(table.X.rematch, table.O.rematch)
+        answers = asked_at_once(match.X.rematch, match.O.rematch)
 
         statuses = sorted(answer.status for answer in answers)
         assert 201 in statuses, time
-        followed = [seat.rematch() for seat in (table.X, table.O)]
+        followed = [seat.rematch() for seat in (match.X, match.O)]
         assert [answer.status for answer in followed] == [200, 200]
-        assert {answer.json["id"] for answer in followed} == {table.room["next"]}
+        assert {answer.json["id"] for answer in followed} == {match.room["next"]}
 
 
 @pytest.mark.parametrize("time", range(TIMES))
 def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time: int) -> None:
     """All are led to the same game."""
-    with friends(server) as table, ExitStack() as stack:
-        table.X.resign(5)
-        table.X.rematch()
-        clients = [stack.enter_context(server.client(table.O.client.secret)) for _ in range(8)]
+    with friends(server) as match, ExitStack() as stack:
+        match.X.resign(5)
+        match.X.rematch()
+        clients = [stack.enter_context(server.client(match.O.client.secret)) for _ in range(8)]
 
-        answers = asked_at_once(*(Seat(client, table.game).rematch for client in clients))
+        answers = asked_at_once(*(Seat(client, match.game).rematch for client in clients))
 
         assert {answer.status for answer in answers} <= {200, 201}, time
         assert len({answer.json["id"] for answer in answers}) == 1
-        assert table.watcher.read(answers[0].json["id"])["version"] == 5
+        assert match.watcher.read(answers[0].json["id"])["version"] == 5
 
 
 @pytest.mark.parametrize("time", range(TIMES))
 def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
     """The one who was asked says yes, and moves at the same time: one of the two is so."""
-    with friends(server) as table:
-        table.play(4)
-        table.X.take_back()
-        other = server.client(table.O.client.secret)
+    with friends(server) as match:
+        match.play(4)
+        match.X.take_back()
+        other = server.client(match.O.client.secret)
 
         with other:
             answers = asked_at_once(
-                lambda: table.O.answer(accept=True), _move(other, table.game, time, 8)
+                lambda: match.O.answer(accept=True), _move(other, match.game, time, 8)
             )
 
         assert sorted(answer.status for answer in answers) == [200, 409]
-        assert len(table.now["moves"]) == (0 if answers[0].status == 200 else 2)
+        assert len(match.now["moves"]) == (0 if answers[0].status == 200 else 2)
 
 
 def test_the_lobby_is_listed_while_tables_come_and_go(server: Server) -> None:
@@ -169,10 +164,10 @@ def test_many_games_are_playedasked_at_once(server: Server) -> None:
 
     def play(number: int) -> Callable[[], None]:
         def whole_game() -> None:
-            with friends(server) as table, table.watcher.follow(table.game) as stream:
+            with friends(server) as match, match.watcher.follow(match.game) as stream:
                 cells = [(cell + number) % 9 for cell in (0, 1, 2, 4, 3)]
-                table.play(*cells)
-                now = table.now
+                match.play(*cells)
+                now = match.now
                 assert now["moves"] == cells
                 events = stream.wait_version(now["version"])
                 assert [message.data for message in events] == now["events"]

@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import os
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import Mark, NoughtsError, PlaceToken, Resign, TakeBack, decide, decode, encode, facts, fold
+from noughts import (
+    Command,
+    Event,
+    Game,
+    Mark,
+    NoughtsError,
+    PlaceToken,
+    Resign,
+    TakeBack,
+    decide,
+    decode,
+    encode,
+    facts,
+    fold,
+)
 from noughts.core.events import PlayerNotifyIllegalMove, PlayerPlacedToken, PlayerTookBack
-from support.web.serving import new_key
-from support.web.tables import friends
-
-if TYPE_CHECKING:
-    from noughts import Command, Event, Game
-    from support.web.serving import Answer, Server
-    from support.web.tables import Table
+from support.web.matches import Match, friends
+from support.web.serving import Answer, Server, new_key
 
 GAMES = 2000 if os.environ.get("NOUGHTS_TORTURE") else 25
 STEPS = 40
@@ -29,12 +37,12 @@ STEPS = 40
 def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
     """Whatever two players try, what they are told, what is recorded and what is streamed agree."""
     random = Random(seed)
-    with friends(server, first=random.choice("XO")) as table, table.watcher.follow(table.game) as stream:
-        model = _Model(table)
+    with friends(server, first=random.choice("XO")) as match, match.watcher.follow(match.game) as stream:
+        model = _Model(match)
         for _ in range(STEPS):
             model.step(random)
 
-        now = table.now
+        now = match.now
         assert [decode(event) for event in now["events"]] == model.history
         assert (now["board"], now["over"]) == (str(model.game.board), model.game.is_over)
         assert [message.data for message in stream.wait_version(len(model.history))] == now["events"]
@@ -46,9 +54,9 @@ def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
 class _Model:
     """What the server should know."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self.history: list[Event] = [decode(event) for event in table.now["events"]]
+    def __init__(self, match: Match) -> None:
+        self._match = match
+        self.history: list[Event] = [decode(event) for event in match.now["events"]]
         self._offer: Mark | None = None
         self._sent: list[tuple[Mark, Command, int, str, Answer]] = []
 
@@ -105,7 +113,7 @@ class _Model:
         self._sent.append((mark, command, version, key, answer))
 
     def _send(self, mark: Mark, command: Command, version: int, key: str) -> Answer:
-        seat = self._table.seats[mark.value]
+        seat = self._match.seats[mark.value]
         if isinstance(command, PlaceToken):
             return seat.move(command.cell, version, key)
         return seat.resign(version, key)
@@ -118,7 +126,7 @@ class _Model:
         return meant and any(isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in since)
 
     def _ask(self, mark: Mark) -> None:
-        answer = self._table.seats[mark.value].take_back(len(self.history))
+        answer = self._match.seats[mark.value].take_back(len(self.history))
         try:
             decide(self.game, TakeBack(mark))
         except NoughtsError:
@@ -129,7 +137,7 @@ class _Model:
         assert answer.json["offer"] == {"kind": "takeBack", "mark": mark.value}
 
     def _answer(self, mark: Mark, *, accept: bool) -> None:
-        answer = self._table.seats[mark.value].answer(accept=accept)
+        answer = self._match.seats[mark.value].answer(accept=accept)
         if self._offer is None or self._offer is mark:
             assert (answer.status, answer.code) == (409, "noOffer")
         elif accept:
@@ -137,7 +145,7 @@ class _Model:
         else:
             assert (answer.status, answer.json["events"]) == (200, [])
             self._offer = None
-        assert self._table.room["offer"] == (
+        assert self._match.room["offer"] == (
             {"kind": "takeBack", "mark": self._offer.value} if self._offer else None
         )
 

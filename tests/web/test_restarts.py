@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from http.client import HTTPException
-from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import (
-    CreateGame,
-    JoinGame,
-    Mark,
-    PlaceToken,
-    Resign,
-    Service,
-    decide,
-    fold,
-    open_store,
-)
+from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, Service, decide, fold, open_store
 from noughts.service import wall_clock
 from noughts.store.verify import verify
 from noughts.web.room import Room, RoomSeat, hash_secret, write_room
 from support.at_once import in_threads
+from support.web.matches import Seat, friends
 from support.web.serving import Server, new_key
-from support.web.tables import Seat, friends
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENDS = {"stopped": Server.stop, "killed": Server.kill}
 GRACE = 10
@@ -38,9 +25,9 @@ ended = pytest.mark.parametrize("end", ENDS)
 
 def test_a_server_that_is_told_to_stop_ends_its_streams_in_order(store: str) -> None:
     """Readers see an end and not a break, it takes no time at all, and the exit code is 0."""
-    with Server(store) as server, friends(server) as table:
-        table.play(0)
-        with table.X.follow() as ann, table.O.follow() as bob, table.watcher.follow(table.game) as eve:
+    with Server(store) as server, friends(server) as match:
+        match.play(0)
+        with match.X.follow() as ann, match.O.follow() as bob, match.watcher.follow(match.game) as eve:
             for stream in (ann, bob, eve):
                 stream.wait_version(8)
 
@@ -111,21 +98,21 @@ def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
 @ended
 def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
     """State, seats, names and secrets are as they were; who sends a move again gets its answer again."""
-    with Server(store) as server, friends(server) as table:
-        table.play(0, 4)
+    with Server(store) as server, friends(server) as match:
+        match.play(0, 4)
         key = new_key()
-        first = table.X.move(1, 11, key)
-        before = table.now
-        secrets = {mark: seat.client.secret for mark, seat in table.seats.items()}
+        first = match.X.move(1, 11, key)
+        before = match.now
+        secrets = {mark: seat.client.secret for mark, seat in match.seats.items()}
         ENDS[end](server)
 
     with Server(store) as again, again.client() as client:
-        assert client.read(table.game) == before
-        ann, bob = (Seat(again.client(secrets[mark]), table.game) for mark in "XO")
+        assert client.read(match.game) == before
+        ann, bob = (Seat(again.client(secrets[mark]), match.game) for mark in "XO")
         repeated = ann.move(1, 11, key)
         assert (repeated.status, repeated.body) == (first.status, first.body)
         assert bob.move(2).status == 200
-        assert ann.client.read(table.game)["you"] == ["X"]
+        assert ann.client.read(match.game)["you"] == ["X"]
         ann.client.close()
         bob.client.close()
     with open_store(store) as kept:
@@ -135,17 +122,17 @@ def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
 @ended
 def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
     """With the version that they had seen last, nothing is missed and nothing comes twice."""
-    with Server(store) as server, friends(server) as table:
-        table.play(0)
-        with table.watcher.follow(table.game) as stream:
+    with Server(store) as server, friends(server) as match:
+        match.play(0)
+        with match.watcher.follow(match.game) as stream:
             seen = stream.wait_version(8)
             ENDS[end](server)
             stream.wait_over()
-        secret = table.O.client.secret
+        secret = match.O.client.secret
 
     with Server(store) as again, again.client() as client:
-        bob = Seat(again.client(secret), table.game)
-        with bob.client, client.follow(table.game, last_event_id=seen[-1].id or "") as stream:
+        bob = Seat(again.client(secret), match.game)
+        with bob.client, client.follow(match.game, last_event_id=seen[-1].id or "") as stream:
             bob.move(4, 8)
             assert [message.id for message in stream.wait_version(11)] == ["9", "10", "11"]
 
@@ -171,7 +158,7 @@ def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
         assert Seat(client, over.game).rematch().status == 201
         client.secret = None
         assert client.join(invited["id"], invited["invite"])["marks"] == ["O"]
-        assert [table["id"] for table in client.get("/games").json["open"]] == [lobby["id"]]
+        assert [match["id"] for match in client.get("/games").json["open"]] == [lobby["id"]]
         assert client.join(lobby["id"], None)["marks"] == ["O"]
 
 
@@ -196,25 +183,25 @@ def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> 
 
 def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
     """A server that died before the last game named the next one, which it had created, loses neither."""
-    with Server(store) as server, friends(server) as table:
-        table.X.resign()
-        table.X.rematch()
-        game = table.O.rematch().json["id"]
-        secrets = table.X.client.secret, table.O.client.secret
+    with Server(store) as server, friends(server) as match:
+        match.X.resign()
+        match.X.rematch()
+        game = match.O.rematch().json["id"]
+        secrets = match.X.client.secret, match.O.client.secret
         assert server.stop() == 0
     with open_store(store) as kept:
-        room = kept.document(table.game)
+        room = kept.document(match.game)
         assert room
         text = room.text.replace(f',"next":"{game}"', "")
         assert text != room.text
-        kept.write_document(table.game, text, expected=room.revision)
+        kept.write_document(match.game, text, expected=room.revision)
 
     with Server(store) as again, again.client(secrets[0]) as ann, again.client(secrets[1]) as bob:
-        Seat(ann, table.game).rematch()
-        accepted = Seat(bob, table.game).rematch()
+        Seat(ann, match.game).rematch()
+        accepted = Seat(bob, match.game).rematch()
         assert accepted.status == 201
         assert accepted.json["id"] == game
-        assert Seat(ann, table.game).rematch().status == 200
+        assert Seat(ann, match.game).rematch().status == 200
 
 
 def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:

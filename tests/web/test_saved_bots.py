@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from random import Random
 from shutil import copy
-from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import errors, find_policy, odds, parse_board, save_policy
+from noughts import Board, Cell, errors, find_policy, odds, parse_board, save_policy
 from noughts.bots.registry import BUILT_IN, perfect
 from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
@@ -24,11 +24,6 @@ from noughts.web.serve import serve
 from support.far_server import home
 from support.forked import noughts
 from support.web.serving import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from noughts import Board, Cell
 
 GOOD = parse_board("X__/___/___")
 

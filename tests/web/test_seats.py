@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import base64
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from support.web.serving import Server, new_key
-from support.web.tables import Seat, friends, seated
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.web.serving import Answer, Client
+from support.web.matches import Seat, friends, seated
+from support.web.serving import Answer, Client, Server, new_key
 
 NOBODYS = "a" * 26
 """An id that no game has."""
@@ -42,21 +37,21 @@ def test_a_games_id_cannot_be_guessed(client: Client) -> None:
 
 def test_the_opponents_seat_is_not_yours(server: Server) -> None:
     """Naming the other's mark is answered as if there were no game, and nothing happens."""
-    with friends(server) as table:
-        thief = Seat(table.O.client, table.game, "X")
+    with friends(server) as match:
+        thief = Seat(match.O.client, match.game, "X")
 
         for refused in (thief.move(4), thief.resign(), thief.take_back()):
             assert (refused.status, refused.code) == (404, "notFound")
-        assert table.now["version"] == 5
+        assert match.now["version"] == 5
 
 
 def test_who_only_watches_can_do_nothing(server: Server) -> None:
     """Neither with no secret, nor with a wrong one, nor with one of another game."""
-    with friends(server) as table, friends(server) as other:
-        table.play(0)
-        table.X.take_back()
+    with friends(server) as match, friends(server) as other:
+        match.play(0)
+        match.X.take_back()
         strangers = [
-            table.watcher,
+            match.watcher,
             server.client("x" * 32),
             server.client("x" * 5000),
             server.client(""),
@@ -65,7 +60,7 @@ def test_who_only_watches_can_do_nothing(server: Server) -> None:
         ]
 
         for stranger in strangers:
-            seat = Seat(stranger, table.game)
+            seat = Seat(stranger, match.game)
             for refused in (
                 seat.move(4, 8),
                 seat.resign(8),
@@ -75,13 +70,13 @@ def test_who_only_watches_can_do_nothing(server: Server) -> None:
             ):
                 assert (refused.status, refused.code) == (404, "notFound")
             stranger.close()
-        assert table.now["version"] == 8
+        assert match.now["version"] == 8
 
 
 def test_absent_and_forbidden_look_alike(server: Server) -> None:
     """A game that is not there and one that is somebody else's get the very same answer."""
-    with friends(server) as table, server.client() as stranger:
-        used = table.invite
+    with friends(server) as match, server.client() as stranger:
+        used = match.invite
         unfinished = stranger.create("friend")
 
         def answers(game: str) -> list[Answer]:
@@ -104,7 +99,7 @@ def test_absent_and_forbidden_look_alike(server: Server) -> None:
         (expected, *_) = absent = [told(answer) for answer in answers(NOBODYS)]
         assert expected[0] == 404
         assert {answer[2] for answer in absent} == {expected[2]}
-        for game in (table.game, unfinished["id"], "x", "%2e%2e", NOBODYS[:-1]):
+        for game in (match.game, unfinished["id"], "x", "%2e%2e", NOBODYS[:-1]):
             assert [told(answer) for answer in answers(game)] == absent
         absent_game = stranger.get(f"/games/{NOBODYS}")
         assert told(absent_game)[2] == expected[2]
@@ -305,8 +300,7 @@ def test_a_secret_in_the_address_opens_nothing(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    "header",
-    ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"],
+    "header", ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"]
 )
 def test_a_secret_has_to_be_written_right(server: Server, header: str) -> None:
     """What is not exactly the secret is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from noughts.web.settings import Settings
 from support.command import environment
 from support.forked import noughts
 from support.web.serving import Server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORE = ("--store", "memory:")
 

@@ -14,8 +14,8 @@ from noughts.cli.remote.client import SILENCE_LIMIT_SECONDS
 from noughts.web.settings import from_environment
 from noughts.web.streams import PING_SECONDS
 from support.command import environment, noughts as run_noughts
-from support.web.documented import DOCS, EXAMPLES, code, known_names, named, rows, served
 from support.web.serving import Server
+from support.web.serving_docs import DOCS, EXAMPLES, code, known_names, named, rows, served
 
 SERVING = (DOCS / "serving.md").read_text()
 

@@ -10,15 +10,11 @@ import sys
 import tomllib
 from configparser import RawConfigParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from noughts.web.routes import OPERATIONS
 from noughts.web.settings import Settings, from_environment
-from support.web.documented import EXAMPLES, ROOT, known_names, served
-from support.web.serving import BASE
-
-if TYPE_CHECKING:
-    from support.web.serving import Server
+from support.web.serving import BASE, Server
+from support.web.serving_docs import EXAMPLES, ROOT, known_names, served
 
 _UNIT = (EXAMPLES / "noughts.service").read_text()
 UNIT = RawConfigParser(strict=False, interpolation=None, delimiters=("=",))

@@ -5,26 +5,22 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 from threading import Condition
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.web.serving import DEADLINE, Message, Server
-from support.web.tables import friends, seated
-
-if TYPE_CHECKING:
-    from support.web.serving import Client
+from support.web.matches import friends, seated
+from support.web.serving import DEADLINE, Client, Message, Server
 
 WON_BY_X = (0, 3, 1, 4, 2)
 
 
 def test_the_id_of_an_event_is_its_version(server: Server) -> None:
     """Everything that was recorded comes, then everything that happens, each numbered by its version."""
-    with friends(server) as table:
-        table.play(0, 4)
-        with table.watcher.follow(table.game) as stream:
-            table.play(1)
-            now = table.now
+    with friends(server) as match:
+        match.play(0, 4)
+        with match.watcher.follow(match.game) as stream:
+            match.play(1)
+            now = match.now
 
             events = stream.wait_version(now["version"])
 
@@ -39,15 +35,15 @@ def test_the_id_of_an_event_is_its_version(server: Server) -> None:
 @pytest.mark.parametrize("way", ["header", "query"])
 def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> None:
     """At every version: nothing is missed, and nothing is told twice."""
-    with friends(server) as table:
-        table.play(*WON_BY_X)
-        events = table.now["events"]
+    with friends(server) as match:
+        match.play(*WON_BY_X)
+        events = match.now["events"]
 
         for version in range(len(events) + 1):
             with (
-                table.watcher.follow(table.game, last_event_id=str(version))
+                match.watcher.follow(match.game, last_event_id=str(version))
                 if way == "header"
-                else table.watcher.follow(table.game, after=version)
+                else match.watcher.follow(match.game, after=version)
             ) as stream:
                 if version < len(events):
                     stream.wait_version(len(events))
@@ -60,7 +56,7 @@ def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> N
 
 def test_what_a_browser_says_counts_more_than_the_address(server: Server) -> None:
     """A browser that comes back asks for the same address, and says in a header how far it is."""
-    with friends(server) as table, table.watcher.follow(table.game, after=0, last_event_id="4") as stream:
+    with friends(server) as match, match.watcher.follow(match.game, after=0, last_event_id="4") as stream:
         assert [message.id for message in stream.wait_version(5)] == ["5"]
 
 
@@ -102,26 +98,26 @@ def test_there_is_nothing_to_follow_where_there_is_no_game(client: Client) -> No
 
 def test_all_who_follow_are_told_the_same(server: Server) -> None:
     """Both players, and whoever watches."""
-    with friends(server) as table, ExitStack() as stack:
+    with friends(server) as match, ExitStack() as stack:
         streams = [
-            stack.enter_context(client.follow(table.game))
-            for client in (table.X.client, table.O.client, *[table.watcher] * 5)
+            stack.enter_context(client.follow(match.game))
+            for client in (match.X.client, match.O.client, *[match.watcher] * 5)
         ]
 
-        table.play(*WON_BY_X)
+        match.play(*WON_BY_X)
 
-        now = table.now
+        now = match.now
         for stream in streams:
             assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
 
 
 def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
     """Whoever follows is told when a player has a line open, and when there is none any more."""
-    with friends(server) as table, table.O.follow() as bob:
+    with friends(server) as match, match.O.follow() as bob:
         bob.wait_room(lambda room: room["seats"]["O"]["present"])
         assert not bob.rooms[-1]["seats"]["X"]["present"]
 
-        with table.X.follow():
+        with match.X.follow():
             bob.wait_room(lambda room: room["seats"]["X"]["present"])
 
         bob.wait_room(lambda room: not room["seats"]["X"]["present"])
@@ -129,26 +125,26 @@ def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
 
 def test_those_who_watch_are_counted(server: Server) -> None:
     """Players are not among them."""
-    with friends(server) as table, table.X.follow() as ann:
+    with friends(server) as match, match.X.follow() as ann:
         assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
 
-        with table.watcher.follow(table.game), table.watcher.follow(table.game) as last:
+        with match.watcher.follow(match.game), match.watcher.follow(match.game) as last:
             ann.wait_room(lambda room: room["watching"] == 2)
             last.wait_room(lambda room: room["watching"] == 2)
-            assert table.room["watching"] == 2
+            assert match.room["watching"] == 2
 
         ann.wait_room(lambda room: room["watching"] == 0)
-        assert table.room["watching"] == 0
+        assert match.room["watching"] == 0
 
 
 def test_a_player_at_two_screens_is_there_until_both_are_gone(server: Server) -> None:
     """A line that is closed says nothing of the other."""
-    with friends(server) as table, table.O.follow() as bob:
-        with table.X.follow() as one:
-            with table.X.follow() as other:
+    with friends(server) as match, match.O.follow() as bob:
+        with match.X.follow() as one:
+            with match.X.follow() as other:
                 bob.wait_room(lambda room: room["seats"]["X"]["present"])
                 other.wait(lambda now: now.rooms)
-            with table.watcher.follow(table.game):  # which tells the room again, after all that
+            with match.watcher.follow(match.game):  # which tells the room again, after all that
                 bob.wait_room(lambda room: room["watching"] == 1)
                 assert bob.rooms[-1]["seats"]["X"]["present"]
             one.wait(lambda now: now.rooms)
@@ -171,10 +167,10 @@ def test_a_stream_tells_who_has_joined(server: Server) -> None:
 
 def test_a_stream_stays_open_after_the_end(server: Server) -> None:
     """For what comes then is told there, too; and it can be opened as well."""
-    with friends(server) as table, table.watcher.follow(table.game) as early:
-        table.play(*WON_BY_X)
-        with table.watcher.follow(table.game) as late:
-            table.X.rematch()
+    with friends(server) as match, match.watcher.follow(match.game) as early:
+        match.play(*WON_BY_X)
+        with match.watcher.follow(match.game) as late:
+            match.X.rematch()
 
             for stream in (early, late):
                 stream.wait_room(lambda room: room["offer"])
@@ -215,13 +211,13 @@ def test_following_needs_get(server: Server) -> None:
 def test_games_that_are_forgotten_are_followed_all_the_same(store: str, cached: str) -> None:
     """A server that remembers next to nothing tells everything: who follows keeps their game in mind."""
     with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
-        tables = [stack.enter_context(friends(server)) for _ in range(4)]
-        streams = [stack.enter_context(table.watcher.follow(table.game)) for table in tables]
+        matches = [stack.enter_context(friends(server)) for _ in range(4)]
+        streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]
 
         for cell in WON_BY_X:
-            for table in tables:
-                table.play(cell)
+            for match in matches:
+                match.play(cell)
 
-        for table, stream in zip(tables, streams, strict=True):
-            now = table.now
+        for match, stream in zip(matches, streams, strict=True):
+            now = match.now
             assert [message.data for message in stream.wait_version(now["version"])] == now["events"]

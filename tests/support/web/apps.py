@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noughts.core.errors import NoughtsError
+from noughts.store.base import EventStore
 from noughts.web import app as application
+from noughts.web.app import App
 from noughts.web.request import Request, Response
+from noughts.web.room import MarkName
 from noughts.web.settings import Settings
-from noughts.web.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from noughts.store.base import EventStore
-    from noughts.web.app import App
-    from noughts.web.room import MarkName
-    from noughts.web.streams import EventStream
-    from noughts.web.world import Runner
+from noughts.web.streams import EventStream
+from noughts.web.world import Runner, World
 
 
 class FakeStream:

@@ -10,35 +10,31 @@ import asyncio
 import os
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from re import Pattern
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Error,
+    Locator,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 
-from noughts import fold
+from noughts import Game, fold
 from noughts.core.codec import decode
-from support.web.serving import new_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from re import Pattern
-
-    from playwright.sync_api import (
-        Browser,
-        BrowserContext,
-        ConsoleMessage,
-        Dialog,
-        Locator,
-        Page,
-        Request,
-        Route,
-    )
-
-    from noughts import Game
-    from support.web.serving import Server
+from support.web.serving import Server, new_key
 
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
 DEADLINE = 30_000

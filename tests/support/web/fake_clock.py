@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from typing import Any, TypeVar
+import pytest
 
-    import pytest
-
-    Found = TypeVar("Found")
+Found = TypeVar("Found")
 
 
 class FakeClockLoop(asyncio.SelectorEventLoop):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from http.client import HTTPMessage, IncompleteRead
 from queue import Queue
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 from urllib.parse import unquote
 
 from noughts.web import create_app
 from support.web.serving import DEADLINE, UNLIMITED, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class InProcessServer(Server):

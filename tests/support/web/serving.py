@@ -16,23 +16,19 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from support.command import COMMAND, environment
 from support.forked import fork_server
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from http.client import HTTPMessage, HTTPResponse
-    from types import TracebackType
-    from typing import Self, TypeAlias
-
-    Check: TypeAlias = Callable[[str, str, "Answer"], None]
+Check: TypeAlias = Callable[[str, str, "Answer"], None]
 
 BASE = "/api/v1"
 DEADLINE = 60.0

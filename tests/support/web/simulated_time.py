@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from contextvars import Context
+from typing import Any
 
 MAX_CALLBACKS = 100_000
 """More than a whole run needs; a loop that never comes to rest would run for ever."""

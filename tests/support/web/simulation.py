@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httptools
 
 from noughts.core.codec import loads
-from noughts.core.game import evolve
+from noughts.core.errors import NoughtsError
+from noughts.core.game import Game, evolve
 from noughts.store.appends import Append
 from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
@@ -28,12 +30,6 @@ from noughts.web.server import Server
 from noughts.web.settings import Settings
 from noughts.web.world import World
 from support.web.simulated_time import SimulatedLoop, Simulation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from noughts.core.errors import NoughtsError
-    from noughts.core.game import Game
 
 EPOCH_MS = 1_800_000_000_000
 MOVE_SECONDS, EVENT_SECONDS = 5.0, 30.0

@@ -5,16 +5,12 @@ from __future__ import annotations
 import socket
 import struct
 from contextlib import suppress
+from random import Random
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
+from typing import Self
 
 from support.web.serving import DEADLINE
-
-if TYPE_CHECKING:
-    from random import Random
-    from typing import Self
-
-    from support.web.torture_reading import Place
+from support.web.stream_reader import Place
 
 MOST_ASKED, MOST_TOLD = 60, 3000
 """After how many bytes of a request, or of an answer, a line is cut at the latest."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from support.at_once import in_threads
-from support.web.serving import Client, new_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.web.serving import Answer, Server, Stream
+from support.web.serving import Answer, Client, Server, Stream, new_key
 
 
 class Seat:
@@ -63,7 +59,7 @@ class Seat:
         return self.client.post(f"/games/{self.game}/{what}", body)
 
 
-class Table:
+class Match:
     """A game between two people, each with a line of their own."""
 
     def __init__(self, server: Server, other: Server, kind: str, **more: object) -> None:
@@ -109,13 +105,13 @@ class Table:
 @contextmanager
 def friends(
     server: Server, other: Server | None = None, kind: str = "friend", **more: object
-) -> Iterator[Table]:
+) -> Iterator[Match]:
     """Have two people sit at a game: Ann, who created it, and Bob, at another server maybe."""
-    table = Table(server, other or server, kind, **more)
+    match = Match(server, other or server, kind, **more)
     try:
-        yield table
+        yield match
     finally:
-        table.close()
+        match.close()
 
 
 @contextmanager

@@ -7,27 +7,24 @@ import selectors
 import socket
 import time
 from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from random import Random
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
+from support.web.hostile_client import Line, cut, leave_open, send
+from support.web.hostile_requests import Attacker, Hostile, Prey
+from support.web.inspection import faults as own_faults, memory
+from support.web.matches import friends
 from support.web.serving import BASE, DEADLINE, Server
-from support.web.tables import friends
-from support.web.torture_reading import Reader
-from support.web.torture_requests import Attacker, Hostile, Prey
-from support.web.torture_sending import Line, cut, leave_open, send
-from support.web.torture_tables import faults as own_faults, memory
+from support.web.stream_reader import Reader
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    Record: TypeAlias = Callable[[str, object], None]
+Record: TypeAlias = Callable[[str, object], None]
 
 TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 REQUESTS = 100_000 if TORTURE else 1_000
@@ -67,12 +64,12 @@ SLOW = "{slow} requests that never come whole: {closed} lines closed by the serv
 
 @pytest.mark.torture
 def test_hostile_requests_are_refused_and_nothing_else_happens(
-    store: str, record_property: Record
+    store_url: str, record_property: Record
 ) -> None:
     """Whatever is sent, the server lives, says nothing of a fault, takes up no more, and games go on."""
     with (
         tally(record_property, FIGURE) as numbers,
-        Server(store, NOUGHTS_CACHED_GAMES="64") as server,
+        Server(store_url, NOUGHTS_CACHED_GAMES="64") as server,
         server.client() as client,
     ):
         _play(server, WON)
@@ -98,12 +95,12 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
 @pytest.mark.torture
 @pytest.mark.parametrize("before", ["", "/games/{}", "/games/{}/events"])
 def test_who_asks_without_end_is_not_remembered_without_end(
-    store: str, before: str, record_property: Record
+    store_url: str, before: str, record_property: Record
 ) -> None:
     """Requests that wait for the answer to another take up memory: on one line only so many may wait."""
     with (
         tally(record_property, FLOOD) as numbers,
-        Server(store) as server,
+        Server(store_url) as server,
         server.client() as client,
         ExitStack() as stack,
     ):
@@ -163,11 +160,13 @@ SLOW_REQUESTS = {
 
 @pytest.mark.torture
 @pytest.mark.waits
-def test_requests_that_never_come_whole_are_not_waited_for(store: str, record_property: Record) -> None:
+def test_requests_that_never_come_whole_are_not_waited_for(
+    store_url: str, record_property: Record
+) -> None:
     """However slowly they come, and whatever part of them is missing: the server closes the line."""
     with (
         tally(record_property, SLOW) as numbers,
-        Server(store) as server,
+        Server(store_url) as server,
         ExitStack() as stack,
         selectors.DefaultSelector() as selector,
     ):
@@ -236,9 +235,9 @@ def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
 
 def _play(server: Server, cells: Sequence[int]) -> None:
     """Play a whole game as people do, with somebody who watches."""
-    with friends(server) as table, Reader((server.host, server.port), table.game) as reader:
-        table.play(*cells)
-        now = table.now
+    with friends(server) as match, Reader((server.host, server.port), match.game) as reader:
+        match.play(*cells)
+        now = match.now
         assert now["over"]
         assert [told.data for told in reader.wait_version(now["version"])] == now["events"]
         assert not reader.wrong.total()

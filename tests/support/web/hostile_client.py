@@ -7,16 +7,12 @@ import socket
 import struct
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from random import Random
+from typing import Self
 
+from support.web.hostile_requests import Hostile
 from support.web.serving import DEADLINE
-
-if TYPE_CHECKING:
-    from random import Random
-    from typing import Self
-
-    from support.web.torture_reading import Place
-    from support.web.torture_requests import Hostile
+from support.web.stream_reader import Place
 
 RESET = struct.pack("ii", 1, 0)
 """A line that is closed with this is reset, and does not end in order."""

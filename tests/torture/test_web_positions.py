@@ -9,8 +9,8 @@ without HTTP, everywhere: see test_placing.py.)
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -35,12 +35,8 @@ from noughts import (
 from noughts.analysis.as_json import plain_prospect
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
-from support.web.tables import Seat, seated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.web.serving import Answer, Server
+from support.web.matches import Seat, seated
+from support.web.serving import Answer, Server
 
 PARTS = 2
 """Each a test of its own, so that two processes share the work."""
@@ -71,16 +67,6 @@ def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -
             }
 
 
-def test_the_analysis_is_told_who_started(quick: Server) -> None:
-    """The same board is another position when O has started: one in twenty is asked for."""
-    with quick.client() as client:
-        for board in islice(reachable(Mark.O), 0, None, 20):
-            found = client.get(f"/analysis?board={board}&first=O").json
-            assert found["turn"] == board.turn.value
-            assert found["prospect"] == plain_prospect(prospect(board))
-            assert found["description"] == describe(board)
-
-
 @pytest.mark.torture
 def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
     """One in 35 of the 14,205 boards that can't be (in torture 1 in 7), and what is no board at all."""
@@ -98,39 +84,6 @@ def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
             refused = client.get(f"/analysis?board={text}")
             assert (refused.status, refused.code) == (400, "unreadable")
     assert impossible > 14_000 / step
-
-
-def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
-    """A board or moves, nothing twice, and nothing else."""
-    with quick.client() as client:
-        for query in (
-            "",
-            "?board=___/___/___&moves=5",
-            "?board=___/___/___&board=___/___/___",
-            "?moves=5&first=Z",
-            "?moves=5&strange=1",
-            "?moves",
-            "?" + "moves=5&" * 100,
-            "?board=" + "_" * 600,
-        ):
-            refused = client.get(f"/analysis{query}")
-            assert (refused.status, refused.code) == (400, "badRequest")
-        for moves in ("55", "0", "x", "1234567891", "1-2", "%00", "147258369"):
-            refused = client.get(f"/analysis?moves={moves}")
-            assert (refused.status, refused.code) == (400, "unreadable")
-
-
-def test_a_whole_game_is_reviewed(quick: Server) -> None:
-    """The digits of a game lead to its position, and to what is to be said of each move."""
-    with quick.client() as client:
-        found = client.get("/analysis?moves=5162").json
-        started = client.get("/analysis?moves=5&first=O").json
-
-    assert found["board"] == "OO_/_XX/___"
-    assert [move["cell"] for move in found["review"]["moves"]] == [4, 0, 5, 1]
-    assert found["review"]["mistakes"] == [4]
-    assert found["review"]["decisive"] == 4
-    assert started["board"] == "___/_O_/___"
 
 
 @pytest.mark.torture

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
+from support.web.inspection import A_ROUND, keep_busy, recorded
+from support.web.matches import Seat, seated
 from support.web.serving import Server
-from support.web.tables import Seat, seated
+from support.web.stream_reader import Reader
 from support.web.torture_proxy import CuttingProxy
-from support.web.torture_reading import Reader
-from support.web.torture_tables import A_ROUND, keep_busy, recorded
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    Record: TypeAlias = Callable[[str, object], None]
+Record: TypeAlias = Callable[[str, object], None]
 
 CUTS = 1_000 if os.environ.get("NOUGHTS_TORTURE") else 50
 GAMES = 4
@@ -42,11 +39,11 @@ FIGURE = (
 
 
 @pytest.mark.torture
-def test_readers_whose_lines_are_cut_miss_nothing(store: str, record_property: Record) -> None:
+def test_readers_whose_lines_are_cut_miss_nothing(store_url: str, record_property: Record) -> None:
     """Whoever comes back says how far they are, and is told the rest: all of it, in order, and once."""
     readers: list[Reader] = []
     with tally(record_property, FIGURE) as numbers:
-        with Server(store) as server:
+        with Server(store_url) as server:
             place = (server.host, server.port)
             with CuttingProxy(place, CUTS, Random(1)) as proxy:
                 for _ in range(MOST_TURNS):
@@ -57,7 +54,7 @@ def test_readers_whose_lines_are_cut_miss_nothing(store: str, record_property: R
             assert server.stop() == 0
             assert b"Traceback" not in server.errors
 
-        games = recorded(store)
+        games = recorded(store_url)
         assert proxy.cuts == CUTS
         assert numbers["missed"] == numbers["repeated"] == 0
         for reader in readers:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.tally import tally
+from support.web.bot_challengers import Challengers
 from support.web.serving import Server
-from support.web.torture_challengers import Challengers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOVES = 80_000 if os.environ.get("NOUGHTS_TORTURE") else 400
 PEOPLE = 64

@@ -9,20 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 from http.client import HTTPException
+from random import Random
 from threading import Condition, Event, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from noughts import fold
+from noughts import Game, fold
 from noughts.core.codec import decode
-from support.web.serving import new_key
-from support.web.torture_reading import AGAIN, Reader
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from noughts import Game
-    from support.web.serving import Answer, Client
-    from support.web.torture_reading import Place
+from support.web.serving import Answer, Client, new_key
+from support.web.stream_reader import AGAIN, Place, Reader
 
 RECOVERY = 60.0
 """How long anything may take, with the server killed meanwhile as often as it is, in seconds."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 import noughts.web
 from noughts.cli.options import parser
 from noughts.web.settings import Settings, variable
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"

@@ -7,15 +7,12 @@ secrets of its seats; most of them are then spoilt in one way or another.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
 
 from support.web.serving import BASE
 
-if TYPE_CHECKING:
-    from random import Random
-    from typing import TypeAlias
-
-    Header: TypeAlias = tuple[bytes, bytes]
+Header: TypeAlias = tuple[bytes, bytes]
 
 CRLF = b"\r\n"
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 import jsonschema_rs
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from support.web.serving import Answer, Server
+from support.web.serving import Answer, Server
 
 METHODS = ("get", "post")
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from noughts.web import streams
 from noughts.web.bots import BotTurns
+from noughts.web.game import LiveGame
 from support.figures import record_figure
 from support.web.simulation import FAULTS, Cluster
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
-
-    from noughts.web.game import LiveGame
 
 SEEDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 200
 PARTS = 20

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple
 
 from support.web.serving import BASE, new_key
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from support.web.torture_reading import Place
+from support.web.stream_reader import Place
 
 PATIENCE_SECONDS = 30.0
 """How long a bot may take for a move before it counts as forgotten; the server checks every second."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
@@ -16,16 +17,12 @@ from noughts.store.urls import open_store
 from support.command import noughts
 from support.store_games import everything
 from support.tally import tally
+from support.web.inspection import events_of, quiet_port
+from support.web.persistent_players import RECOVERY, Club, Player
 from support.web.serving import Server
-from support.web.torture_players import RECOVERY, Club, Player
-from support.web.torture_reading import Told
-from support.web.torture_tables import events_of, quiet_port
+from support.web.stream_reader import Told
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    Record: TypeAlias = Callable[[str, object], None]
+Record: TypeAlias = Callable[[str, object], None]
 
 KILLS = 200 if os.environ.get("NOUGHTS_TORTURE") else 4
 TABLES, BOTS = 3, 2
@@ -39,27 +36,27 @@ FIGURE = (
 
 
 @pytest.mark.torture
-def test_nobody_loses_anything_when_the_server_is_killed(store: str, record_property: Record) -> None:
+def test_nobody_loses_anything_when_the_server_is_killed(store_url: str, record_property: Record) -> None:
     """What was acknowledged is there, once; all come back by themselves, and every game ends whole."""
     club, chance = Club(), Random(5)
     with tally(record_property, FIGURE) as numbers:
         try:
-            _play_and_kill(store, club, chance, numbers)
+            _play_and_kill(store_url, club, chance, numbers)
         finally:
             numbers.update(club.numbers, commands=len(club.acknowledged))
 
-        _look_through(store, club, numbers)
+        _look_through(store_url, club, numbers)
 
         assert numbers["lost"] == numbers["doubled"] == numbers["unfinished"] == 0
-        verified = noughts("store", "verify", "--store", store)
+        verified = noughts("store", "verify", "--store", store_url)
         assert verified.returncode == 0, verified.stderr
 
 
-def _play_and_kill(store: str, club: Club, chance: Random, numbers: Counter[str]) -> None:
+def _play_and_kill(store_url: str, club: Club, chance: Random, numbers: Counter[str]) -> None:
     """Have all play while the server is killed, as often as it is to be, and then finish their games."""
     with ExitStack() as stack:
         port = ("--port", str(quiet_port()))
-        server = stack.enter_context(Server(store, *port, "--workers", "1"))
+        server = stack.enter_context(Server(store_url, *port, "--workers", "1"))
         stack.callback(club.has_failed.set)  # whatever happens, nobody goes on after this
         players = _sit_down(server, club, chance)
         for player in players:
@@ -70,7 +67,7 @@ def _play_and_kill(store: str, club: Club, chance: Random, numbers: Counter[str]
             server.kill()
             numbers["kills"] += 1
             assert b"Traceback" not in server.errors
-            server = stack.enter_context(Server(store, *port, "--workers", "1"))
+            server = stack.enter_context(Server(store_url, *port, "--workers", "1"))
         club.is_enough.set()
         for player in players:
             player.join(RECOVERY)
@@ -92,9 +89,9 @@ def _sit_down(server: Server, club: Club, chance: Random) -> list[Player]:
     return [Player(club, place, server.client(), seat, Random(chance.random())) for seat in seats]
 
 
-def _look_through(store: str, club: Club, numbers: Counter[str]) -> None:
+def _look_through(store_url: str, club: Club, numbers: Counter[str]) -> None:
     """Compare what the players were told with what is in the store; every game has its room."""
-    with open_store(store, create=False) as opened:
+    with open_store(store_url, create=False) as opened:
         records = everything(opened)
         over = {game.id for game in opened.games(GameFilter(is_over=True), limit=len(records))}
         names = {record.game for record in records}

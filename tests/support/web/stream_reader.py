@@ -6,27 +6,29 @@ The bytes of a line are taken apart here by hand: what is not whole when the lin
 from __future__ import annotations
 
 import json
+import selectors
 import socket
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from support.web.serving import BASE, DEADLINE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-    from typing import Self, TypeAlias
-
-    Place: TypeAlias = tuple[str, int]
-    """A host and a port."""
+Place: TypeAlias = tuple[str, int]
+"""A host and a port."""
 
 AGAIN = 0.02
 """How long a reader waits who was not let in, in seconds."""
 
 MOST_LINES = 100_000
 """How often one reader comes back: far oftener than any test breaks their line."""
+
+
+SMALLEST = 1024
+"""How much a stalled reader's system takes in for them, in bytes; it makes a little more of it."""
 
 
 class Told(NamedTuple):
@@ -225,3 +227,56 @@ class Reader:
             self.wrong["repeated"] += 1
         self.wrong["missed"] += max(0, told.version - self.version - 1)
         self.events.append(told)
+
+
+class Crowd:
+    """So many lines to a game, held open until the `with` block is left."""
+
+    def __init__(self, place: Place, game: str, size: int, *, is_reading: bool) -> None:
+        self._lines: list[socket.socket] = []
+        self._selector = selectors.DefaultSelector()
+        self._thread = Thread(target=self._read, daemon=True)
+        try:
+            for _ in range(size):
+                self._lines.append(self._line(place, game, is_reading=is_reading))
+        except BaseException:
+            self._close()
+            raise
+        if is_reading:
+            self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for line in self._lines:
+            if self._thread.ident:
+                line.shutdown(socket.SHUT_RDWR)
+        if self._thread.ident:
+            self._thread.join(DEADLINE)
+            assert not self._thread.is_alive(), "a crowd hangs"
+        self._close()
+
+    def _line(self, place: Place, game: str, *, is_reading: bool) -> socket.socket:
+        line = socket.socket()
+        line.settimeout(DEADLINE)
+        if not is_reading:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALLEST)
+        line.connect(place)
+        line.sendall(f"GET {BASE}/games/{game}/events HTTP/1.1\r\nHost: noughts\r\n\r\n".encode())
+        self._selector.register(line, selectors.EVENT_READ)
+        return line
+
+    def _read(self) -> None:
+        """Read until all lines are closed."""
+        while self._selector.get_map():
+            for key, _ in self._selector.select(DEADLINE):
+                line = key.fileobj
+                assert isinstance(line, socket.socket)
+                if not line.recv(65536):
+                    self._selector.unregister(line)
+
+    def _close(self) -> None:
+        self._selector.close()
+        for line in self._lines:
+            line.close()

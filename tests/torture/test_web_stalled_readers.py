@@ -5,27 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
-from support.web.serving import Server
-from support.web.tables import friends
-from support.web.torture_crowd import Crowd
-from support.web.torture_reading import Reader
-from support.web.torture_tables import figure, forget_peak, memory
+from support.web.inspection import figure, forget_peak, memory
+from support.web.matches import Match, friends
+from support.web.serving import Client, Server
+from support.web.stream_reader import Crowd, Reader
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from support.web.serving import Client
-    from support.web.tables import Table
-
-    Record: TypeAlias = Callable[[str, object], None]
+Record: TypeAlias = Callable[[str, object], None]
 
 TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 READERS = 100 if TORTURE else 10
@@ -58,11 +51,11 @@ QUIET = (
 
 
 @pytest.mark.torture
-def test_readers_who_never_read_are_dropped(store: str, record_property: Record) -> None:
+def test_readers_who_never_read_are_dropped(store_url: str, record_property: Record) -> None:
     """The same games are played with as many readers who read, first: the server hardly needs more."""
     with (
         tally(record_property, FIGURE) as numbers,
-        Server(store, NOUGHTS_CACHED_GAMES=str(GAMES)) as server,
+        Server(store_url, NOUGHTS_CACHED_GAMES=str(GAMES)) as server,
         server.client() as client,
     ):
         _play_before(server, client, ROUNDS // 8, Counter(), is_reading=True)  # what is needed once
@@ -83,22 +76,22 @@ def test_readers_who_never_read_are_dropped(store: str, record_property: Record)
 
 @pytest.mark.torture
 @pytest.mark.waits
-def test_readers_are_not_kept_when_nothing_more_is_told(store: str, record_property: Record) -> None:
+def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_property: Record) -> None:
     """A reader who stopped reading is gone in time, though the game went quiet after that."""
     with (
         tally(record_property, QUIET) as numbers,
-        Server(store) as server,
+        Server(store_url) as server,
         server.client() as client,
         ExitStack() as stack,
     ):
         place = server.host, server.port
         readers = []
         for rounds in (1, 10, ROUNDS // 4, ROUNDS // 2):
-            table = stack.enter_context(friends(server, name=NAME))
-            readers.append(stack.enter_context(Reader(place, table.game)))
-            stack.enter_context(Crowd(place, table.game, READERS // 4, is_reading=False))
+            match = stack.enter_context(friends(server, name=NAME))
+            readers.append(stack.enter_context(Reader(place, match.game)))
+            stack.enter_context(Crowd(place, match.game, READERS // 4, is_reading=False))
             readers[-1].wait(lambda now: now.room and now.room["watching"] == 1 + READERS // 4)
-            _busy(table, rounds)
+            _busy(match, rounds)
             numbers["stalled"] += READERS // 4
         begin = time.monotonic()
 
@@ -118,21 +111,21 @@ def _play_before(
     place = server.host, server.port
     forget_peak(server.pid)
     with ExitStack() as stack:
-        tables = [stack.enter_context(friends(server, name=NAME)) for _ in range(GAMES)]
-        readers = [stack.enter_context(Reader(place, table.game)) for table in tables]
+        matches = [stack.enter_context(friends(server, name=NAME)) for _ in range(GAMES)]
+        readers = [stack.enter_context(Reader(place, match.game)) for match in matches]
         size = READERS // GAMES
-        for table, reader in zip(tables, readers, strict=True):
-            stack.enter_context(Crowd(place, table.game, size, is_reading=is_reading))
+        for match, reader in zip(matches, readers, strict=True):
+            stack.enter_context(Crowd(place, match.game, size, is_reading=is_reading))
             reader.wait(lambda now: now.room and now.room["watching"] == 1 + size)
         begin = time.monotonic()
 
-        in_threads(*(lambda table=table: _busy(table, rounds) for table in tables))
+        in_threads(*(lambda match=match: _busy(match, rounds) for match in matches))
 
-        for table, reader in zip(tables, readers, strict=True):
+        for match, reader in zip(matches, readers, strict=True):
             if not is_reading:
                 reader.wait(lambda now: now.room["watching"] == 1, 2 * WITHIN)
                 numbers["milliseconds"] = int(1000 * (time.monotonic() - begin))
-            now = table.now
+            now = match.now
             events = [told.data for told in reader.wait_version(now["version"])]
             numbers.update(healthy=1, events=len(events), **reader.wrong)
             assert events == now["events"]
@@ -141,17 +134,17 @@ def _play_before(
     return memory(server.pid, "VmHWM")
 
 
-def _busy(table: Table, rounds: int) -> None:
+def _busy(match: Match, rounds: int) -> None:
     """Place a token, ask whether it may be taken back, and take it back: events, and news of the room.
 
     When the game has become long it is asked for and not given.
     """
-    answer = table.X.move(0)
+    answer = match.X.move(0)
     for _ in range(rounds):
         assert answer.status == 200, answer.body
         version = answer.json["version"]
-        assert table.X.take_back(version).status == 202
-        answer = table.O.answer(accept=version < LONG)
+        assert match.X.take_back(version).status == 202
+        answer = match.O.answer(accept=version < LONG)
         if version < LONG:
             assert answer.status == 200, answer.body
-            answer = table.X.move(0, answer.json["version"])
+            answer = match.X.move(0, answer.json["version"])

@@ -7,15 +7,12 @@ import re
 import socket
 from pathlib import Path
 from random import SystemRandom
-from typing import TYPE_CHECKING
 
+from noughts.store.base import Record
 from noughts.store.urls import open_store
-from support.web.torture_reading import Told
-
-if TYPE_CHECKING:
-    from noughts.store.base import Record
-    from support.web.serving import Client
-    from support.web.tables import Seat
+from support.web.matches import Seat
+from support.web.serving import Client
+from support.web.stream_reader import Told
 
 A_ROUND = 6
 """How many events a round of a busy game has."""

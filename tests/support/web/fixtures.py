@@ -1,0 +1,79 @@
+"""Fixtures for tests of the web game: shared servers, a client, and places for stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.postgres_server import Server as Postgres
+from support.web.in_process import InProcessServer
+from support.web.openapi_check import Agreement
+from support.web.serving import Client, Server
+
+IN_PROCESS = {"test_bodies", "test_games", "test_keys", "test_random_games", "test_seats"}
+"""Tests of the API alone: they need no sockets."""
+
+
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest) -> Server:
+    """Run a server for all tests that need no own; whatever it answers has to be as documented."""
+    module = request.module.__name__.rpartition(".")[2]
+    found: Server = request.getfixturevalue("in_process" if module in IN_PROCESS else "in_a_process")
+    return found
+
+
+@pytest.fixture(scope="session")
+def in_a_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Start a server as a user would."""
+    yield from _serving(f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}")
+
+
+@pytest.fixture(scope="session")
+def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run the application itself."""
+    yield from _checked(InProcessServer(f"sqlite:{tmp_path_factory.mktemp('api') / 'games.db'}"))
+
+
+@pytest.fixture(scope="session")
+def quick() -> Iterator[Server]:
+    """Start a server that keeps nothing, for tests that do very much."""
+    yield from _serving("memory:")
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    """Ask it things as nobody in particular."""
+    with server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    """Return the URL of a new store."""
+    return f"sqlite:{tmp_path / 'games.db'}"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Start a PostgreSQL server when the first test asks for it, one for each process of tests."""
+    server = Postgres()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _serving(store: str) -> Iterator[Server]:
+    with Server(store) as server:
+        yield from _checked(server)
+        assert b"Traceback" not in server.errors
+        assert b'"level": "error"' not in server.errors
+
+
+def _checked(server: Server) -> Iterator[Server]:
+    """Hold all that a server answers against the document, and end it in order."""
+    server.check = Agreement(server)
+    yield server
+    assert server.stop() == 0
