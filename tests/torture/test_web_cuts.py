@@ -1,4 +1,4 @@
-"""The line of a stream is cut at any byte, again and again, and its reader misses nothing."""
+"""Streams are cut at any byte, again and again, and their readers miss nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
-from support.web.inspection import A_ROUND, keep_busy, recorded
+from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
 from support.web.matches import Seat, seated
 from support.web.serving import Server
 from support.web.stream_reader import Reader
@@ -27,10 +27,10 @@ GAMES = 4
 READERS = 4
 """Of each game."""
 
-MOST_EVENTS = 280
+MAX_EVENTS = 280
 """A game goes on up to here, where nothing can be taken back any more soon, and then there are others."""
 
-MOST_TURNS = 50
+MAX_TURNS = 50
 
 FIGURE = (
     "{cuts:,} cuts of streams, {torn:,} of them within an event: {events:,} events read, "
@@ -39,14 +39,14 @@ FIGURE = (
 
 
 @pytest.mark.torture
-def test_readers_whose_lines_are_cut_miss_nothing(store_url: str, record_property: Record) -> None:
-    """Whoever comes back says how far they are, and is told the rest: all of it, in order, and once."""
+def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_property: Record) -> None:
+    """A reader that comes back gets the rest: all of it, in order, and once."""
     readers: list[Reader] = []
     with tally(record_property, FIGURE) as numbers:
         with Server(store_url) as server:
             place = (server.host, server.port)
             with CuttingProxy(place, CUTS, Random(1)) as proxy:
-                for _ in range(MOST_TURNS):
+                for _ in range(MAX_TURNS):
                     readers += _a_turn(server, proxy, numbers)
                     if proxy.is_done:
                         break
@@ -83,7 +83,7 @@ def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[
 
 def _play(seat: Seat, proxy: CuttingProxy) -> None:
     """Play while there are cuts to come, as long as a game may be."""
-    for version in count(0, A_ROUND):
-        if proxy.is_done or version > MOST_EVENTS:
+    for version in count(0, ROUND_EVENTS):
+        if proxy.is_done or version > MAX_EVENTS:
             return
         keep_busy(seat, 1)

@@ -1,4 +1,4 @@
-"""Hostile requests without end: none is answered with a fault of ours, and who plays is not disturbed."""
+"""Hostile requests: none is answered with a 5xx status, and games go on meanwhile."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
-from support.web.hostile_client import Line, cut, leave_open, send
-from support.web.hostile_requests import Attacker, Hostile, Prey
-from support.web.inspection import faults as own_faults, memory
+from support.web.hostile_client import KeptConnection, cut, leave_open, send
+from support.web.hostile_requests import Attacker, HostileRequest, Target
+from support.web.inspection import faults as own_faults, memory_kb
 from support.web.matches import friends
 from support.web.serving import BASE, DEADLINE, Server
 from support.web.stream_reader import Reader
@@ -31,25 +31,25 @@ REQUESTS = 100_000 if TORTURE else 1_000
 PARTS, ATTACKERS = 10, 2
 """So many parts, one after the other, each by so many at the same time."""
 
-WARM = 7
+WARM_PARTS = 7
 """After how many parts the server remembers as much as it ever will: from then on memory is flat."""
 
-PREY = 250
+TARGET_REQUESTS = 250
 """After how many requests another game is attacked."""
 
-MOST_OPEN = 40
+MAX_OPEN = 40
 """How many lines each leaves open, with half a request on them, or none."""
 
-MOST_GROWTH = 5_000
+MAX_GROWTH_KB = 5_000
 """In kB."""
 
-MOST_GAMES = 100_000
+MAX_GAMES = 100_000
 WON, DRAWN = (0, 3, 1, 4, 2), (0, 4, 8, 1, 7, 6, 2, 5, 3)
 
 FLOODS, FLOOD_SIZE = (20, 1000) if TORTURE else (3, 50)
 """How many ask without end, and how many thousand requests each would send."""
 
-PATIENCE = 15.0
+CLOSE_SECONDS = 15.0
 """When all lines have to be closed on which nothing whole has come; the server's is 10 s."""
 
 POST = b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -58,8 +58,8 @@ FIGURE = (
     "{requests:,} hostile requests: {answers:,} answers, {faults} of them 5xx, {unanswered} wanting; "
     "memory grew by {growth:,} kB to {memory:,} kB; {games:,} games played meanwhile"
 )
-FLOOD = "{asked:,} requests asked at once on {lines} lines: memory grew by {growth:,} kB"
-SLOW = "{slow} requests that never come whole: {closed} lines closed by the server"
+FLOOD = "{asked:,} requests asked at once on {connections} connections: memory grew by {growth:,} kB"
+SLOW = "{slow} requests that never come whole: {closed} connections closed by the server"
 
 
 @pytest.mark.torture
@@ -78,15 +78,15 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
             try:
                 _a_part(server, part, numbers)
             finally:
-                numbers["memory"] = memory(server.pid)
-            if part + 1 == WARM:
+                numbers["memory"] = memory_kb(server.pid)
+            if part + 1 == WARM_PARTS:
                 before = numbers["memory"]
             numbers["growth"] = numbers["memory"] - before
         _play(server, DRAWN)
 
         assert own_faults(client) == numbers["faults"] == 0
         assert numbers["unanswered"] == 0
-        assert numbers["growth"] <= MOST_GROWTH
+        assert numbers["growth"] <= MAX_GROWTH_KB
         assert server.stop() == 0
         assert b"Traceback" not in server.errors
         assert b'"level": "error"' not in server.errors
@@ -94,7 +94,7 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
 
 @pytest.mark.torture
 @pytest.mark.parametrize("before", ["", "/games/{}", "/games/{}/events"])
-def test_who_asks_without_end_is_not_remembered_without_end(
+def test_floods_of_requests_do_not_fill_memory(
     store_url: str, before: str, record_property: Record
 ) -> None:
     """Requests that wait for the answer to another take up memory: on one line only so many may wait."""
@@ -106,26 +106,28 @@ def test_who_asks_without_end_is_not_remembered_without_end(
     ):
         path = before.format(client.create("self")["id"])
         first = f"GET {BASE}{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() if path else b""
-        usual = memory(server.pid)
+        usual = memory_kb(server.pid)
         for _ in range(FLOODS):
-            line = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
-            numbers.update(lines=1, asked=_flood(line, first))
+            connection = stack.enter_context(
+                socket.create_connection((server.host, server.port), DEADLINE)
+            )
+            numbers.update(connections=1, asked=_flood(connection, first))
             assert client.get("/health").status == 200
 
-        numbers["growth"] = memory(server.pid, "VmHWM") - usual
-        assert numbers["growth"] <= MOST_GROWTH
+        numbers["growth"] = memory_kb(server.pid, "VmHWM") - usual
+        assert numbers["growth"] <= MAX_GROWTH_KB
         assert server.stop() == 0
         assert b"Traceback" not in server.errors
 
 
-def _flood(line: socket.socket, first: bytes) -> int:
-    """Ask on and on until the server stops listening, or has heard enough; return how often was asked."""
+def _flood(connection: socket.socket, first: bytes) -> int:
+    """Send requests until the server stops reading, or there were enough; return how many were sent."""
     asked = 0
     with suppress(ConnectionError, TimeoutError):
-        line.sendall(first)
-        line.settimeout(1)  # a server that stops listening need not hang up
+        connection.sendall(first)
+        connection.settimeout(1)  # a server that stops listening need not hang up
         for _ in range(FLOOD_SIZE):
-            line.sendall(b"GET / HTTP/1.1\r\n\r\n" * 1000)
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n" * 1000)
             asked += 1000
     return asked
 
@@ -160,9 +162,7 @@ SLOW_REQUESTS = {
 
 @pytest.mark.torture
 @pytest.mark.waits
-def test_requests_that_never_come_whole_are_not_waited_for(
-    store_url: str, record_property: Record
-) -> None:
+def test_incomplete_requests_time_out(store_url: str, record_property: Record) -> None:
     """However slowly they come, and whatever part of them is missing: the server closes the line."""
     with (
         tally(record_property, SLOW) as numbers,
@@ -170,24 +170,26 @@ def test_requests_that_never_come_whole_are_not_waited_for(
         ExitStack() as stack,
         selectors.DefaultSelector() as selector,
     ):
-        lines: dict[str, socket.socket] = {}
+        connections: dict[str, socket.socket] = {}
         for what, (beginning, _) in SLOW_REQUESTS.items():
-            line = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
-            line.sendall(beginning)
-            lines[what] = line
-            selector.register(line, selectors.EVENT_READ, what)
+            connection = stack.enter_context(
+                socket.create_connection((server.host, server.port), DEADLINE)
+            )
+            connection.sendall(beginning)
+            connections[what] = connection
+            selector.register(connection, selectors.EVENT_READ, what)
             numbers["slow"] += 1
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + CLOSE_SECONDS
         tick = time.monotonic()
 
         while selector.get_map() and time.monotonic() < until:
             for key, _ in selector.select(1):
-                numbers["closed"] += _is_closed(lines[key.data], selector)
+                numbers["closed"] += _is_closed(connections[key.data], selector)
             if time.monotonic() > tick + 1:
                 tick = time.monotonic()
                 for key in tuple(selector.get_map().values()):
                     with suppress(ConnectionError):  # it is closed, and that is seen above
-                        lines[key.data].sendall(SLOW_REQUESTS[key.data][1])
+                        connections[key.data].sendall(SLOW_REQUESTS[key.data][1])
 
         left = ", ".join(key.data for key in selector.get_map().values())
         assert not left, f"still open: {left}"
@@ -195,15 +197,15 @@ def test_requests_that_never_come_whole_are_not_waited_for(
         assert b"Traceback" not in server.errors
 
 
-def _is_closed(line: socket.socket, selector: selectors.BaseSelector) -> bool:
-    """Read what has come, which may be an answer, and tell whether it was the end."""
+def _is_closed(connection: socket.socket, selector: selectors.BaseSelector) -> bool:
+    """Read what has come, maybe an answer; return whether the connection is closed."""
     try:
-        data = line.recv(65536)
+        data = connection.recv(65536)
     except ConnectionError:
         data = b""
     assert b"HTTP/1.1 5" not in data
     if not data:
-        selector.unregister(line)
+        selector.unregister(connection)
     return not data
 
 
@@ -220,7 +222,7 @@ def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
             over.set()
 
     def play() -> None:
-        for number in range(MOST_GAMES):
+        for number in range(MAX_GAMES):
             _play(server, (WON, DRAWN)[number % 2])
             shares[-1]["games"] += 1
             if over.is_set():
@@ -239,41 +241,39 @@ def _play(server: Server, cells: Sequence[int]) -> None:
         match.play(*cells)
         now = match.now
         assert now["over"]
-        assert [told.data for told in reader.wait_version(now["version"])] == now["events"]
+        assert [event.data for event in reader.wait_version(now["version"])] == now["events"]
         assert not reader.wrong.total()
-        assert reader.lines == 1
+        assert reader.connections == 1
 
 
 def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]) -> None:
-    """Send hostile requests."""
-    attacker = Attacker(chance, _prey(server))
-    left: deque[tuple[Hostile, socket.socket]] = deque()
-    with Line((server.host, server.port)) as line, ExitStack() as stack:
+    attacker = Attacker(chance, _target(server))
+    left: deque[tuple[HostileRequest, socket.socket]] = deque()
+    with KeptConnection((server.host, server.port)) as connection, ExitStack() as stack:
         stack.callback(lambda: deque((cut(one, chance) for _, one in left), maxlen=0))
         for number in range(1, requests + 1):
-            if number % PREY == 0:
-                attacker.prey = _prey(server)
+            if number % TARGET_REQUESTS == 0:
+                attacker.target = _target(server)
             hostile = attacker.draw()
             numbers["requests"] += 1
             if hostile.asks:
-                statuses = line.ask(hostile)
+                statuses = connection.ask(hostile)
                 numbers["unanswered"] += len(hostile.asks) - len(statuses)
             elif hostile.stays:
-                left.append((hostile, leave_open(line.place, hostile)))
-                if len(left) <= MOST_OPEN:
+                left.append((hostile, leave_open(connection.place, hostile)))
+                if len(left) <= MAX_OPEN:
                     continue
                 hostile, oldest = left.popleft()
                 statuses = cut(oldest, chance)
             else:
-                statuses = send(line.place, hostile)
+                statuses = send(connection.place, hostile)
             faults = [status for status in statuses if status >= 500]
             numbers.update(answers=len(statuses), faults=len(faults))
             assert not faults, hostile
 
 
-def _prey(server: Server) -> Prey:
-    """Return a game to attack."""
+def _target(server: Server) -> Target:
     with server.client() as client:
         first = client.create("friend")
         second = client.join(first["id"], first["invite"])
-        return Prey(first["id"], {**first["secrets"], **second["secrets"]}, first["invite"])
+        return Target(first["id"], {**first["secrets"], **second["secrets"]}, first["invite"])

@@ -18,9 +18,9 @@ from support.command import noughts
 from support.store_games import everything
 from support.tally import tally
 from support.web.inspection import events_of, quiet_port
-from support.web.persistent_players import RECOVERY, Club, Player
+from support.web.persistent_players import RECOVERY_SECONDS, Player, Players
 from support.web.serving import Server
-from support.web.stream_reader import Told
+from support.web.stream_reader import ReceivedEvent
 
 Record: TypeAlias = Callable[[str, object], None]
 
@@ -36,48 +36,48 @@ FIGURE = (
 
 
 @pytest.mark.torture
-def test_nobody_loses_anything_when_the_server_is_killed(store_url: str, record_property: Record) -> None:
+def test_nothing_is_lost_when_the_server_is_killed(store_url: str, record_property: Record) -> None:
     """What was acknowledged is there, once; all come back by themselves, and every game ends whole."""
-    club, chance = Club(), Random(5)
+    players, chance = Players(), Random(5)
     with tally(record_property, FIGURE) as numbers:
         try:
-            _play_and_kill(store_url, club, chance, numbers)
+            _play_and_kill(store_url, players, chance, numbers)
         finally:
-            numbers.update(club.numbers, commands=len(club.acknowledged))
+            numbers.update(players.numbers, commands=len(players.acknowledged))
 
-        _look_through(store_url, club, numbers)
+        _look_through(store_url, players, numbers)
 
         assert numbers["lost"] == numbers["doubled"] == numbers["unfinished"] == 0
         verified = noughts("store", "verify", "--store", store_url)
         assert verified.returncode == 0, verified.stderr
 
 
-def _play_and_kill(store_url: str, club: Club, chance: Random, numbers: Counter[str]) -> None:
+def _play_and_kill(store_url: str, players: Players, chance: Random, numbers: Counter[str]) -> None:
     """Have all play while the server is killed, as often as it is to be, and then finish their games."""
     with ExitStack() as stack:
         port = ("--port", str(quiet_port()))
         server = stack.enter_context(Server(store_url, *port, "--workers", "1"))
-        stack.callback(club.has_failed.set)  # whatever happens, nobody goes on after this
-        players = _sit_down(server, club, chance)
-        for player in players:
-            player.start()
+        stack.callback(players.has_failed.set)  # whatever happens, nobody goes on after this
+        threads = _sit_down(server, players, chance)
+        for thread in threads:
+            thread.start()
         for _ in range(KILLS):
-            club.wait_for(len(club.acknowledged) + chance.randrange(1, 60))
-            club.has_failed.wait(chance.random() * 0.03)  # so that it hits anything, and not what follows
+            players.wait_for(len(players.acknowledged) + chance.randrange(1, 60))
+            players.has_failed.wait(chance.random() * 0.03)  # so that it hits any moment
             server.kill()
             numbers["kills"] += 1
             assert b"Traceback" not in server.errors
             server = stack.enter_context(Server(store_url, *port, "--workers", "1"))
-        club.is_enough.set()
-        for player in players:
-            player.join(RECOVERY)
-        club.check()
-        assert not any(player.is_alive() for player in players), "somebody hangs"
+        players.is_enough.set()
+        for thread in threads:
+            thread.join(RECOVERY_SECONDS)
+        players.check()
+        assert not any(thread.is_alive() for thread in threads), "somebody hangs"
         assert server.stop() == 0
         assert b"Traceback" not in server.errors
 
 
-def _sit_down(server: Server, club: Club, chance: Random) -> list[Player]:
+def _sit_down(server: Server, players: Players, chance: Random) -> list[Player]:
     """Have people sit down with each other, and with bots."""
     place = server.host, server.port
     seats = []
@@ -86,11 +86,11 @@ def _sit_down(server: Server, club: Club, chance: Random) -> list[Player]:
             first = client.create("friend", name="Ann")
             seats += [first, client.join(first["id"], first["invite"], name="Bob")]
         seats += [client.create("bot", bot="club", mark=mark) for mark in "XO" * (BOTS // 2)]
-    return [Player(club, place, server.client(), seat, Random(chance.random())) for seat in seats]
+    return [Player(players, place, server.client(), seat, Random(chance.random())) for seat in seats]
 
 
-def _look_through(store_url: str, club: Club, numbers: Counter[str]) -> None:
-    """Compare what the players were told with what is in the store; every game has its room."""
+def _look_through(store_url: str, players: Players, numbers: Counter[str]) -> None:
+    """Compare what was acknowledged with what is in the store; every game has its room."""
     with open_store(store_url, create=False) as opened:
         records = everything(opened)
         over = {game.id for game in opened.games(GameFilter(is_over=True), limit=len(records))}
@@ -102,12 +102,12 @@ def _look_through(store_url: str, club: Club, numbers: Counter[str]) -> None:
         for event in events_of(record)
     }
     sizes = Counter((record.game, record.key) for record in records for _ in record.events)
-    for told in club.acknowledged:
-        versions = range(told.version - len(told.events) + 1, told.version + 1)
-        there = [found.get((told.game, version)) for version in versions]
-        numbers["lost"] += there != [(told.key, event) for event in told.events]
-        numbers["doubled"] += sizes[told.game, told.key] > len(told.events)
-    known = {(told.game, told.key) for told in club.acknowledged}
+    for command in players.acknowledged:
+        versions = range(command.version - len(command.events) + 1, command.version + 1)
+        there = [found.get((command.game, version)) for version in versions]
+        numbers["lost"] += there != [(command.key, event) for event in command.events]
+        numbers["doubled"] += sizes[command.game, command.key] > len(command.events)
+    known = {(command.game, command.key) for command in players.acknowledged}
     commands = {
         (record.game, record.key)
         for record in records
@@ -115,11 +115,12 @@ def _look_through(store_url: str, club: Club, numbers: Counter[str]) -> None:
         and not record.key.startswith("bot-")
     }
     numbers["doubled"] += len(commands - known)  # each was sent until it was acknowledged
-    games = {reader.game for reader in club.readers}
+    games = {reader.game for reader in players.readers}
     numbers.update(games=len(games), unfinished=len(games - over))
-    for reader in club.readers:
+    for reader in players.readers:
         assert not reader.wrong.total()
         assert reader.events == [
-            Told(version, found[reader.game, version][1]) for version in range(1, reader.version + 1)
+            ReceivedEvent(version, found[reader.game, version][1])
+            for version in range(1, reader.version + 1)
         ]
         assert (reader.game, reader.version + 1) not in found

@@ -69,7 +69,7 @@ def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -
 
 @pytest.mark.torture
 def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
-    """One in 35 of the 14,205 boards that can't be (in torture 1 in 7), and what is no board at all."""
+    """One in 35 of the 14,205 impossible boards (with NOUGHTS_TORTURE one in 7), and other texts."""
     impossible, step = 0, 7 if TORTURE else 35
     with quick.client() as client:
         for marks in islice(product("X_O", repeat=9), 0, None, step):
@@ -106,7 +106,7 @@ def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -
 
 
 class _Shadow:
-    """A game of the server's, and the core's beside it."""
+    """A game of the server, and the same game in the core."""
 
     def __init__(self, both: Seat) -> None:
         self._both = both
@@ -117,7 +117,6 @@ class _Shadow:
         self.game: Game = found
 
     def move(self, cell: int) -> None:
-        """Place a token for whom it is the turn of."""
         answer = self._both.move(cell, self._version)
         self._compare(answer, PlaceToken(self.game.board.turn, cell))
 
@@ -158,7 +157,6 @@ class _Shadow:
 
 
 def _label(board: Board) -> Board:
-    """Return what a position counts as."""
     return board if TORTURE else board.canonical
 
 

@@ -23,7 +23,6 @@ FIGURE = (
 
 
 def run(seed: int) -> Cluster:
-    """Run a simulation to its end."""
     cluster = Cluster(seed)
     cluster.run()
     return cluster
@@ -75,7 +74,7 @@ def test_a_forgotten_turn_of_a_bot_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert any("a turn of a bot was missed" in run(seed).problems for seed in range(200))
 
 
-def test_a_stream_whose_death_nobody_sees_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_stream_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a comment for a ping, which a page doesn't see, every quiet stream looks dead."""
     monkeypatch.setattr(streams, "PING", b": ping\n\n")
     assert any("a stream was silent without a fault" in run(seed).problems for seed in range(200))

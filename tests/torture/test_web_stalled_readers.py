@@ -13,7 +13,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.tally import tally
-from support.web.inspection import figure, forget_peak, memory
+from support.web.inspection import figure, forget_peak, memory_kb
 from support.web.matches import Match, friends
 from support.web.serving import Client, Server
 from support.web.stream_reader import Crowd, Reader
@@ -30,7 +30,7 @@ LONG = 250
 """How many events a game has when nothing can be taken back any more soon."""
 
 NAME = "\U0001d54f" * 32
-"""As long as a name can be, so that there is much to tell."""
+"""As long as a name can be, so that there is much to send."""
 
 MOST_GROWTH = 5_000
 """In kB."""
@@ -39,11 +39,11 @@ WITHIN = 30.0
 """By when all are dropped, in seconds."""
 
 TELLING = 1.0
-"""How long after somebody has left the others are told so, in seconds."""
+"""How soon others learn that somebody has left, in seconds."""
 
 FIGURE = (
     "{stalled} stalled readers: {dropped} dropped, after {milliseconds:,} ms at most; the server grew by "
-    "{growth:,} kB; {healthy} healthy readers beside them missed {missed} of {events:,} events"
+    "{growth:,} kB; {healthy} healthy readers missed {missed} of {events:,} events"
 )
 QUIET = (
     "{stalled} stalled readers of games that went quiet: {gone} gone after {milliseconds:,} ms at most"
@@ -101,7 +101,7 @@ def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_p
         numbers["milliseconds"] = int(1000 * (time.monotonic() - begin))
         numbers["gone"] = numbers["stalled"] + len(readers) - figure(client, "streams")
         assert numbers["milliseconds"] <= 1000 * (WITHIN + TELLING)
-        assert all(reader.lines == 1 for reader in readers)
+        assert all(reader.connections == 1 for reader in readers)
 
 
 def _play_before(
@@ -126,12 +126,12 @@ def _play_before(
                 reader.wait(lambda now: now.room["watching"] == 1, 2 * WITHIN)
                 numbers["milliseconds"] = int(1000 * (time.monotonic() - begin))
             now = match.now
-            events = [told.data for told in reader.wait_version(now["version"])]
+            events = [event.data for event in reader.wait_version(now["version"])]
             numbers.update(healthy=1, events=len(events), **reader.wrong)
             assert events == now["events"]
-            assert reader.lines == 1
+            assert reader.connections == 1
         assert figure(client, "streams") == GAMES + (READERS if is_reading else 0)
-    return memory(server.pid, "VmHWM")
+    return memory_kb(server.pid, "VmHWM")
 
 
 def _busy(match: Match, rounds: int) -> None:

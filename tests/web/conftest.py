@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from inspect import iscoroutinefunction
+
 import pytest
 
 from support.web.browser import people  # noqa: F401 - a fixture
@@ -10,5 +13,14 @@ from support.web.fixtures import *  # noqa: F403 - fixtures
 
 @pytest.fixture
 def store(store_url: str) -> str:
-    """Return the URL of a new store."""
     return store_url
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine function in an event loop of its own."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames  # noqa: SLF001 - there is no other way
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True

@@ -9,7 +9,7 @@ from noughts.analysis.as_json import plain_prospect
 from support.web.serving import Server
 
 
-def test_the_analysis_is_told_who_started(quick: Server) -> None:
+def test_the_analysis_depends_on_who_started(quick: Server) -> None:
     """The same board is another position when O has started: one in twenty is asked for."""
     with quick.client() as client:
         for board in islice(reachable(Mark.O), 0, None, 20):
@@ -20,7 +20,6 @@ def test_the_analysis_is_told_who_started(quick: Server) -> None:
 
 
 def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
-    """A board or moves, nothing twice, and nothing else."""
     with quick.client() as client:
         for query in (
             "",

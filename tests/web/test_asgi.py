@@ -52,7 +52,6 @@ class Address:
         self.port = port
 
     def connection(self, _source: object = None) -> HTTPConnection:
-        """Return a connection."""
         return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
 
 
@@ -62,7 +61,6 @@ class PrefixedClient(Client):
     prefix = ""
 
     def full_path(self, path: str) -> str:
-        """Return the whole path."""
         return self.prefix + super().full_path(path)
 
 
@@ -94,7 +92,6 @@ def running(name: str, store: str) -> Iterator[Address]:
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until a server answers."""
     until = time.monotonic() + DEADLINE
     while time.monotonic() < until and process.poll() is None:
         line = HTTPConnection("127.0.0.1", port, timeout=1)
@@ -124,7 +121,6 @@ class Call:
         self.sent.append(message)
 
     def receive(self, kind: str, **more: object) -> None:
-        """Give it a message."""
         self._received.put_nowait({"type": kind, **more})
 
 
@@ -137,24 +133,21 @@ async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> di
     return start
 
 
-def test_a_store_that_cannot_be_opened_is_tried_again(
+async def test_a_store_that_cannot_be_opened_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With every request, and nothing is left behind each time."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("NOUGHTS_STORE", f"sqlite:{tmp_path}/file/games.sqlite")
 
-    async def play() -> None:
-        app, before = create_app(), threading.active_count()
-        for _ in range(5):
-            assert (await answer(app, "/api/v1/health"))["status"] == 503
-        until = time.monotonic() + DEADLINE
-        while threading.active_count() > before:
-            assert time.monotonic() < until
-        (tmp_path / "file").unlink()
-        assert (await answer(app, "/api/v1/ready"))["status"] == 200
-
-    asyncio.run(play())
+    app, before = create_app(), threading.active_count()
+    for _ in range(5):
+        assert (await answer(app, "/api/v1/health"))["status"] == 503
+    until = time.monotonic() + DEADLINE
+    while threading.active_count() > before:
+        assert time.monotonic() < until
+    (tmp_path / "file").unlink()
+    assert (await answer(app, "/api/v1/ready"))["status"] == 200
 
 
 def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,54 +170,46 @@ def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) ->
     asyncio.run(live())
 
 
-def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Browsers ask for the quoted one; and a prefix may be anybody's choice."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
-
-    async def play() -> dict[bytes, bytes]:
-        headers = [(b"host", b"x"), (b"content-type", b"application/json")]
-        start = await answer(
-            create_app(),
-            "/api/v1/games",
-            b'{"opponent":"friend"}',
-            method="POST",
-            headers=headers,
-            prefix='/my games/"\r\nx: y',
-        )
-        assert start["status"] == 201
-        return dict(start["headers"])
-
-    headers = asyncio.run(play())
+    start = await answer(
+        create_app(),
+        "/api/v1/games",
+        b'{"opponent":"friend"}',
+        method="POST",
+        headers=[(b"host", b"x"), (b"content-type", b"application/json")],
+        prefix='/my games/"\r\nx: y',
+    )
+    assert start["status"] == 201
+    headers = dict(start["headers"])
     assert headers[b"location"].startswith(b"/my%20games/%22%0D%0Ax%3A%20y/api/v1/games/")
     assert b"Path=" + headers[b"location"] + b";" in headers[b"set-cookie"]
 
 
-def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its queue is bounded; the application returns, and the server closes the connection."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
 
-    async def play() -> None:
-        app = create_app()
-        headers = [(b"host", b"x"), (b"content-type", b"application/json")]
-        created = Call(app, method="POST", headers=headers, path="/api/v1/games")
-        created.receive("http.request", body=b'{"opponent":"self"}')
-        await asyncio.wait_for(created.task, DEADLINE)
-        game = json.loads(created.sent[1]["body"])["id"]
-        slow = Call(app, path=f"/api/v1/games/{game}/events")
-        slow.receive("http.request", body=b"")
-        while not slow.sent:
-            await asyncio.sleep(0)
-        opened = await app._app()  # noqa: SLF001 - to send more than a game would
-        live = opened.games.known(game)
-        assert live
-        (stream,) = live.streams
-        for _ in range(MAX_QUEUED + 2):
-            stream.send(b"event: ping\ndata: {}\n\n")
-        await asyncio.wait_for(slow.task, DEADLINE)
-        assert not live.streams
-        assert slow.sent[-1].get("more_body") in (None, True)
-
-    asyncio.run(play())
+    app = create_app()
+    headers = [(b"host", b"x"), (b"content-type", b"application/json")]
+    created = Call(app, method="POST", headers=headers, path="/api/v1/games")
+    created.receive("http.request", body=b'{"opponent":"self"}')
+    await asyncio.wait_for(created.task, DEADLINE)
+    game = json.loads(created.sent[1]["body"])["id"]
+    slow = Call(app, path=f"/api/v1/games/{game}/events")
+    slow.receive("http.request", body=b"")
+    while not slow.sent:
+        await asyncio.sleep(0)
+    opened = await app._app()  # noqa: SLF001 - to send more than a game would
+    live = opened.games.known(game)
+    assert live
+    (stream,) = live.streams
+    for _ in range(MAX_QUEUED + 2):
+        stream.send(b"event: ping\ndata: {}\n\n")
+    await asyncio.wait_for(slow.task, DEADLINE)
+    assert not live.streams
+    assert slow.sent[-1].get("more_body") in (None, True)
 
 
 @pytest.mark.parametrize("name", SERVERS)

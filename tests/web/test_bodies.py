@@ -1,4 +1,4 @@
-"""What is sent: names that mean harm, fields nobody knows, and JSON that is none."""
+"""Request bodies: hostile names, unknown fields, and invalid JSON."""
 
 from __future__ import annotations
 
@@ -10,62 +10,21 @@ from support.web.matches import seated
 from support.web.serving import Client, Server, new_key
 
 GOOD_NAMES = [
-    "Ann",
-    "  Bob  ",
-    "<script>alert(1)</script>",
-    "</script><img src=x onerror=a()>",
-    "'; DROP TABLE events; --",
-    '"quoted\\"',
-    "{mark} %s ${x}",
-    "Zoë",
-    "Zoe\u0308",
-    "名" * 32,
-    "🙂",
-    "گل\u200cپری",
-    "ශ්\u200dරී",
-    "🏳\ufe0f\u200d🌈",
-    "data: x",
-    "__proto__",
-    "null",
-    "a" * 32,
-]
+    "Ann", "  Bob  ", "<script>alert(1)</script>", "</script><img src=x onerror=a()>",
+    "'; DROP TABLE events; --", '"quoted\\"', "{mark} %s ${x}", "Zoë", "Zoe\u0308", "名" * 32, "🙂",
+    "گل\u200cپری", "ශ්\u200dරී", "🏳\ufe0f\u200d🌈", "data: x", "__proto__", "null", "a" * 32,
+]  # fmt: skip
 BAD_NAMES = [
-    "",
-    "   ",
-    "a" * 33,
-    "a" * 201,
-    "a" * 3000,
-    "\x00",
-    "a\x00b",
-    "\x1b[31mred",
-    "\x07",
-    "a\nb",
-    "a\r\nid: 9",
-    "\u202eabc",
-    "\u2066abc\u2069",
-    "a\u200bb",
-    "\ufeffabc",
-    "\u2028",
-    "\x9b31m",
-    "\U000e0041",
-    "bob\u200d",
-    "bob\ufe0f",
-    "bob\u034f",
-    "bob\u17b5",
-    "bob\u2800",
-    "Bot:perfect",
-    "bot:perfect",
-    "bot:",
-    "program:sh",
-    " bot:perfect",
-    "Bot:perfect",
-    "PROGRAM:sh",
-]
+    "", "   ", "a" * 33, "a" * 201, "a" * 3000, "\x00", "a\x00b", "\x1b[31mred", "\x07", "a\nb",
+    "a\r\nid: 9", "\u202eabc", "\u2066abc\u2069", "a\u200bb", "\ufeffabc", "\u2028", "\x9b31m",
+    "\U000e0041", "bob\u200d", "bob\ufe0f", "bob\u034f", "bob\u17b5", "bob\u2800", "Bot:perfect",
+    "bot:perfect", "bot:", "program:sh", " bot:perfect", "Bot:perfect", "PROGRAM:sh",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GOOD_NAMES)
-def test_a_name_is_told_as_it_is(server: Server, client: Client, name: str) -> None:
-    """What means something elsewhere is only letters here: in answers, in lists and in streams."""
+def test_a_name_is_sent_as_it_is(server: Server, client: Client, name: str) -> None:
+    """In answers, in lists and in streams."""
     with seated(server, "lobby", name=name) as ann, ann.follow() as stream:
         seat = client.read(ann.game)["room"]["seats"]["X"]
         (listed,) = [one for one in client.get("/games").json["open"] if one["id"] == ann.game]
@@ -79,8 +38,8 @@ def test_a_name_is_told_as_it_is(server: Server, client: Client, name: str) -> N
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
-def test_a_name_that_means_harm_is_refused(server: Server, client: Client, name: str) -> None:
-    """Whoever creates, whoever joins, and at both seats; and the seat stays free."""
+def test_a_hostile_name_is_refused(server: Server, client: Client, name: str) -> None:
+    """When creating, when joining, and for both seats; the seat stays free."""
     friend = client.create("friend")
     refusals = [
         client.post("/games", {"opponent": "friend", "name": name}),
@@ -102,7 +61,7 @@ def test_a_name_that_means_harm_is_refused(server: Server, client: Client, name:
 
 
 def test_two_players_have_two_names(client: Client) -> None:
-    """Who takes the name of the other, in any case or form, is refused, and can come with another one."""
+    """Names that differ only in case or form are refused; another name is accepted."""
     friend = client.create("friend", name="Ann")
     joining = {"invite": friend["invite"], "key": new_key(), "name": " Ann ", "secret": True}
 
@@ -139,28 +98,15 @@ def test_who_joins_again_keeps_the_name_in_the_record(client: Client) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {},
-        {"opponent": "nobody"},
-        {"opponent": None},
-        {"opponent": ["friend"]},
-        {"opponent": "friend", "strange": 1},
-        {"opponent": "friend", "Opponent": "friend"},
-        {"opponent": "friend", "__proto__": {}},
-        {"opponent": "friend", "bot": "perfect"},
-        {"opponent": "bot"},
-        {"opponent": "friend", "other": "Bob"},
-        {"opponent": "friend", "mark": "x"},
-        {"opponent": "friend", "first": "Z"},
-        {"opponent": "friend", "secret": "yes"},
-        {"opponent": "friend", "secret": 1},
-        {"opponent": "friend", "name": 5},
-        [],
-        "friend",
-        None,
-        5,
+        {}, {"opponent": "nobody"}, {"opponent": None}, {"opponent": ["friend"]},
+        {"opponent": "friend", "strange": 1}, {"opponent": "friend", "Opponent": "friend"},
+        {"opponent": "friend", "__proto__": {}}, {"opponent": "friend", "bot": "perfect"},
+        {"opponent": "bot"}, {"opponent": "friend", "other": "Bob"}, {"opponent": "friend", "mark": "x"},
+        {"opponent": "friend", "first": "Z"}, {"opponent": "friend", "secret": "yes"},
+        {"opponent": "friend", "secret": 1}, {"opponent": "friend", "name": 5}, [], "friend", None, 5,
     ],
-)
-def test_what_is_no_game_is_not_created(client: Client, body: object) -> None:
+)  # fmt: skip
+def test_a_bad_request_for_a_game_is_refused(client: Client, body: object) -> None:
     """A field that nobody knows is refused, and so is what does not fit."""
     refused = client.post("/games", body)
 
@@ -170,28 +116,14 @@ def test_what_is_no_game_is_not_created(client: Client, body: object) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"",
-        b"{",
-        b"{}}",
-        b"\xff\xfe",
-        b'{"opponent":"friend"',
-        b'{"opponent":"friend"} x',
-        b"{'opponent':'friend'}",
-        b'{"opponent":"fri\x00end"}',
-        b'{"opponent":"friend","name":"\\ud800"}',
-        b'{"opponent":"friend","name":"\xff"}',
-        b'{"opponent":"friend","name":"\xed\xa0\x80"}',
-        b'\xef\xbb\xbf{"opponent":"friend"}',
-        b"[" * 4000,
-        b'{"a":' * 700,
-        b"NaN",
-        b"1e999",
-        b"-",
-        b'"' + b"a" * 4000,
+        b"", b"{", b"{}}", b"\xff\xfe", b'{"opponent":"friend"', b'{"opponent":"friend"} x',
+        b"{'opponent':'friend'}", b'{"opponent":"fri\x00end"}',
+        b'{"opponent":"friend","name":"\\ud800"}', b'{"opponent":"friend","name":"\xff"}',
+        b'{"opponent":"friend","name":"\xed\xa0\x80"}', b'\xef\xbb\xbf{"opponent":"friend"}',
+        b"[" * 4000, b'{"a":' * 700, b"NaN", b"1e999", b"-", b'"' + b"a" * 4000,
     ],
-)
-def test_what_is_no_json_is_refused(client: Client, body: bytes) -> None:
-    """In a sentence, and the line stays open."""
+)  # fmt: skip
+def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
     refused = client.ask("POST", "/games", body, content_type="application/json")
 
     assert (refused.status, refused.code) == (400, "badRequest")
@@ -219,7 +151,7 @@ def test_what_is_no_json_is_refused(client: Client, body: bytes) -> None:
         ({"extra": 1}, "badRequest"),
     ],
 )
-def test_what_is_no_move_is_refused(server: Server, change: dict[str, object], code: str) -> None:
+def test_an_invalid_move_is_refused(server: Server, change: dict[str, object], code: str) -> None:
     """Each with the code that says why; nothing is placed."""
     with seated(server, "self") as both:
         body = {"cell": 4, "version": 5, "key": new_key(), **change}

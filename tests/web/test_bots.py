@@ -17,8 +17,7 @@ import pytest
 
 from noughts import Board, Cell, Mark, open_store
 from noughts.bots.errors import BadPolicy
-from noughts.core.events import Event
-from noughts.core.game import CreateGame, JoinGame, PlaceToken, decide, fold
+from noughts.core.game import PlaceToken
 from noughts.service import random_id
 from noughts.store.errors import StoreUnavailable
 from noughts.web.bots import BotTurns, Roster
@@ -28,7 +27,7 @@ from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import GATHER_SECONDS, Writer
-from support.web.apps import ImmediateThreads, make_world, open_app
+from support.web.apps import ImmediateThreads, beginning, make_world, open_app
 from support.web.fake_clock import run, skip
 
 Found = TypeVar("Found")
@@ -46,7 +45,6 @@ FAILURES: dict[str, Callable[[], Exception]] = {
 
 
 def first_free(board: Board) -> Mapping[Cell, Fraction]:
-    """Take the first free cell."""
     return {board.free_cells[0]: Fraction(1)}
 
 
@@ -66,7 +64,6 @@ class Desk:
         self.games.on_change = self.bots.start
 
     def run(self, work: Callable[[], Found]) -> asyncio.Future[Found]:
-        """Think, or fail."""
         self.asked += 1
         for failure in self._failures:
             failed: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
@@ -76,10 +73,9 @@ class Desk:
 
     async def game(self, bot: str = "first") -> LiveGame:
         """Begin a game in which a bot has the first move."""
-        return await self.games.create(random_id(), room(bot), beginning(bot), "create")
+        return await create(self.games, bot)
 
     async def settle(self) -> None:
-        """Let everything happen that is under way."""
         for _ in range(LOOP_TURNS):
             skip(GATHER_SECONDS)  # crowded commits wait so long
             await asyncio.sleep(0)
@@ -92,17 +88,11 @@ class Desk:
             await self.settle()
 
 
-def room(bot: str) -> Room:
-    """Return a room with a person at X and a bot at O, which starts."""
-    return Room(X=RoomSeat(), O=RoomSeat(bot=bot), created=0, names=("Ann", f"bot:{bot}"), first="O")
-
-
-def beginning(bot: str) -> list[Event]:
-    """Return the events with which such a game begins."""
-    events = list(decide(None, CreateGame(Mark.O, open_seats=True)))
-    for mark, name in ((Mark.X, "Ann"), (Mark.O, f"bot:{bot}")):
-        events += decide(fold(events), JoinGame(mark, name))
-    return events
+async def create(games: Games, bot: str) -> LiveGame:
+    """Create a game with a person at X and a bot at O, which starts."""
+    names = ("Ann", f"bot:{bot}")
+    room = Room(X=RoomSeat(), O=RoomSeat(bot=bot), created=0, names=names, first="O")
+    return await games.create(random_id(), room, beginning(Mark.O, *names), "create")
 
 
 @pytest.mark.parametrize("loop_turns", range(10))
@@ -190,9 +180,7 @@ def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> N
 
 
 @pytest.mark.parametrize("games", [1, 600])
-def test_a_turn_that_nobody_started_is_found_by_the_check(
-    games: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_missed_turn_is_found_by_the_check(games: int, caplog: pytest.LogCaptureFixture) -> None:
     """Each bot moves, and the log says that its turn was missed."""
 
     async def play() -> list[list[Cell]]:
@@ -210,15 +198,11 @@ def test_a_turn_that_nobody_started_is_found_by_the_check(
     ] * games
 
 
-def test_a_server_checks_by_itself() -> None:
+async def test_a_server_checks_by_itself() -> None:
     """A turn that nobody started is found while the server runs, and nothing is asked of it."""
-
-    async def play() -> list[Cell]:
-        async with open_app() as app:
-            moved = asyncio.Event()
-            app.games.on_change = lambda live: moved.set() if live.game.moves else None
-            live = await app.games.create(random_id(), room("random"), beginning("random"), "create")
-            await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
-            return list(live.game.moves)
-
-    assert len(asyncio.run(play())) == 1
+    async with open_app() as app:
+        moved = asyncio.Event()
+        app.games.on_change = lambda live: moved.set() if live.game.moves else None
+        live = await create(app.games, "random")
+        await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
+        assert len(list(live.game.moves)) == 1

@@ -8,7 +8,6 @@ from support.web.browser import People, Person, faults
 
 
 def test_axe_finds_nothing_before_a_game(people: People) -> None:
-    """On the screens where one chooses what to play."""
     ann = people.come()
 
     for screen, path, status in (

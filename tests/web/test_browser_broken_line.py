@@ -40,14 +40,12 @@ COUNTING_PINGS = """() => {
 
 @pytest.fixture
 def mortal(store: str) -> Iterator[Server]:
-    """Start a server that a test may kill."""
     with Server(store) as server:
         yield server
 
 
 @pytest.fixture
 def guests(pytestconfig: pytest.Config, mortal: Server) -> Iterator[People]:
-    """Let people come to it."""
     yield from people_at(pytestconfig, mortal, *AWAY)
 
 

@@ -123,7 +123,6 @@ def test_a_replay_needs_nothing_that_a_server_keeps(people: People) -> None:
 
 
 def test_digits_that_are_no_game_are_refused(people: People) -> None:
-    """The first move that cannot be is named."""
     ann = people.come()
 
     for digits, words in (
@@ -178,5 +177,4 @@ def worth(move: dict[str, Any]) -> str:
 
 
 def numbered(events: list[str]) -> list[str]:
-    """Return events as the drawer numbers them."""
     return [f"{version}{event}" for version, event in enumerate(events, 1)]

@@ -73,7 +73,6 @@ def test_a_guest_who_uses_keys_alone_sits_down_and_plays(people: People) -> None
 
 
 def test_digits_are_digits_where_one_types(people: People) -> None:
-    """A digit in a field or in a dialog is no move."""
     ann = people.come()
     ann.opens(f"/game/{ann.creates('self', other='Bob')['id']}")
     ann.sees("Ann to move")
@@ -147,7 +146,6 @@ def test_a_bot_has_one_name_for_eyes_and_ears(people: People) -> None:
 
 
 def test_two_at_one_screen_are_announced_by_name(people: People) -> None:
-    """Nobody is "You" where both players are."""
     ann = people.come()
     ann.opens(f"/game/{ann.creates('self', other='Bob')['id']}")
 
@@ -191,7 +189,6 @@ PRESSED_AT_ONCE = """() => {
 
 
 def test_what_is_pressed_before_a_move_is_announced_is_answered_after_it(people: People) -> None:
-    """Neither announcement takes the other's place."""
     ann, _ = people.at_table()
 
     ann.page.evaluate(PRESSED_AT_ONCE)
@@ -211,7 +208,6 @@ def tabs_to(person: Person, wanted: Locator) -> None:
 
 
 def walks(person: Person, *steps: tuple[str, int]) -> None:
-    """Press keys, each of which leads to a cell."""
     for key, number in steps:
         person.page.keyboard.press(key)
         expect(person.cell(number)).to_be_focused()

@@ -172,7 +172,6 @@ class Showing:
         self._device = device
 
     def __call__(self, person: Person, screen: str) -> None:
-        """Look at a screen."""
         person.shoots(f"{self._device}-{screen}")
         found = person.page.evaluate(MEASURE)
         assert found["beyond"] <= 0, f"{screen} is too wide"
@@ -181,7 +180,6 @@ class Showing:
 
 
 def touches(person: Person, number: int) -> None:
-    """Play a cell by touch, where there is touch."""
     if person.page.evaluate("navigator.maxTouchPoints > 0"):
         person.cell(number).tap()
     else:
@@ -189,7 +187,6 @@ def touches(person: Person, number: int) -> None:
 
 
 def paper(person: Person) -> tuple[int, ...]:
-    """Return the colour on which all is drawn."""
     colour = person.page.evaluate("getComputedStyle(document.body).backgroundColor")
     return tuple(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
 

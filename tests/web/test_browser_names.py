@@ -89,6 +89,5 @@ def test_a_name_from_right_to_left_leaves_the_sentence_alone(people: People) -> 
 
 
 def is_harmless(person: Person) -> None:
-    """See that no name has become an element."""
     found = person.page.locator("img, body script, [onerror], [onload], iframe")
     assert found.evaluate_all("all => all.map((one) => one.outerHTML)") == []

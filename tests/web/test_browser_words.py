@@ -112,10 +112,8 @@ def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list
 
 
 def plain(events: tuple[Event, ...]) -> list[Any]:
-    """Return events as they are sent."""
     return [encode(event) for event in events]
 
 
 def written(mark: Mark | None) -> str | None:
-    """Return a mark as it is sent."""
     return mark.value if mark else None

@@ -7,7 +7,8 @@ import gc
 import json
 import re
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -36,7 +37,6 @@ class Wire(asyncio.Transport):
         self.connection.connection_made(self)
 
     def send(self, data: bytes) -> None:
-        """Send bytes to the server."""
         self.connection.data_received(data)
 
     @property
@@ -45,21 +45,17 @@ class Wire(asyncio.Transport):
         return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", self.received)]
 
     async def wait(self, number: int) -> None:
-        """Wait for a number of responses."""
         async with asyncio.timeout(30):
             while len(self.statuses) < number:
                 await asyncio.sleep(0)
 
     def write(self, data: bytes) -> None:  # type: ignore[override]  # it is given bytes
-        """Take what the server sends."""
         self.received += data
 
     def close(self) -> None:
-        """Note that the server has closed it."""
         self.is_closed = True
 
     def abort(self) -> None:
-        """Note that the server has cut it."""
         self.is_closed = self.is_aborted = True
 
     def pause_reading(self) -> None:
@@ -69,24 +65,19 @@ class Wire(asyncio.Transport):
         """Do nothing, likewise."""
 
     def get_extra_info(self, name: str, default: object = None) -> Any:  # noqa: ANN401 - as the base has it
-        """Return the peer's address."""
         return (self._peer, 1) if name == "peername" else default
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """Do nothing: everything is read at once."""
 
 
-def serve(play: Callable[[Server], Awaitable[None]], **settings: Any) -> None:  # noqa: ANN401 - any setting
-    """Run a server for a test."""
-
-    async def run() -> None:
-        async with open_app(**settings) as app:
-            server = Server(app, Connection, 0)
-            await asyncio.sleep(0)
-            await play(server)
-            await server.close()
-
-    asyncio.run(run())
+@asynccontextmanager
+async def serve(**settings: Any) -> AsyncIterator[Server]:  # noqa: ANN401 - any setting
+    async with open_app(**settings) as app:
+        server = Server(app, Connection, 0)
+        await asyncio.sleep(0)
+        yield server
+        await server.close()
 
 
 def noting(server: Server) -> list[Request]:
@@ -110,12 +101,11 @@ def noting(server: Server) -> list[Request]:
     ids=["length", "chunked"],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])
-def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
+async def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
     framing: bytes, body: bytes, size: int
 ) -> None:
     """The upgrade is declined, nothing in the body counts as a request, and the next one is answered."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         requests, wire = noting(server), Wire(server)
         data = CREATE + UPGRADE + framing + b"\r\n" + body + HEALTH
         for start in range(0, len(data), size):
@@ -123,8 +113,6 @@ def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
         await wire.wait(2)
         assert wire.statuses == [201, 200]
         assert [(one.method, one.body) for one in requests] == [("POST", BODY), ("GET", b"")]
-
-    serve(play)
 
 
 @pytest.mark.parametrize("method", [b"POST", b"CONNECT"])
@@ -141,23 +129,19 @@ def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
         b"Content-Length: 5000",
     ],
 )
-def test_a_body_of_unknown_length_is_refused_with_an_upgrade_too(framing: bytes, method: bytes) -> None:
+async def test_a_body_of_unknown_length_is_refused_with_an_upgrade(framing: bytes, method: bytes) -> None:
     """In a sentence, and the connection is closed: nobody knows where the next request begins."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(method + b" / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + framing + b"\r\n\r\n" + HEALTH)
         assert wire.statuses in ([400], [413])
         assert wire.is_closed
         assert not requests
 
-    serve(play)
 
-
-def test_trailers_are_not_headers() -> None:
+async def test_trailers_are_not_headers() -> None:
     """Nobody chooses an address or a secret after the head."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(CREATE + b"Transfer-Encoding: chunked\r\n\r\n")
         wire.send(b"%x\r\n%b\r\n0\r\n" % (len(BODY), BODY))
@@ -166,8 +150,6 @@ def test_trailers_are_not_headers() -> None:
         assert wire.statuses == [201]
         assert requests[0].headers == {b"host": b"x", b"content-type": b"application/json"}
 
-    serve(play)
-
 
 @pytest.mark.parametrize(
     "last",
@@ -175,17 +157,13 @@ def test_trailers_are_not_headers() -> None:
     ids=["close", "HTTP/1.0"],
 )
 @pytest.mark.parametrize("more", [HEALTH, b"nonsense\r\n\r\n"])
-def test_nothing_is_answered_after_the_last_request(last: bytes, more: bytes) -> None:
-    """And its answer says that it is the last."""
-
-    async def play(server: Server) -> None:
+async def test_nothing_is_answered_after_the_last_request(last: bytes, more: bytes) -> None:
+    async with serve() as server:
         wire = Wire(server)
         wire.send(last + more)
         assert wire.statuses == [200]
         assert b"connection: close\r\n" in wire.received
         assert wire.is_closed
-
-    serve(play)
 
 
 @pytest.mark.parametrize(
@@ -197,10 +175,8 @@ def test_nothing_is_answered_after_the_last_request(last: bytes, more: bytes) ->
         (b"nonsense\r\n\r\n", 400),
     ],
 )
-def test_a_refused_request_leaves_nothing_in_memory(request_: bytes, status: int) -> None:
-    """Not even in the traceback of the refusal."""
-
-    async def play(server: Server) -> None:
+async def test_a_refused_request_leaves_nothing_in_memory(request_: bytes, status: int) -> None:
+    async with serve() as server:
         wire = Wire(server)
         wire.send(request_)
         assert wire.statuses == [status]
@@ -210,13 +186,10 @@ def test_a_refused_request_leaves_nothing_in_memory(request_: bytes, status: int
         gc.collect()
         assert left() is None
 
-    serve(play)
 
-
-def test_the_time_of_a_request_begins_after_the_answer_before_it() -> None:
+async def test_the_time_of_a_request_begins_after_the_answer_before_it() -> None:
     """What is half read is not refused while the answer to another request is to come."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         wire = Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY + HEALTH[:10])
         wire.connection.check_deadline(server.now() + REQUEST_TIMEOUT_SECONDS + 1)
@@ -228,13 +201,10 @@ def test_the_time_of_a_request_begins_after_the_answer_before_it() -> None:
         assert wire.statuses == [201, 408]
         assert wire.is_closed
 
-    serve(play)
 
-
-def test_an_answer_that_is_never_read_is_given_up() -> None:
+async def test_an_answer_that_is_never_read_is_given_up() -> None:
     """A connection that the server has closed does not stay open for ever."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         wire = Wire(server)
         wire.send(HEALTH)
         wire.connection.check_deadline(server.now() + IDLE_TIMEOUT_SECONDS + 1)
@@ -243,13 +213,10 @@ def test_an_answer_that_is_never_read_is_given_up() -> None:
         wire.connection.check_deadline(server.now() + REQUEST_TIMEOUT_SECONDS + 1)
         assert wire.is_aborted
 
-    serve(play)
 
-
-def test_a_client_that_sends_nothing_more_gets_its_answer() -> None:
+async def test_a_client_that_sends_nothing_more_gets_its_answer() -> None:
     """Then the connection is closed; without a request, at once."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         wire = Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
         assert wire.connection.eof_received()
@@ -258,13 +225,10 @@ def test_a_client_that_sends_nothing_more_gets_its_answer() -> None:
         assert wire.is_closed
         assert not Wire(server).connection.eof_received()
 
-    serve(play)
 
-
-def test_what_comes_while_a_stream_is_opened_ends_the_connection() -> None:
+async def test_data_while_a_stream_is_opened_ends_the_connection() -> None:
     """Its end would not be noticed: nothing is read any more."""
-
-    async def play(server: Server) -> None:
+    async with serve() as server:
         wire, follower = Wire(server), Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
         await wire.wait(1)
@@ -277,19 +241,14 @@ def test_what_comes_while_a_stream_is_opened_ends_the_connection() -> None:
                 await asyncio.sleep(0)
         assert len(server.app.streams) == 0
 
-    serve(play)
-
 
 @pytest.mark.parametrize("proxy", ["::1", "2001:DB8::7", "192.0.2.1"])
-def test_a_proxy_may_have_any_number_of_connections(proxy: str) -> None:
+async def test_a_proxy_may_have_any_number_of_connections(proxy: str) -> None:
     """All visitors come through it, by whichever kind of address."""
-
-    async def play(server: Server) -> None:
+    async with serve(proxy=proxy, connections_per_address=1) as server:
         for _ in range(3):
             wire = Wire(server, proxy.lower())
             wire.send(HEALTH)
             assert wire.statuses == [200]
         assert Wire(server, "192.0.2.9").statuses == []
         assert Wire(server, "192.0.2.9").statuses == [429]
-
-    serve(play, proxy=proxy, connections_per_address=1)

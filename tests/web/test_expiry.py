@@ -1,4 +1,4 @@
-"""Web games that nobody comes back to: when they are deleted, and what keeps them."""
+"""When idle web games are deleted, and what keeps them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from noughts import CreateGame, JoinGame, Mark, PlaceToken, decide, fold, open_store
-from noughts.core.events import Event
+from noughts import Mark, PlaceToken, open_store
 from noughts.service import wall_clock
 from noughts.store.appends import append_of
 from noughts.store.base import EventStore
@@ -26,7 +25,7 @@ from noughts.web.game import LiveGame
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat, read_room, write_room
 from support.postgres_server import Server as Postgres
-from support.web.apps import FakeStream, get as get_path, open_app
+from support.web.apps import FakeStream, beginning, get as get_path, open_app
 from support.web.fake_clock import FakeWallClock, run, skip
 from support.web.serving import DEADLINE, Server
 
@@ -36,25 +35,14 @@ DAY_MS = 24 * 3600 * 1000
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeWallClock:
-    """Have the time of day stand still."""
     return FakeWallClock(monkeypatch)
 
 
-def beginning() -> list[Event]:
-    """Return the events with which a game of two begins."""
-    events = list(decide(None, CreateGame(open_seats=True)))
-    for mark, name in ((Mark.X, "Ann"), (Mark.O, "Bob")):
-        events += decide(fold(events), JoinGame(mark, name))
-    return events
-
-
 def new_room() -> Room:
-    """Return a room that is created now."""
     return Room(X=RoomSeat(), O=RoomSeat(), created=wall_clock(), names=("Ann", "Bob"))
 
 
 async def begin(app: App, game: str = GAME) -> LiveGame:
-    """Create a game."""
     return await app.games.create(game, new_room(), beginning(), "create")
 
 
@@ -71,218 +59,176 @@ async def is_there(app: App, game: str = GAME) -> bool:
 
 
 async def get(app: App, live: LiveGame) -> None:
-    """Read a game as GET does."""
     assert (await get_path(app, f"/games/{live.id}")).status == 200
     await app.expiry.close()  # waits until the reader is noted
 
 
 async def move(app: App, live: LiveGame) -> None:
-    """Place a mark."""
     await app.games.command(live, PlaceToken(Mark.X, 4), version=None, key="move")
 
 
 async def join(app: App, live: LiveGame) -> None:
-    """Take a seat, as far as the room goes."""
     await app.games.change_room(live, lambda room: room.seated("O", RoomSeat(key="k"), "Bob"))
 
 
-def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock) -> None:
-    """It is kept for the whole of the thirty days, and of the one that a reader may not be noted for."""
+async def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock) -> None:
+    """Thirty days, and the one during which a reader may not be noted."""
+    async with open_app() as app:
+        await begin(app)
+        clock.skip(days=31, ms=-1)
+        await app.expiry.delete_expired()
+        assert await is_there(app)
 
-    async def play() -> None:
-        async with open_app() as app:
-            await begin(app)
-            clock.skip(days=31, ms=-1)
-            await app.expiry.delete_expired()
-            assert await is_there(app)
-
-            clock.skip(ms=1)
-            await app.expiry.delete_expired()
-            assert not await is_there(app)
-            assert app.expiry.expired == 1
-            assert "noughts_games_expired_total 1\n" in app.metrics.text()
-
-    asyncio.run(play())
+        clock.skip(ms=1)
+        await app.expiry.delete_expired()
+        assert not await is_there(app)
+        assert app.expiry.expired == 1
+        assert "noughts_games_expired_total 1\n" in app.metrics.text()
 
 
 @pytest.mark.parametrize("what", [move, join, get])
-def test_somebody_who_comes_keeps_a_game_for_thirty_days_more(
+async def test_using_a_game_keeps_it_for_thirty_days_more(
     clock: FakeWallClock, store: str, what: Callable[[App, LiveGame], Awaitable[None]]
 ) -> None:
     """By a move, by taking a seat, or just by reading it."""
+    async with open_app(store) as app:
+        live = await begin(app)
+        clock.skip(days=25)
+        await what(app, live)
 
-    async def play() -> None:
-        async with open_app(store) as app:
-            live = await begin(app)
-            clock.skip(days=25)
-            await what(app, live)
+        clock.skip(days=30)
+        await app.expiry.delete_expired()
+        assert await is_there(app)
 
-            clock.skip(days=30)
-            await app.expiry.delete_expired()
-            assert await is_there(app)
-
-            clock.skip(days=1)
-            await app.expiry.delete_expired()
-            assert not await is_there(app)
-
-    asyncio.run(play())
+        clock.skip(days=1)
+        await app.expiry.delete_expired()
+        assert not await is_there(app)
 
 
-def test_a_reader_is_noted_at_most_once_a_day(clock: FakeWallClock) -> None:
+async def test_a_reader_is_noted_at_most_once_a_day(clock: FakeWallClock) -> None:
     """And not at all on a day on which the game has gone on."""
-
-    async def play() -> None:
-        async with open_app() as app:
-            live = await begin(app)
-            noted = []
-            for days in (0, 1, 0, 1):
-                clock.skip(days=days, ms=1)
-                await get(app, live)
-                noted.append(live.revision)
-            clock.skip(days=1)
-            await move(app, live)
+    async with open_app() as app:
+        live = await begin(app)
+        noted = []
+        for days in (0, 1, 0, 1):
+            clock.skip(days=days, ms=1)
             await get(app, live)
-            assert [*noted, live.revision] == [1, 2, 2, 3, 3]
+            noted.append(live.revision)
+        clock.skip(days=1)
+        await move(app, live)
+        await get(app, live)
+        assert [*noted, live.revision] == [1, 2, 2, 3, 3]
 
-    asyncio.run(play())
 
-
-def test_a_reader_who_could_not_be_noted_is_noted_the_next_time(
+async def test_a_reader_who_could_not_be_noted_is_noted_the_next_time(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reader gets the game all the same."""
-
     def fail(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    async def play() -> None:
-        async with open_app() as app:
-            live = await begin(app)
-            clock.skip(days=2)
-            with monkeypatch.context() as broken:
-                broken.setattr(app.writer, "_write", fail)
-                await get(app, live)
-            assert live.room.seen == 0
+    async with open_app() as app:
+        live = await begin(app)
+        clock.skip(days=2)
+        with monkeypatch.context() as broken:
+            broken.setattr(app.writer, "_write", fail)
             await get(app, live)
-            assert live.room.seen == wall_clock()
+        assert live.room.seen == 0
+        await get(app, live)
+        assert live.room.seen == wall_clock()
 
-    asyncio.run(play())
 
-
-def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store: str) -> None:
+async def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store: str) -> None:
     """Neither at the process that has the stream, nor at another one, which can't see it."""
-
-    async def play() -> None:
-        async with open_app(store) as here, open_app(store) as elsewhere:
-            live = await begin(here)
-            stream: Any = FakeStream()
-            live.streams[stream] = None
-            for _ in range(3):
-                clock.skip(days=25)
-                await here.expiry.delete_expired()
-                await here.expiry.close()
-                await elsewhere.expiry.delete_expired()
-            clock.skip(days=31)  # what is being noted now is not needed here
+    async with open_app(store) as here, open_app(store) as elsewhere:
+        live = await begin(here)
+        stream: Any = FakeStream()
+        live.streams[stream] = None
+        for _ in range(3):
+            clock.skip(days=25)
             await here.expiry.delete_expired()
-            assert await is_there(here)
-            assert not stream.is_ended
-
             await here.expiry.close()
-            del live.streams[stream]
-            clock.skip(days=31)
             await elsewhere.expiry.delete_expired()
-            assert not await is_there(elsewhere)
+        clock.skip(days=31)  # what is being noted now is not needed here
+        await here.expiry.delete_expired()
+        assert await is_there(here)
+        assert not stream.is_ended
 
-    asyncio.run(play())
+        await here.expiry.close()
+        del live.streams[stream]
+        clock.skip(days=31)
+        await elsewhere.expiry.delete_expired()
+        assert not await is_there(elsewhere)
 
 
-def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
+async def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
     """However long nobody comes; with another setting the same game expires."""
-
-    async def play() -> None:
-        async with open_app(store, expire_days=0) as app:
-            await begin(app)
-            clock.skip(days=10_000)
-            await app.expiry.run()  # which returns
-            assert await is_there(app)
-        async with open_app(store) as app:
-            await app.expiry.delete_expired()
-            assert not await is_there(app)
-
-    asyncio.run(play())
+    async with open_app(store, expire_days=0) as app:
+        await begin(app)
+        clock.skip(days=10_000)
+        await app.expiry.run()  # which returns
+        assert await is_there(app)
+    async with open_app(store) as app:
+        await app.expiry.delete_expired()
+        assert not await is_there(app)
 
 
-def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store: str) -> None:
-    """A web game between two of them does."""
-
-    async def play() -> None:
-        async with open_app(store) as app:
-            app.games.store.append("first", beginning(), expected=0, key="key", at=wall_clock())
-            await begin(app)
-            app.games.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
-            clock.skip(days=10_000)
-            await app.expiry.delete_expired()
-            assert not await is_there(app)
-            assert {*app.games.store.versions(["first", "last"])} == {"first", "last"}
-
-    asyncio.run(play())
+async def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store: str) -> None:
+    async with open_app(store) as app:
+        app.games.store.append("first", beginning(), expected=0, key="key", at=wall_clock())
+        await begin(app)
+        app.games.store.append("last", beginning(), expected=0, key="key", at=wall_clock())
+        clock.skip(days=10_000)
+        await app.expiry.delete_expired()
+        assert not await is_there(app)
+        assert {*app.games.store.versions(["first", "last"])} == {"first", "last"}
 
 
-def test_a_game_expires_once_at_two_processes(
+async def test_a_game_expires_once_at_two_processes(
     clock: FakeWallClock, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that comes too late finds no game, and says nothing."""
+    async with open_app(store) as one, open_app(store) as other:
+        await begin(one)
+        await other.games.find(GAME)
+        clock.skip(days=31)
+        delete = one.games.store.delete
 
-    async def play() -> None:
-        async with open_app(store) as one, open_app(store) as other:
-            await begin(one)
-            await other.games.find(GAME)
-            clock.skip(days=31)
-            delete = one.games.store.delete
+        def overtaken(game: str, *, at: int, expected: int | None = None) -> None:
+            other.games.store.delete(game, at=at)
+            with pytest.raises(NoSuchGame):
+                delete(game, at=at, expected=expected)
+            raise NoSuchGame(game)
 
-            def overtaken(game: str, *, at: int, expected: int | None = None) -> None:
-                other.games.store.delete(game, at=at)
-                with pytest.raises(NoSuchGame):
-                    delete(game, at=at, expected=expected)
-                raise NoSuchGame(game)
-
-            monkeypatch.setattr(one.games.store, "delete", overtaken)
-            await one.expiry.delete_expired()
-            await asyncio.gather(one.expiry.delete_expired(), other.expiry.delete_expired())
-            assert (one.expiry.expired, other.expiry.expired) == (0, 0)
-            for app in (one, other):
-                with pytest.raises(ApiError):
-                    await app.games.refresh(await app.games.find(GAME))
-
-    asyncio.run(play())
+        monkeypatch.setattr(one.games.store, "delete", overtaken)
+        await one.expiry.delete_expired()
+        await asyncio.gather(one.expiry.delete_expired(), other.expiry.delete_expired())
+        assert (one.expiry.expired, other.expiry.expired) == (0, 0)
+        for app in (one, other):
+            with pytest.raises(ApiError):
+                await app.games.refresh(await app.games.find(GAME))
 
 
-def test_a_game_that_can_not_be_deleted_yet_expires_later(
+async def test_a_game_that_can_not_be_deleted_yet_expires_later(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The others are deleted, and nothing is logged."""
+    async with open_app() as app:
+        for game in ("a", "b", "c"):
+            await begin(app, game)
+        clock.skip(days=31)
+        delete = app.games.store.delete
 
-    async def play() -> None:
-        async with open_app() as app:
-            for game in ("a", "b", "c"):
-                await begin(app, game)
-            clock.skip(days=31)
-            delete = app.games.store.delete
+        def not_yet(game: str, *, at: int, expected: int | None = None) -> None:
+            if game == "b":
+                raise StoreUnavailable("not yet")
+            delete(game, at=at, expected=expected)
 
-            def not_yet(game: str, *, at: int, expected: int | None = None) -> None:
-                if game == "b":
-                    raise StoreUnavailable("not yet")
-                delete(game, at=at, expected=expected)
-
-            with monkeypatch.context() as early:
-                early.setattr(app.games.store, "delete", not_yet)
-                await app.expiry.delete_expired()
-            assert [await is_there(app, game) for game in ("a", "b", "c")] == [False, True, False]
-
+        with monkeypatch.context() as early:
+            early.setattr(app.games.store, "delete", not_yet)
             await app.expiry.delete_expired()
-            assert not await is_there(app, "b")
+        assert [await is_there(app, game) for game in ("a", "b", "c")] == [False, True, False]
 
-    asyncio.run(play())
+        await app.expiry.delete_expired()
+        assert not await is_there(app, "b")
     assert not [one for one in caplog.records if one.levelno > logging.INFO]
 
 
@@ -294,124 +240,108 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_game_stops_no_other(
+async def test_a_damaged_game_stops_no_other(
     clock: FakeWallClock, store: str, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is left as it is, with a warning; those before and after it expire."""
-
-    async def play() -> None:
-        async with open_app(store) as app:
-            for game in ("a", "b", "c"):
-                await begin(app, game)
-        with closing(sqlite3.connect(store.removeprefix("sqlite:"))) as connection:
-            connection.execute(DAMAGE[damage])
-            connection.commit()
-        clock.skip(days=31)
-        async with open_app(store, expire_days=0) as app:
-            expiry = Expiry(app.games, days=30)
-            await expiry.delete_expired()
-            assert expiry.expired == 2
-            assert [*app.games.store.versions("abc")] == ["b"]
-
-    asyncio.run(play())
+    async with open_app(store) as app:
+        for game in ("a", "b", "c"):
+            await begin(app, game)
+    with closing(sqlite3.connect(store.removeprefix("sqlite:"))) as connection:
+        connection.execute(DAMAGE[damage])
+        connection.commit()
+    clock.skip(days=31)
+    async with open_app(store, expire_days=0) as app:
+        expiry = Expiry(app.games, days=30)
+        await expiry.delete_expired()
+        assert expiry.expired == 2
+        assert [*app.games.store.versions("abc")] == ["b"]
     (warning,) = [one for one in caplog.records if one.levelno > logging.INFO]
     assert warning.__dict__["data"] == {"game": "b", "problem": "damaged, and left alone"}
 
 
-def test_what_is_not_a_room_is_passed_over(
+async def test_documents_that_are_not_rooms_are_skipped(
     clock: FakeWallClock, store: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Such as what processes write about who is there, and rooms without a game."""
-
-    async def play() -> None:
-        async with open_app(store, shared=1) as app:
-            app.games.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
-            app.games.store.write_document("process-abc", "0", expected=0)
-            app.games.store.write_document("alone", write_room(new_room()), expected=0)
-            await begin(app)
-            clock.skip(days=31)
-            await app.expiry.delete_expired()
-            assert not await is_there(app)
-            assert app.games.store.document("alone")
-
-    asyncio.run(play())
+    async with open_app(store, shared=1) as app:
+        app.games.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
+        app.games.store.write_document("process-abc", "0", expected=0)
+        app.games.store.write_document("alone", write_room(new_room()), expected=0)
+        await begin(app)
+        clock.skip(days=31)
+        await app.expiry.delete_expired()
+        assert not await is_there(app)
+        assert app.games.store.document("alone")
     assert not [one for one in caplog.records if one.levelno > logging.INFO]
 
 
-def test_more_games_than_a_page_expire_and_the_young_are_not_read(
+async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search ends at the first room that somebody was at."""
     monkeypatch.setattr("noughts.web.expiry.PAGE_SIZE", 2)
     read: list[str] = []
 
-    async def play() -> None:
-        async with open_app(expire_days=0) as app:  # it doesn't look by itself
-            expiry = Expiry(app.games, days=30)
-            for game in ("a", "b", "c", "d", "e"):
-                await begin(app, game)
-            clock.skip(days=31)
-            for game in ("f", "g", "h"):
-                await begin(app, game)
-            feed = app.games.store._feed  # noqa: SLF001 - what it reads is what is counted
+    async with open_app(expire_days=0) as app:  # it doesn't look by itself
+        expiry = Expiry(app.games, days=30)
+        for game in ("a", "b", "c", "d", "e"):
+            await begin(app, game)
+        clock.skip(days=31)
+        for game in ("f", "g", "h"):
+            await begin(app, game)
+        feed = app.games.store._feed  # noqa: SLF001 - what it reads is what is counted
 
-            def noting(*asked: Any) -> tuple[list[Any], str]:  # noqa: ANN401 - as it is called
-                rows, cursor = feed(*asked)
-                read.extend(row[0] for row in rows)
-                return rows, cursor
+        def noting(*asked: Any) -> tuple[list[Any], str]:  # noqa: ANN401 - as it is called
+            rows, cursor = feed(*asked)
+            read.extend(row[0] for row in rows)
+            return rows, cursor
 
-            monkeypatch.setattr(app.games.store, "_feed", noting)
-            await expiry.delete_expired()
-            assert expiry.expired == 5
-            assert {*app.games.store.versions("abcdefgh")} == {*"fgh"}
-
-    asyncio.run(play())
+        monkeypatch.setattr(app.games.store, "_feed", noting)
+        await expiry.delete_expired()
+        assert expiry.expired == 5
+        assert {*app.games.store.versions("abcdefgh")} == {*"fgh"}
     assert read == ["a", "b", "c", "d", "e", "f"]
 
 
 @pytest.mark.parametrize("databases", [1, 3])
-def test_games_in_postgresql_expire(clock: FakeWallClock, postgres: Postgres, databases: int) -> None:
+async def test_games_in_postgresql_expire(
+    clock: FakeWallClock, postgres: Postgres, databases: int
+) -> None:
     """In each of several databases, although the search ends in each at a younger game."""
     url = " ".join(postgres.place() for _ in range(databases))
 
-    async def play() -> None:
-        async with open_app(url) as app:
-            old, young = [f"old{number}" for number in range(9)], [f"young{n}" for n in range(9)]
-            for game in old:
-                await begin(app, game)
-            clock.skip(days=31)
-            for game in young:
-                await begin(app, game)
-            await app.expiry.delete_expired()
-            assert {*app.games.store.versions([*old, *young])} == {*young}
-
-    asyncio.run(play())
+    async with open_app(url) as app:
+        old, young = [f"old{number}" for number in range(9)], [f"young{n}" for n in range(9)]
+        for game in old:
+            await begin(app, game)
+        clock.skip(days=31)
+        for game in young:
+            await begin(app, game)
+        await app.expiry.delete_expired()
+        assert {*app.games.store.versions([*old, *young])} == {*young}
 
 
-def test_a_stream_that_comes_too_late_ends(clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its game is deleted at the same moment; whoever asks again gets what is said of no game."""
+async def test_a_stream_that_comes_too_late_ends(
+    clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its game is deleted at the same moment."""
+    async with open_app() as app:
+        live = await begin(app)
+        clock.skip(days=31)
+        delete, stream = app.games.store.delete, FakeStream()
 
-    async def play() -> None:
-        async with open_app() as app:
-            live = await begin(app)
-            clock.skip(days=31)
-            delete, stream = app.games.store.delete, FakeStream()
+        def late(game: str, *, at: int, expected: int | None = None) -> None:
+            delete(game, at=at, expected=expected)
+            live.streams[stream] = None
 
-            def late(game: str, *, at: int, expected: int | None = None) -> None:
-                delete(game, at=at, expected=expected)
-                live.streams[stream] = None
-
-            monkeypatch.setattr(app.games.store, "delete", late)
-            await app.expiry.delete_expired()
-            assert stream.is_ended
-            assert not await is_there(app)
-
-    asyncio.run(play())
+        monkeypatch.setattr(app.games.store, "delete", late)
+        await app.expiry.delete_expired()
+        assert stream.is_ended
+        assert not await is_there(app)
 
 
 def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also after a look that failed."""
-
     async def play() -> list[float]:
         looks: asyncio.Queue[float] = asyncio.Queue()
 
@@ -419,7 +349,7 @@ def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.Monkey
             looks.put_nowait(asyncio.get_running_loop().time())
             raise StoreUnavailable("not now")
 
-        monkeypatch.setattr(Expiry, "look", look)
+        monkeypatch.setattr(Expiry, "delete_expired", look)
         async with open_app():
             times = [await looks.get()]
             for _ in range(2):
@@ -446,14 +376,12 @@ def put(store: EventStore, game: str, *, days: int) -> None:
 
 
 def wait(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
     until = time.monotonic() + DEADLINE
     while not is_so():
         assert time.monotonic() < until, "it stays as it is"
 
 
 def test_a_server_deletes_what_has_expired(store: str) -> None:
-    """Whoever asks for it gets what is said of no game."""
     with open_store(store) as kept:
         put(kept, "old", days=32)
         put(kept, "young", days=30)

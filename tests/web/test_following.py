@@ -1,4 +1,4 @@
-"""What other processes do with the games of a server: nothing is missed, and little is read."""
+"""Changes by other processes: nothing is missed, and little is read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from noughts import CreateGame, JoinGame, Mark, PlaceToken, Service, decide, fold, open_store
+from noughts import Mark, PlaceToken, Service, open_store
 from noughts.core.errors import NoughtsError
-from noughts.core.events import Event
 from noughts.store.documents import Document
 from noughts.store.errors import NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
@@ -24,21 +23,13 @@ from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
 from support.postgres_server import Server as Postgres
-from support.web.apps import ImmediateThreads, make_world, open_app
+from support.web.apps import ImmediateThreads, beginning, make_world, open_app
 from support.web.matches import friends
 from support.web.serving import Server
 
 DEADLINE_SECONDS = 60
 GAME = "game"
 ROOM = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True, names=("Ann", "Bob"))
-
-
-def beginning() -> list[Event]:
-    """Return the events with which a game of two begins."""
-    events = list(decide(None, CreateGame(open_seats=True)))
-    for mark, name in ((Mark.X, "Ann"), (Mark.O, "Bob")):
-        events += decide(fold(events), JoinGame(mark, name))
-    return events
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -74,27 +65,23 @@ def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
             assert b"Traceback" not in server.errors
 
 
-def test_a_command_to_a_deleted_game_finds_no_game() -> None:
+async def test_a_command_to_a_deleted_game_finds_no_game() -> None:
     """Even where nobody has noticed yet that it was deleted."""
+    async with open_app() as app:
+        live = await app.games.create(GAME, ROOM, beginning(), "create")
+        app.games.store.delete(GAME, at=0)
 
-    async def play() -> None:
-        async with open_app() as app:
-            live = await app.games.create(GAME, ROOM, beginning(), "create")
-            app.games.store.delete(GAME, at=0)
-
-            for move in (PlaceToken(Mark.X, 4), PlaceToken(Mark.X, 5)):
-                with pytest.raises(ApiError) as refused:
-                    await app.games.command(live, move, version=5, key=f"key-{move.cell}")
-                assert refused.value.code == "notFound"
-            assert app.games.known(GAME) is None
-            with pytest.raises(NoSuchGame):
-                await app.games.create(GAME, ROOM, beginning(), "create")
-
-    asyncio.run(play())
+        for move in (PlaceToken(Mark.X, 4), PlaceToken(Mark.X, 5)):
+            with pytest.raises(ApiError) as refused:
+                await app.games.command(live, move, version=5, key=f"key-{move.cell}")
+            assert refused.value.code == "notFound"
+        assert app.games.known(GAME) is None
+        with pytest.raises(NoSuchGame):
+            await app.games.create(GAME, ROOM, beginning(), "create")
 
 
 def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records, rooms and deletions of which no process was notified are found all the same."""
+    """Records, rooms and deletions are found without a notification."""
     from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - its driver is an extra
 
     monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
@@ -114,59 +101,51 @@ def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pyt
             assert stream.was_ended
 
 
-def test_what_a_process_has_written_itself_is_not_read(
-    store: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_own_writes_are_not_read_back(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two games that go on at the same time, only that of the other process is read."""
     read: set[str] = set()
 
-    async def play() -> None:
-        async with open_app(store, shared=1) as app:
-            ours = await app.games.create("ours", ROOM, beginning(), "create")
-            theirs = await app.games.create("theirs", ROOM, beginning(), "create")
-            moved = asyncio.Event()
-            app.games.on_change = lambda live: moved.set() if live is theirs else None
-            monkeypatch.setattr(app.games.store, "read_many", _noting(app.games.store.read_many, read))
-            with open_store(store) as other:
-                for cell in range(5):
-                    mark = Mark("XO"[cell % 2])
-                    moved.clear()
-                    await app.games.command(ours, PlaceToken(mark, cell), version=None, key=f"key-{cell}")
-                    Service(other).handle("theirs", PlaceToken(mark, cell))
-                    await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
-            assert ours.game.moves == theirs.game.moves
-
-    asyncio.run(play())
+    async with open_app(store, shared=1) as app:
+        ours = await app.games.create("ours", ROOM, beginning(), "create")
+        theirs = await app.games.create("theirs", ROOM, beginning(), "create")
+        moved = asyncio.Event()
+        app.games.on_change = lambda live: moved.set() if live is theirs else None
+        monkeypatch.setattr(app.games.store, "read_many", _noting(app.games.store.read_many, read))
+        with open_store(store) as other:
+            for cell in range(5):
+                mark = Mark("XO"[cell % 2])
+                moved.clear()
+                await app.games.command(ours, PlaceToken(mark, cell), version=None, key=f"key-{cell}")
+                Service(other).handle("theirs", PlaceToken(mark, cell))
+                await asyncio.wait_for(moved.wait(), DEADLINE_SECONDS)
+        assert ours.game.moves == theirs.game.moves
     assert read == {"theirs"}
 
 
-def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """When anything may have changed, what has is read a page at a time, and no empty page after it."""
     pages: list[int] = []
 
-    async def follow() -> None:
-        async with open_app() as app:
-            store, loop, ended = app.games.store, asyncio.get_running_loop(), asyncio.Event()
-
-            def changed(*after: Any) -> tuple[tuple[Document, ...], str]:  # noqa: ANN401 - as it is called
-                documents, cursor = read(*after)
-                pages.append(len(documents))
-                if any(document.name == last for document in documents):
-                    loop.call_soon_threadsafe(ended.set)
-                return documents, cursor
-
-            read = store.changed_documents
-            monkeypatch.setattr(store, "changed_documents", changed)
-            for names in (["a", "b", "c"], ["d"]):
-                for name in names:
-                    store.write_document(name, "text", expected=0)
-                last = names[-1]
-                ended.clear()
-                store._wakeups.notify(ANYTHING, is_own=False)  # noqa: SLF001 - as after a lost notification
-                await asyncio.wait_for(ended.wait(), DEADLINE_SECONDS)
-
     monkeypatch.setattr("noughts.web.peers.PAGE_SIZE", 2)
-    asyncio.run(follow())
+    async with open_app() as app:
+        store, loop, ended = app.games.store, asyncio.get_running_loop(), asyncio.Event()
+
+        def changed(*after: Any) -> tuple[tuple[Document, ...], str]:  # noqa: ANN401 - as it is called
+            documents, cursor = read(*after)
+            pages.append(len(documents))
+            if any(document.name == last for document in documents):
+                loop.call_soon_threadsafe(ended.set)
+            return documents, cursor
+
+        read = store.changed_documents
+        monkeypatch.setattr(store, "changed_documents", changed)
+        for names in (["a", "b", "c"], ["d"]):
+            for name in names:
+                store.write_document(name, "text", expected=0)
+            last = names[-1]
+            ended.clear()
+            store._wakeups.notify(ANYTHING, is_own=False)  # noqa: SLF001 - as after a lost notification
+            await asyncio.wait_for(ended.wait(), DEADLINE_SECONDS)
     assert pages == [2, 1, 1]
 
 
@@ -179,45 +158,37 @@ def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("table", ["noughts_records", "noughts_games", "noughts_documents"])
-def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
+async def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
     """Whichever of the rows can't be written, none is; and when all can be, the same game is created."""
     file = store.removeprefix("sqlite:")
 
-    async def create() -> None:
-        async with open_app(store) as app:
-            with closing(sqlite3.connect(file)) as connection:
-                connection.execute(
-                    f"CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-                )
-                with pytest.raises(NoughtsError):
-                    await app.games.create(GAME, ROOM, beginning(), "create")
-                assert app.games.store.feed()[0] == ()
-                assert app.games.store.games() == ()
-                assert app.games.store.changed_documents()[0] == ()
-                connection.execute("DROP TRIGGER broken")
-            await app.games.create(GAME, ROOM, beginning(), "create")
-            assert app.games.store.versions([GAME]) == {GAME: 5}
-            assert [room.name for room in app.games.store.labelled(ROOM.label)] == [GAME]
-
-    asyncio.run(create())
-
-
-def test_a_game_is_not_created_in_somebody_elses_room() -> None:
-    """A document of that name refuses the whole append."""
-
-    async def create() -> None:
-        async with open_app() as app:
-            app.games.store.write_document(GAME, "{}", expected=0)
-            with pytest.raises(StaleVersion):
+    async with open_app(store) as app:
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute(
+                f"CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
+            with pytest.raises(NoughtsError):
                 await app.games.create(GAME, ROOM, beginning(), "create")
-            assert app.games.store.read(GAME) == ()
-            assert app.games.known(GAME) is None
+            assert app.games.store.feed()[0] == ()
+            assert app.games.store.games() == ()
+            assert app.games.store.changed_documents()[0] == ()
+            connection.execute("DROP TRIGGER broken")
+        await app.games.create(GAME, ROOM, beginning(), "create")
+        assert app.games.store.versions([GAME]) == {GAME: 5}
+        assert [room.name for room in app.games.store.labelled(ROOM.label)] == [GAME]
 
-    asyncio.run(create())
+
+async def test_a_game_is_not_created_in_somebody_elses_room() -> None:
+    async with open_app() as app:
+        app.games.store.write_document(GAME, "{}", expected=0)
+        with pytest.raises(StaleVersion):
+            await app.games.create(GAME, ROOM, beginning(), "create")
+        assert app.games.store.read(GAME) == ()
+        assert app.games.known(GAME) is None
 
 
 class Desk:
-    """The games of a process, of which nothing happens but what a test does."""
+    """The games of a process in which nothing happens by itself."""
 
     def __init__(self, *, is_shared: bool = False) -> None:
         self.store = MemoryStore()
@@ -231,7 +202,6 @@ class Desk:
         self.store.write_document(GAME, '{"X":{},"O":{},"created":0}', expected=0)
 
     def move(self, cell: int) -> None:
-        """Move in another process."""
         mark = Service(self.store).look(GAME).game.board.turn
         Service(self.store).handle(GAME, PlaceToken(mark, cell))
 
@@ -241,160 +211,129 @@ class Desk:
         await self.games.read_on(games)
 
     async def find(self) -> LiveGame:
-        """Return the game."""
         return await self.games.find(GAME)
 
 
 def start(work: Awaitable[Any]) -> asyncio.Future[Any]:
-    """Start something beside the test."""
     return asyncio.ensure_future(work)
 
 
 async def turns() -> None:
-    """Let everything happen that can."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
+async def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
     """The move comes after the game was read, and before it is known here."""
-
-    async def play() -> int:
-        desk = Desk()
-        desk.create()
-        desk.reads.hold()
-        loading = start(desk.find())
-        await turns()
-        desk.move(4)
-        noticed = start(desk.notice(is_named=is_named))
-        await turns()
-        desk.reads.release()
-        await noticed
-        return int((await loading).version)
-
-    assert asyncio.run(play()) == 8
+    desk = Desk()
+    desk.create()
+    desk.reads.hold()
+    loading = start(desk.find())
+    await turns()
+    desk.move(4)
+    noticed = start(desk.notice(is_named=is_named))
+    await turns()
+    desk.reads.release()
+    await noticed
+    assert int((await loading).version) == 8
 
 
-def test_who_comes_while_a_game_is_loaded_sees_what_was_acknowledged_before() -> None:
-    """The read that is under way may be older."""
-
-    async def play() -> tuple[int, int]:
-        desk = Desk(is_shared=True)
-        desk.create()
-        desk.reads.hold()
-        first = start(desk.games.find(GAME, is_latest=True))
-        await turns()
-        desk.move(4)
-        second = start(desk.games.find(GAME, is_latest=True))
-        await turns()
-        desk.reads.release()
-        await first
-        return (await second).version, desk.store.versions([GAME])[GAME]
-
-    version, acknowledged = asyncio.run(play())
-    assert version == acknowledged == 8
+async def test_a_read_during_a_load_has_what_was_acknowledged_before() -> None:
+    desk = Desk(is_shared=True)
+    desk.create()
+    desk.reads.hold()
+    first = start(desk.games.find(GAME, is_latest=True))
+    await turns()
+    desk.move(4)
+    second = start(desk.games.find(GAME, is_latest=True))
+    await turns()
+    desk.reads.release()
+    await first
+    assert (await second).version == desk.store.versions([GAME])[GAME] == 8
 
 
-def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit that failed may have been made all the same: subscribers get the room."""
+    desk = Desk()
+    desk.create()
+    live = await desk.find()
+    record = desk.store.record
 
-    async def play() -> bool:
-        desk = Desk()
-        desk.create()
-        live = await desk.find()
-        record = desk.store.record
+    def fail(items: Any) -> None:  # noqa: ANN401 - whatever is written
+        record(items)
+        raise StoreUnavailable("the connection was lost")
 
-        def fail(items: Any) -> None:  # noqa: ANN401 - whatever is written
-            record(items)
-            raise StoreUnavailable("the connection was lost")
-
-        monkeypatch.setattr(desk.games._writer, "_write", fail)  # noqa: SLF001 - the store fails here
-        with pytest.raises(StoreUnavailable):
-            await desk.games.change_room(live, lambda room: msgspec.structs.replace(room, lobby=True))
-        await turns()
-        return live.room.lobby
-
-    assert asyncio.run(play())
+    monkeypatch.setattr(desk.games._writer, "_write", fail)  # noqa: SLF001 - the store fails here
+    with pytest.raises(StoreUnavailable):
+        await desk.games.change_room(live, lambda room: msgspec.structs.replace(room, lobby=True))
+    await turns()
+    assert live.room.lobby
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
+async def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
     """The move comes after the game was recorded, and before this process knows that it was."""
-
-    async def play() -> int:
-        desk = Desk()
-        desk.writes.hold()
-        creating = start(desk.games.create(GAME, ROOM, beginning(), "create"))
-        await turns()
-        desk.move(4)
-        await desk.notice(is_named=is_named)
-        desk.writes.release()
-        return int((await creating).version)
-
-    assert asyncio.run(play()) == 8
+    desk = Desk()
+    desk.writes.hold()
+    creating = start(desk.games.create(GAME, ROOM, beginning(), "create"))
+    await turns()
+    desk.move(4)
+    await desk.notice(is_named=is_named)
+    desk.writes.release()
+    assert int((await creating).version) == 8
 
 
-def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
+async def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
     """The second change comes after the game was read for the first one."""
-
-    async def play() -> int:
-        desk = Desk()
-        desk.create()
-        live = await desk.find()
-        desk.reads.hold()
-        desk.move(4)
-        desk.games.refresh_soon(live)
-        await turns()
-        desk.move(0)
-        desk.games.refresh_soon(live)
-        desk.reads.release()
-        await turns()
-        return live.version
-
-    assert asyncio.run(play()) == 11
+    desk = Desk()
+    desk.create()
+    live = await desk.find()
+    desk.reads.hold()
+    desk.move(4)
+    desk.games.refresh_soon(live)
+    await turns()
+    desk.move(0)
+    desk.games.refresh_soon(live)
+    desk.reads.release()
+    await turns()
+    assert live.version == 11
 
 
 @pytest.mark.parametrize("theirs", [0, 1], ids=["only our move", "their move, too"])
 @pytest.mark.parametrize("is_named", [True, False])
-def test_a_change_that_comes_with_our_own_move_is_not_missed(
+async def test_a_change_that_comes_with_our_own_move_is_not_missed(
     *, theirs: int, is_named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until our own move is known here nothing is read, and then only if there is more."""
     read: set[str] = set()
 
-    async def play() -> int:
-        desk = Desk()
-        desk.create()
-        live = await desk.find()
-        monkeypatch.setattr(desk.store, "read_many", _noting(desk.store.read_many, read))
-        desk.writes.hold()
-        moving = start(desk.games.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
-        await turns()
-        if theirs:
-            desk.move(0)
-        read.clear()
-        await desk.notice(is_named=is_named)
-        assert not read
-        desk.writes.release()
-        await moving
-        await turns()
-        return live.version
-
-    assert asyncio.run(play()) == 8 + 3 * theirs
+    desk = Desk()
+    desk.create()
+    live = await desk.find()
+    monkeypatch.setattr(desk.store, "read_many", _noting(desk.store.read_many, read))
+    desk.writes.hold()
+    moving = start(desk.games.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
+    await turns()
+    if theirs:
+        desk.move(0)
+    read.clear()
+    await desk.notice(is_named=is_named)
+    assert not read
+    desk.writes.release()
+    await moving
+    await turns()
+    assert live.version == 8 + 3 * theirs
     assert read == ({GAME} if theirs else set())
 
 
-def test_a_store_with_another_history_ends_the_game_here() -> None:
+async def test_a_store_with_another_history_ends_the_game_here() -> None:
     """A live game is dropped, and read from the store when somebody asks for it again."""
-
-    async def play() -> tuple[bool, int]:
-        desk = Desk()
-        desk.create()
-        live = await desk.find()
-        live.version -= 1  # as if the store had been replaced by one that has a longer command there
-        desk.move(4)
-        await desk.notice(is_named=False)
-        return desk.games.known(GAME) is None, (await desk.find()).version
-
-    assert asyncio.run(play()) == (True, 8)
+    desk = Desk()
+    desk.create()
+    live = await desk.find()
+    live.version -= 1  # as if the store had been replaced by one that has a longer command there
+    desk.move(4)
+    await desk.notice(is_named=False)
+    assert desk.games.known(GAME) is None
+    assert (await desk.find()).version == 8

@@ -16,7 +16,6 @@ DRAWN = (4, 0, 8, 2, 1, 7, 3, 5, 6)
 
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
-    """Each places by turns; whoever looks sees who won, and how it came about."""
     with friends(server, kind=kind) as match:
         assert match.now["ready"]
 
@@ -42,7 +41,6 @@ def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
 
 
 def test_a_game_can_be_drawn(server: Server) -> None:
-    """Nine tokens and no line: nobody won."""
     with friends(server) as match:
         match.play(*DRAWN)
 
@@ -54,7 +52,6 @@ def test_a_game_can_be_drawn(server: Server) -> None:
 @pytest.mark.parametrize("mark", ["X", "O"])
 @pytest.mark.parametrize("first", ["X", "O"])
 def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str, first: str) -> None:
-    """Whoever creates sits at the mark they asked for, and whoever was asked for starts."""
     with friends(server, mark=mark, first=first) as match:
         now = match.now
 
@@ -64,8 +61,7 @@ def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str,
         assert match.seats[first].move(4).status == 200
 
 
-def test_lots_are_drawn_for_seats_and_starters(client: Client) -> None:
-    """Random is each of the two now and then."""
+def test_random_seats_and_starters_vary(client: Client) -> None:
     made = [client.create("self", mark="random", first="random") for _ in range(24)]
     lobby = [client.create("friend", mark="random") for _ in range(24)]
 
@@ -74,7 +70,7 @@ def test_lots_are_drawn_for_seats_and_starters(client: Client) -> None:
 
 
 def test_one_person_plays_both_seats(server: Server) -> None:
-    """Whoever holds both seats places for the one whose turn it is, and needs nobody's leave."""
+    """Moves are for the mark to move, and taking back needs no consent."""
     with seated(server, "self", name="Ann", other="Bob") as both:
         created = both.client.read(both.game)
         assert created["you"] == ["X", "O"]
@@ -149,7 +145,7 @@ def test_both_join_before_the_game_is_ready(server: Server, kind: str, more: dic
 
 
 def test_a_bot_takes_parameters(server: Server) -> None:
-    """A policy is written as in the terminal; what it cannot be is refused in a sentence."""
+    """A policy is written as in the terminal."""
     for policy in ("club:win=1/3", "bot:club:win=1/3"):
         with seated(server, "bot", bot=policy) as person:
             seat = person.client.read(person.game)["room"]["seats"]["O"]
@@ -174,7 +170,7 @@ def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:
 
 
 def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
-    """It is asked first, all are told, and it is done when the opponent says yes."""
+    """The offer is shown to all, and applied when the opponent accepts."""
     with friends(server) as match, match.watcher.follow(match.game) as stream:
         match.play(0, 4)
 
@@ -197,7 +193,7 @@ def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
 
 
 def test_the_opponent_lets_nothing_be_taken_back(server: Server) -> None:
-    """The offer is gone, the game stands as it did, and it can be asked again."""
+    """The offer is gone, the game is unchanged, and it can be offered again."""
     with friends(server) as match:
         match.play(0)
         match.X.take_back()
@@ -212,7 +208,6 @@ def test_the_opponent_lets_nothing_be_taken_back(server: Server) -> None:
 
 
 def test_an_offer_lapses_when_the_game_goes_on(server: Server) -> None:
-    """Who moves instead of answering has answered."""
     with friends(server) as match, match.watcher.follow(match.game) as stream:
         match.play(0)
         match.X.take_back()
@@ -226,8 +221,7 @@ def test_an_offer_lapses_when_the_game_goes_on(server: Server) -> None:
         assert match.now["moves"] == [0, 4]
 
 
-def test_nobody_answers_themselves(server: Server) -> None:
-    """Only the one who was asked can say yes."""
+def test_players_cannot_answer_their_own_offer(server: Server) -> None:
     with friends(server) as match:
         match.play(0)
         match.X.take_back()
@@ -237,7 +231,6 @@ def test_nobody_answers_themselves(server: Server) -> None:
 
 
 def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) -> None:
-    """There is nothing to ask for."""
     with friends(server) as match:
         assert match.X.take_back().code == "nothingToTakeBack"
         match.play(*WON_BY_X)
@@ -245,7 +238,7 @@ def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) ->
         assert match.room["offer"] is None
 
 
-def test_resigning_loses_whoever_is_to_move(server: Server) -> None:
+def test_resigning_loses_at_any_turn(server: Server) -> None:
     """It can be done at the opponent's turn; then nothing else can be done."""
     with friends(server) as match:
         match.play(4)
@@ -260,7 +253,6 @@ def test_resigning_loses_whoever_is_to_move(server: Server) -> None:
 
 
 def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
-    """A move has to wait for both seats to be taken."""
     with seated(server, "friend") as ann:
         refused = ann.move(4)
 
@@ -269,7 +261,7 @@ def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
 
 
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
-def test_after_the_creator_has_given_up_nobody_sits_down(server: Server, kind: str) -> None:
+def test_a_game_whose_creator_has_resigned_cannot_be_joined(server: Server, kind: str) -> None:
     """Who resigns before anybody has joined ends the game; the seat stays free."""
     with server.client() as ann, server.client() as bob:
         seat = ann.create(kind)
@@ -310,8 +302,8 @@ def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
             assert ann.move(following, 0, game["version"] + 3).status == 200
 
 
-def test_the_score_of_a_table_goes_on(server: Server) -> None:
-    """Wins of each and draws are counted over all games of a table, each by who really won."""
+def test_the_score_is_kept_over_rematches(server: Server) -> None:
+    """Wins and draws are counted over all rematches."""
     with friends(server) as match:
         games = [match.game]
         for cells in (WON_BY_X, WON_BY_X, DRAWN):
@@ -327,7 +319,7 @@ def test_the_score_of_a_table_goes_on(server: Server) -> None:
 
 
 @pytest.mark.parametrize(("kind", "more"), [("self", {}), ("bot", {"bot": "perfect"})])
-def test_nobody_is_asked_for_a_rematch_with_oneself_or_a_bot(
+def test_a_rematch_with_oneself_or_a_bot_needs_no_consent(
     server: Server, kind: str, more: dict[str, str]
 ) -> None:
     """It begins at once, and asked for again, it is the same."""
@@ -344,7 +336,6 @@ def test_nobody_is_asked_for_a_rematch_with_oneself_or_a_bot(
 
 
 def test_a_bot_that_starts_the_rematch_starts_it(server: Server) -> None:
-    """Nobody has to look first."""
     with seated(server, "bot", bot="perfect") as person:
         person.resign()
         following = person.rematch().json["id"]
@@ -355,8 +346,7 @@ def test_a_bot_that_starts_the_rematch_starts_it(server: Server) -> None:
         assert len(person.client.read(following)["moves"]) == 1
 
 
-def test_there_is_no_rematch_before_the_end(server: Server) -> None:
-    """Nor for somebody who only watches."""
+def test_a_rematch_before_the_end_is_refused(server: Server) -> None:
     with friends(server) as match:
         assert match.X.rematch().code == "notOver"
         match.play(*WON_BY_X)
@@ -364,7 +354,7 @@ def test_there_is_no_rematch_before_the_end(server: Server) -> None:
 
 
 def test_a_game_can_be_read_at_any_version(server: Server) -> None:
-    """Each version is told as it was; the room is as it is now."""
+    """With the current room."""
     with friends(server) as match:
         seen: list[Any] = [match.now]
         for cell in WON_BY_X:
@@ -385,8 +375,8 @@ def test_a_game_can_be_read_at_any_version(server: Server) -> None:
             assert match.watcher.get(f"/games/{match.game}?version={bad}").status == 400
 
 
-def test_the_lobby_lists_what_is_open_and_what_is_played(server: Server) -> None:
-    """Open until somebody has joined, then there to be watched, and gone when it is over."""
+def test_the_lobby_lists_open_games_and_games_to_watch(server: Server) -> None:
+    """First as open, then as played, and not at all when it is over."""
     with seated(server, "lobby", name="Ann", mark="O", first="X") as ann, server.client() as bob:
         listed = [match for match in bob.get("/games").json["open"] if match["id"] == ann.game]
         assert len(listed) == 1
@@ -413,7 +403,6 @@ def test_the_lobby_lists_what_is_open_and_what_is_played(server: Server) -> None
 
 
 def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(server: Server) -> None:
-    """However many are open."""
     with server.client() as client:
         made = [client.create("lobby")["id"] for _ in range(53)]
 
@@ -424,7 +413,6 @@ def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(server: Server) ->
 
 
 def test_games_between_friends_are_in_no_list(server: Server) -> None:
-    """Nor those with bots and with oneself."""
     with server.client() as client:
         hidden = {client.create(kind)["id"] for kind in ("friend", "self")}
         hidden.add(client.create("bot", bot="random")["id"])
@@ -435,7 +423,7 @@ def test_games_between_friends_are_in_no_list(server: Server) -> None:
 
 
 def test_a_game_has_an_end_however_much_is_taken_back(quick: Server) -> None:
-    """Who takes back for ever is told so, and can still give up."""
+    """Taking back is refused at some point; resigning isn't."""
     with seated(quick, "self") as both:
         x = Seat(both.client, both.game, "X")
         version, refused = both.version, None
@@ -453,7 +441,7 @@ def test_a_game_has_an_end_however_much_is_taken_back(quick: Server) -> None:
 
 
 def _is_settled(events: list[Any]) -> bool:
-    """Tell whether it is X's turn, or nobody's any more."""
+    """Return whether it is X's turn, or the game is over."""
     names = [message.data["event"] for message in events]
     turns = [message.data["mark"] for message in events if message.data["event"] == "playerActive"]
     return "gameCompleted" in names or ("gameReady" in names and turns[-1] == "X")

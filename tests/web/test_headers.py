@@ -1,4 +1,4 @@
-"""What every answer carries besides its body, so that no browser does more with it than it should."""
+"""The security headers of every answer, and the files of the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATIC = sorted(
     one.name for one in (files("noughts.web") / "static").iterdir() if one.name.endswith((".js", ".css"))
 )
 PAGES = ("//", "//lobby", f"//game/{GAME}", "//replay/519", "//replay/519?first=O", "//replay")
-TOLD = ("/games", "/bots", "/health", "/ready", "/openapi.json", "/analysis?moves=5", "//metrics")
+READABLE = ("/games", "/bots", "/health", "/ready", "/openapi.json", "/analysis?moves=5", "//metrics")
 REFUSED = ("/nonesuch", f"/games/{GAME}", "/analysis", "//nonesuch", "//static/nonesuch.js", "//static/")
 
 
@@ -29,9 +29,9 @@ def _directives(answer: Answer) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("path", [*PAGES, *TOLD, *REFUSED, "//static/style.css", "//favicon.ico"])
+@pytest.mark.parametrize("path", [*PAGES, *READABLE, *REFUSED, "//static/style.css", "//favicon.ico"])
 def test_every_answer_is_guarded(client: Client, path: str) -> None:
-    """Nothing is sniffed, nothing is framed, nothing is told to other sites, and no server is named."""
+    """No sniffing, no framing, no referrer, and no name of the server."""
     for method in ("GET", "HEAD", "POST"):
         answer = client.ask(method, path)
 
@@ -76,7 +76,7 @@ def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
 
 @pytest.mark.parametrize("name", STATIC)
 def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
-    """As it was read when the server started; who has it already is told so."""
+    """With an ETag: a file that the client has isn't sent again."""
     content = load()[name].plain
 
     plain = client.get(f"//static/{name}")
@@ -99,7 +99,7 @@ def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
     assert plain.headers["content-type"] == f"{kind}; charset=utf-8"
 
 
-def test_only_what_is_part_of_the_page_is_sent(client: Client) -> None:
+def test_only_files_of_the_page_are_sent(client: Client) -> None:
     """No code of the server's, by whatever way it is asked for."""
     for path in (
         "app.py",
@@ -115,8 +115,7 @@ def test_only_what_is_part_of_the_page_is_sent(client: Client) -> None:
         assert (refused.status, refused.code) == (404, "notFound"), path
 
 
-def test_what_changes_is_kept_by_nobody(server: Server) -> None:
-    """Games and secrets are in no cache on the way."""
+def test_answers_of_the_api_are_not_cached(server: Server) -> None:
     with seated(server, "self") as both:
         for answer in (
             both.client.get(f"/games/{both.game}"),
@@ -135,11 +134,10 @@ def test_what_changes_is_kept_by_nobody(server: Server) -> None:
             assert stream.headers["cross-origin-resource-policy"] == "same-origin"
 
 
-def test_what_is_no_request_is_answered_with_the_same_headers(server: Server) -> None:
-    """Also what never gets as far as being read."""
-    with socket.create_connection((server.host, server.port), DEADLINE) as line:
-        line.sendall(b"rubbish\r\n\r\n")
-        said = line.recv(65536).lower()
+def test_an_invalid_request_gets_the_same_headers(server: Server) -> None:
+    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        connection.sendall(b"rubbish\r\n\r\n")
+        said = connection.recv(65536).lower()
 
     for name in (
         b"x-content-type-options: nosniff",

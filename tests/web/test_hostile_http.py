@@ -1,39 +1,40 @@
-"""Raw hostile HTTP: whatever comes, the answer is a refusal, and the server goes on.
+"""Raw hostile HTTP: each is refused, and the server goes on.
 
-The seeded rubbish is more with NOUGHTS_TORTURE=1.
+`tests/torture/test_web_hostile_requests.py` sends many more, with bytes changed at random.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from random import Random
 
 import pytest
 
 from support.web.serving import DEADLINE, Client, Server
 
-ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
-
 HOST = b"Host: x\r\n"
-JSON = b"Content-Type: application/json\r\n"
+END = HOST + b"\r\n"
 CREATE = b'{"opponent":"self"}'
+POST = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+SIZED = POST + b"Content-Length: %d\r\n\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+HEALTH = b"GET /api/v1/health HTTP/1.1\r\n" + HOST
+GOOD, LAST = HEALTH + b"\r\n", HEALTH + b"Connection: close\r\n\r\n"
 
 # What is no HTTP at all, or no request: an answer is owed where the line is not simply closed.
 NO_REQUESTS = {
     "rubbish": b"\x00\xff\x16\x03\x01 rubbish\r\n\r\n",
     "the beginning of TLS": bytes.fromhex("16030100c8010000c40303") + bytes(190),
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-    "an unknown method": b"FETCH / HTTP/1.1\r\n" + HOST + b"\r\n",
-    "a small method": b"get / HTTP/1.1\r\n" + HOST + b"\r\n",
+    "an unknown method": b"FETCH / HTTP/1.1\r\n" + END,
+    "a small method": b"get / HTTP/1.1\r\n" + END,
     "HTTP/9.9": b"GET / HTTP/9.9\r\n\r\n",
     "HTTP/1.1.1": b"GET / HTTP/1.1.1\r\n\r\n",
-    "a space in the path": b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n",
-    "a control character in the path": b"GET /\x01 HTTP/1.1\r\n" + HOST + b"\r\n",
-    "a bare path": b"GET games HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a space in the path": b"GET /a b HTTP/1.1\r\n" + END,
+    "a control character in the path": b"GET /\x01 HTTP/1.1\r\n" + END,
+    "a bare path": b"GET games HTTP/1.1\r\n" + END,
     "a nul in a header": b"GET / HTTP/1.1\r\nHost: a\x00b\r\n\r\n",
     "a header without a name": b"GET / HTTP/1.1\r\n: x\r\n\r\n",
     "a header without a colon": b"GET / HTTP/1.1\r\nHost\r\n\r\n",
@@ -45,31 +46,16 @@ NO_REQUESTS = {
     "a length with a plus": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
     "two lengths": b"POST /api/v1/games HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     "a length without end": b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 40 + b"\r\n\r\n",
-    "a length and chunks": b"POST /api/v1/games HTTP/1.1\r\n"
-    + HOST
-    + JSON
-    + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunks that are none": b"POST /api/v1/games HTTP/1.1\r\n"
-    + HOST
-    + JSON
-    + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
-    "a chunk without end": b"POST /api/v1/games HTTP/1.1\r\n"
-    + HOST
-    + JSON
-    + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
-    "a chunk longer than it says": b"POST /api/v1/games HTTP/1.1\r\n"
-    + HOST
-    + JSON
-    + b"Transfer-Encoding: chunked\r\n\r\n2\r\nabcdef\r\n0\r\n\r\n",
-    "an encoding nobody knows": b"POST /api/v1/games HTTP/1.1\r\n"
-    + HOST
-    + JSON
-    + b"Transfer-Encoding: chunked, nonesuch\r\n\r\n",
-    "letters that are no ASCII in the path": b"GET /\xc3\xa9 HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a length and chunks": POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "chunks that are none": CHUNKED + b"zz\r\n\r\n",
+    "a chunk without end": CHUNKED + b"ffffffffffffffffff\r\n",
+    "a chunk longer than it says": CHUNKED + b"2\r\nabcdef\r\n0\r\n\r\n",
+    "an encoding nobody knows": POST + b"Transfer-Encoding: chunked, nonesuch\r\n\r\n",
+    "letters that are no ASCII in the path": b"GET /\xc3\xa9 HTTP/1.1\r\n" + END,
     "a long head": b"GET / HTTP/1.1\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
     "many headers": b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 5000 + b"\r\n",
-    "a long path": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
-    "a long query": b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
+    "a long path": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n" + END,
+    "a long query": b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\n" + END,
     "a long name of a header": b"GET / HTTP/1.1\r\n" + b"a" * 20_000 + b": b\r\n\r\n",
     "a head that never ends": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
     "a path that never ends": b"GET /" + b"a" * 100_000,
@@ -78,65 +64,46 @@ NO_REQUESTS = {
 
 # What is a request, if a strange one: it is answered as it deserves, and the line is of use after it.
 STRANGE = {
-    "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 200),
+    "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + END, 200),
     "no version": (b"GET /api/v1/health\r\n\r\n", 200),
     "HTTP/0.9": (b"GET /api/v1/health HTTP/0.9\r\n\r\n", 200),
-    "a star": (b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a proxy's": (b"CONNECT evil.example:443 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
-    "two slashes": (b"GET //api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "dots": (b"GET /static/../../../../etc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "hidden dots": (b"GET /static/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "hidden slashes": (b"GET /static/..%2f..%2fapp.py HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "backslashes": (b"GET /static/..\\..\\app.py HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a nul in the path": (b"GET /api/v1/games/%00 HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a nul in a file's name": (b"GET /static/app.js%00.css HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "bad escapes": (b"GET /api/v1/games/%zz%f HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "bytes that are no text": (b"GET /api/v1/games/%ff%fe HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "lone surrogates": (b"GET /api/v1/games/%ed%a0%80/events HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "line ends in the path": (b"GET /api/v1/games/%0d%0aX:y HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a long id": (b"GET /api/v1/games/" + b"a" * 10_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a slash at the end": (b"GET /api/v1/health/ HTTP/1.1\r\n" + HOST + b"\r\n", 404),
-    "a fragment": (b"GET /api/v1/health#x HTTP/1.1\r\n" + HOST + b"\r\n", 200),
+    "a star": (b"OPTIONS * HTTP/1.1\r\n" + END, 404),
+    "a proxy's": (b"CONNECT evil.example:443 HTTP/1.1\r\n" + END, 400),
+    "two slashes": (b"GET //api/v1/health HTTP/1.1\r\n" + END, 404),
+    "dots": (b"GET /static/../../../../etc/passwd HTTP/1.1\r\n" + END, 404),
+    "hidden dots": (b"GET /static/%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n" + END, 404),
+    "hidden slashes": (b"GET /static/..%2f..%2fapp.py HTTP/1.1\r\n" + END, 404),
+    "backslashes": (b"GET /static/..\\..\\app.py HTTP/1.1\r\n" + END, 404),
+    "a nul in the path": (b"GET /api/v1/games/%00 HTTP/1.1\r\n" + END, 404),
+    "a nul in a file's name": (b"GET /static/app.js%00.css HTTP/1.1\r\n" + END, 404),
+    "bad escapes": (b"GET /api/v1/games/%zz%f HTTP/1.1\r\n" + END, 404),
+    "bytes that are no text": (b"GET /api/v1/games/%ff%fe HTTP/1.1\r\n" + END, 404),
+    "lone surrogates": (b"GET /api/v1/games/%ed%a0%80/events HTTP/1.1\r\n" + END, 404),
+    "line ends in the path": (b"GET /api/v1/games/%0d%0aX:y HTTP/1.1\r\n" + END, 404),
+    "a long id": (b"GET /api/v1/games/" + b"a" * 10_000 + b" HTTP/1.1\r\n" + END, 404),
+    "a slash at the end": (b"GET /api/v1/health/ HTTP/1.1\r\n" + END, 404),
+    "a fragment": (b"GET /api/v1/health#x HTTP/1.1\r\n" + END, 200),
     "no host": (b"GET /api/v1/health HTTP/1.1\r\n\r\n", 400),
     "HTTP/1.0": (b"GET /api/v1/health HTTP/1.0\r\n\r\n", 200),
     "two hosts": (b"GET /api/v1/health HTTP/1.1\r\n" + HOST * 2 + b"\r\n", 400),
-    "a length with a space after it": (
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 19 \r\n\r\n" + CREATE,
-        201,
-    ),
+    "a length with a space after it": (POST + b"Content-Length: 19 \r\n\r\n" + CREATE, 201),
     "a websocket": (
-        b"GET /api/v1/health HTTP/1.1\r\n"
-        + HOST
+        HEALTH
         + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
         + b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
         200,
     ),
     "HTTP/2 by upgrade": (
-        b"GET /api/v1/health HTTP/1.1\r\n"
-        + HOST
+        HEALTH
         + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
         200,
     ),
-    "a body where none is needed": (
-        b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\n\r\nabc",
-        200,
-    ),
-    "an expectation": (
-        b"POST /api/v1/games HTTP/1.1\r\n"
-        + HOST
-        + JSON
-        + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
-        400,
-    ),
-    "an expectation nobody knows": (
-        b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Expect: the unexpected\r\n\r\n",
-        200,
-    ),
+    "a body where none is needed": (HEALTH + b"Content-Length: 3\r\n\r\nabc", 200),
+    "an expectation": (POST + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}", 400),
+    "an expectation nobody knows": (HEALTH + b"Expect: the unexpected\r\n\r\n", 200),
     "a good body in chunks": (
-        b"POST /api/v1/games HTTP/1.1\r\n"
-        + HOST
-        + JSON
-        + b"Transfer-Encoding: chunked\r\n\r\n5\r\n"
+        CHUNKED
+        + b"5\r\n"
         + CREATE[:5]
         + b"\r\n%x;extra=1\r\n" % len(CREATE[5:])
         + CREATE[5:]
@@ -144,22 +111,12 @@ STRANGE = {
         201,
     ),
     "a body too large in chunks": (
-        b"POST /api/v1/games HTTP/1.1\r\n"
-        + HOST
-        + JSON
-        + b"Transfer-Encoding: chunked\r\n\r\n"
-        + (b"400\r\n" + b" " * 1024 + b"\r\n") * 6
-        + b"0\r\n\r\n",
+        CHUNKED + (b"400\r\n" + b" " * 1024 + b"\r\n") * 6 + b"0\r\n\r\n",
         413,
     ),
-    "a length too large": (
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 999999999999\r\n\r\n",
-        413,
-    ),
+    "a length too large": (POST + b"Content-Length: 999999999999\r\n\r\n", 413),
     "a moves route with slashes": (
-        b"POST /api/v1/games/a/b/c/moves HTTP/1.1\r\n"
-        + HOST
-        + JSON
+        POST.replace(b"/games ", b"/games/a/b/c/moves ")
         + b'Content-Length: 34\r\n\r\n{"cell":4,"version":5,"key":"abc"}',
         404,
     ),
@@ -170,7 +127,7 @@ _STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
 
 @pytest.fixture(autouse=True)
 def alive(server: Server) -> Iterator[None]:
-    """See to it after each test that the server answers still, to somebody who was there before, too."""
+    """Check after each test that the server still answers, on an old connection and on a new one."""
     with server.client() as before:
         assert before.get("/health").status == 200
         yield
@@ -180,7 +137,7 @@ def alive(server: Server) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("what", NO_REQUESTS)
-def test_what_is_no_request_is_refused(server: Server, what: str) -> None:
+def test_invalid_requests_are_refused(server: Server, what: str) -> None:
     """With a problem of the client's, and the line is closed."""
     said = _exchange(server, NO_REQUESTS[what])
 
@@ -192,8 +149,7 @@ def test_what_is_no_request_is_refused(server: Server, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", STRANGE)
-def test_what_is_a_strange_request_is_answered(server: Server, what: str) -> None:
-    """As it deserves."""
+def test_strange_requests_are_answered(server: Server, what: str) -> None:
     request, expected = STRANGE[what]
 
     said = _exchange(server, request, is_whole=lambda said: said.endswith(b"}"))
@@ -206,43 +162,39 @@ def test_what_is_a_strange_request_is_answered(server: Server, what: str) -> Non
 
 def test_requests_one_after_the_other_are_answered_in_order(server: Server) -> None:
     """Many sent at once, without waiting: good ones, bad ones, and those with bodies."""
-    good = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
-    absent = b"GET /nonesuch HTTP/1.1\r\n" + HOST + b"\r\n"
+    absent = b"GET /nonesuch HTTP/1.1\r\n" + END
     wrong = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nabcde"
-    create = (
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(CREATE)
-    )
-    last = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+    create = SIZED % len(CREATE)
 
-    requests = (good + absent + wrong + create + CREATE) * 10 + last
+    requests = (GOOD + absent + wrong + create + CREATE) * 10 + LAST
     said = _exchange(server, requests, is_whole=lambda said: said.count(b"HTTP/1.1 ") == 41)
 
     statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
     assert statuses == [200, 404, 415, 201] * 10 + [200]
 
 
-def test_a_request_in_a_body_is_no_request(server: Server) -> None:
+def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
     """What is smuggled in one is read as the body that it is."""
-    hidden = b"GET /nonesuch HTTP/1.1\r\n" + HOST + b"\r\n"
-    outer = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(hidden)
-    last = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+    hidden = b"GET /nonesuch HTTP/1.1\r\n" + END
+    outer = SIZED % len(hidden)
 
-    said = _exchange(server, outer + hidden + last, is_whole=lambda said: b"HTTP/1.1 200 " in said)
+    said = _exchange(server, outer + hidden + LAST, is_whole=lambda said: b"HTTP/1.1 200 " in said)
 
     assert re.findall(rb"HTTP/1\.1 (\d{3}) ", said) == [b"400", b"200"]
 
 
 def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
     """A line that was good once gets no more room than any other."""
-    good = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
-    with socket.create_connection((server.host, server.port), DEADLINE) as line:
-        line.sendall(good)
-        answer = line.recv(65536)
+    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        connection.sendall(GOOD)
+        answer = connection.recv(65536)
         while not answer.endswith(b"}"):
-            answer += line.recv(65536)
+            answer += connection.recv(65536)
         assert _STATUS.match(answer)
 
-        said = _send(line, b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000, lambda said: said.endswith(b"}"))
+        said = _send(
+            connection, b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000, lambda said: said.endswith(b"}")
+        )
 
     status, headers, _ = _parts(said)
     assert status == 431
@@ -250,65 +202,32 @@ def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
 
 
 def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
-    """However it is cut on its way."""
-    request = (
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: %d\r\n\r\n" % len(CREATE)
-    )
-    with socket.create_connection((server.host, server.port), DEADLINE) as line:
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    request = SIZED % len(CREATE)
+    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in request + CREATE:
-            line.sendall(bytes([byte]))
+            connection.sendall(bytes([byte]))
 
-        assert line.recv(65536).startswith(b"HTTP/1.1 201 ")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 201 ")
 
 
 @pytest.mark.parametrize(
     "beginning",
-    [
-        b"",
-        b"GET",
-        b"GET / HTTP/1.1\r\nHo",
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Content-Length: 100\r\n\r\n{",
-        b"POST /api/v1/games HTTP/1.1\r\n" + HOST + JSON + b"Transfer-Encoding: chunked\r\n\r\n5\r\nab",
-    ],
+    [b"", b"GET", b"GET / HTTP/1.1\r\nHo", POST + b"Content-Length: 100\r\n\r\n{", CHUNKED + b"5\r\nab"],
 )
-def test_lines_that_break_in_the_middle_are_no_news(server: Server, beginning: bytes) -> None:
-    """Fifty of each, cut hard."""
+def test_connections_that_break_do_no_harm(server: Server, beginning: bytes) -> None:
     for _ in range(50):
-        with socket.create_connection((server.host, server.port), DEADLINE) as line:
-            line.sendall(beginning)
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+            connection.sendall(beginning)
+            connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
+            )
 
-    assert b"Traceback" not in server.heard()
-
-
-def test_rubbish_is_never_answered_with_a_fault_of_ours(server: Server) -> None:
-    """Good requests with bytes changed, left out and put in, seeded: no answer says that we are wrong."""
-    random = Random(5)
-    good = [request for request, _ in STRANGE.values()] + [
-        request for request in NO_REQUESTS.values() if len(request) < 5000
-    ]
-    for _ in range(ROUNDS):
-        request = bytearray(random.choice(good))
-        for _ in range(random.choice([1, 1, 2, 5, 20])):
-            place = random.randrange(len(request) + 1)
-            match random.randrange(3):
-                case 0:
-                    request[place : place + 1] = random.randbytes(1)
-                case 1:
-                    request[place:place] = random.choice(
-                        [b"\r\n", b"\x00", b" ", b"%", b":", b"\xff" * 9]
-                    )
-                case _:
-                    del request[place : place + random.randrange(1, 9)]
-        said = _exchange(server, bytes(request))
-        for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said):
-            assert int(status) < 500, bytes(request)
+    assert b"Traceback" not in server.log()
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT"])
 def test_methods_that_do_nothing_are_refused(server: Server, client: Client, method: str) -> None:
-    """With what can be done there instead."""
     game = client.create("self")["id"]
     for path, allowed in (
         ("/games", {"GET", "HEAD", "POST"}),
@@ -327,7 +246,6 @@ def test_methods_that_do_nothing_are_refused(server: Server, client: Client, met
 
 
 def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
-    """With the length of what would have come."""
     for path in ("/games", "/bots", "/health", "/openapi.json", "//", "//static/app.js"):
         head, whole = client.ask("HEAD", path), client.get(path)
         assert (head.status, head.body) == (200, b"")
@@ -337,22 +255,24 @@ def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
 
 def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
     """Send something on a line of its own, and return what comes."""
-    with socket.create_connection((server.host, server.port), DEADLINE) as line:
-        return _send(line, request, is_whole)
+    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        return _send(connection, request, is_whole)
 
 
-def _send(line: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
+def _send(
+    connection: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None
+) -> bytes:
     """Send something, and return what comes: until it is whole, or until the line is closed.
 
     Who says that nothing more will come from them is not waited for: that ends what is no request.
     """
     said = b""
     with suppress(ConnectionError):  # what is refused early is not read to its end
-        line.sendall(request)
+        connection.sendall(request)
         if is_whole is None:
-            line.shutdown(socket.SHUT_WR)
+            connection.shutdown(socket.SHUT_WR)
     with suppress(ConnectionError):
-        while more := line.recv(65536):
+        while more := connection.recv(65536):
             said += more
             if is_whole and is_whole(said):
                 break

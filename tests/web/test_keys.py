@@ -1,4 +1,4 @@
-"""Commands that come twice, late, or for a game that has gone on: each counts once, as it was meant."""
+"""Commands that are sent twice, late, or for an old version: each counts once."""
 
 from __future__ import annotations
 
@@ -7,48 +7,54 @@ from collections.abc import Callable
 import pytest
 
 from support.at_once import in_threads
-from support.web.matches import Seat, friends, seated
-from support.web.serving import Client, Server, new_key
+from support.web.matches import Match, Seat, friends, seated
+from support.web.serving import Answer, Client, Server, new_key
+
+# Each with the cells that are played before it, and a command as a player sends it.
+COMMANDS: dict[str, tuple[tuple[int, ...], Callable[[Match, str], Answer]]] = {
+    "a move": ((), lambda match, key: match.X.move(4, 5, key)),
+    "the last move": ((0, 3, 1, 4), lambda match, key: match.X.move(2, 17, key)),
+    "resigning": ((), lambda match, key: match.X.resign(5, key)),
+    "accepting an offer": ((4,), lambda match, key: match.O.answer(accept=True, key=key)),
+    "declining an offer": ((4,), lambda match, key: match.O.answer(accept=False, key=key)),
+}
 
 
-def test_the_same_move_again_gets_the_same_answer(server: Server) -> None:
-    """However far the game has gone on: it was placed once, and is told as it was then."""
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_same_command_again_gets_the_same_answer(server: Server, command: str) -> None:
+    cells, send = COMMANDS[command]
+    with friends(server) as match:
+        if cells:
+            match.play(*cells)
+        if "offer" in command:
+            match.X.take_back()
+        key = new_key()
+
+        first, again = send(match, key), send(match, key)
+
+        assert first.status == 200
+        assert (again.status, again.body) == (first.status, first.body)
+
+
+def test_the_same_move_again_gets_the_same_answer_later(server: Server) -> None:
     with friends(server) as match:
         key = new_key()
         first = match.X.move(4, 5, key)
-        for cells in ((0, 1, 2, 3), ()):
-            if cells:
-                match.play(*cells)
-            again = match.X.move(4, 5, key)
-            assert (again.status, again.body) == (200, first.body)
+        match.play(0, 1, 2, 3)
 
+        again = match.X.move(4, 5, key)
+
+        assert (again.status, again.body) == (200, first.body)
         assert match.now["moves"] == [4, 0, 1, 2, 3]
 
 
-def test_the_same_last_move_again_gets_the_same_answer(server: Server) -> None:
-    """Also when it has ended the game."""
+def test_resigning_twice_with_two_keys_is_refused(server: Server) -> None:
     with friends(server) as match:
-        match.play(0, 3, 1, 4)
-        version, key = match.now["version"], new_key()
-
-        first, again = match.X.move(2, version, key), match.X.move(2, version, key)
-
-        assert (first.status, first.body) == (again.status, again.body)
-        assert first.status == 200
+        match.X.resign(5)
+        assert match.X.resign(5).code == "alreadyOver"
 
 
-def test_resigning_twice_is_resigning_once(server: Server) -> None:
-    """With the same key; with another one, the game is over already."""
-    with friends(server) as match:
-        key = new_key()
-
-        first, again, other = match.X.resign(5, key), match.X.resign(5, key), match.X.resign(5)
-
-        assert (first.status, first.body) == (again.status, again.body)
-        assert other.code == "alreadyOver"
-
-
-def test_a_key_stands_for_one_command(server: Server) -> None:
+def test_a_key_is_for_one_command(server: Server) -> None:
     """Another cell, another command and another player with the same key are refused."""
     with friends(server) as match:
         key = new_key()
@@ -67,7 +73,6 @@ def test_a_key_stands_for_one_command(server: Server) -> None:
 
 
 def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
-    """With oneself it is done once."""
     with seated(server, "self") as both:
         x = Seat(both.client, both.game, "X")
         x.move(4, 5)
@@ -77,21 +82,6 @@ def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
 
         assert (first.status, first.body) == (again.status, again.body)
         assert first.status == 200
-
-
-@pytest.mark.parametrize("accept", [True, False])
-def test_the_same_answer_to_an_offer_again_gets_the_same_answer(server: Server, *, accept: bool) -> None:
-    """Whose line broke while they said yes or no may say it again."""
-    with friends(server) as match:
-        match.play(4)
-        match.X.take_back()
-        key = new_key()
-
-        first = match.O.answer(accept=accept, key=key)
-        again = match.O.answer(accept=accept, key=key)
-
-        assert first.status == 200
-        assert (first.status, first.body) == (again.status, again.body)
 
 
 def test_asking_again_is_asking_once(server: Server) -> None:
@@ -108,7 +98,6 @@ def test_asking_again_is_asking_once(server: Server) -> None:
 
 
 def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
-    """What was never done is judged again."""
     with friends(server) as match:
         key = new_key()
         assert match.O.move(4, 5, key).code == "notYourTurn"
@@ -118,7 +107,7 @@ def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
 
 @pytest.mark.parametrize("command", ["moves", "take-back"])
 def test_a_command_for_an_earlier_position_is_refused(server: Server, command: str) -> None:
-    """It says where the game stands, and nothing happens."""
+    """The refusal has the current version, and nothing happens."""
     with friends(server) as match:
         match.play(4, 0)
 
@@ -134,7 +123,6 @@ def test_a_command_for_an_earlier_position_is_refused(server: Server, command: s
 def test_a_command_for_a_version_that_never_was_is_refused(
     server: Server, command: str, version: int
 ) -> None:
-    """Nobody can have seen it."""
     with friends(server) as match:
         refused = {
             "moves": lambda: match.X.move(1, version),
@@ -170,7 +158,6 @@ def test_creating_again_with_the_same_key_gives_the_same_seat(
 
 
 def test_another_game_with_the_same_key_is_refused(server: Server) -> None:
-    """Nobody gets a game that they did not ask for."""
     with server.client() as client:
         key = new_key()
         client.create("bot", bot="club", key=key)
@@ -181,21 +168,20 @@ def test_another_game_with_the_same_key_is_refused(server: Server) -> None:
 
 
 def test_two_games_without_a_key_are_two(server: Server) -> None:
-    """As before: a key is for those who send again."""
     with server.client() as client:
         assert client.create("self")["id"] != client.create("self")["id"]
 
 
 @pytest.mark.parametrize("key", ["", "a" * 15, "a" * 65, "a b" * 8, 5, ["a" * 16]])
-def test_what_anybody_could_guess_is_not_a_key_of_a_game(server: Server, key: object) -> None:
-    """It stands for a seat, so it has 16 characters at least."""
+def test_a_key_that_could_be_guessed_is_refused(server: Server, key: object) -> None:
+    """It gives access to a seat, so it has at least 16 characters."""
     with server.client() as client:
         refused = client.post("/games", {"opponent": "self", "key": key})
 
         assert (refused.status, refused.code) == (400, "badRequest")
 
 
-def test_who_resigns_means_it_whatever_has_happened(server: Server) -> None:
+def test_resigning_works_at_an_old_version(server: Server) -> None:
     """A move that comes between does not keep anybody in a game."""
     with friends(server) as match:
         match.play(4, 0)
@@ -205,7 +191,6 @@ def test_who_resigns_means_it_whatever_has_happened(server: Server) -> None:
 
 @pytest.mark.parametrize("times", [20])
 def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int) -> None:
-    """All get the one answer, and one token is placed."""
     with friends(server) as match:
         key = new_key()
         clients = [server.client(match.X.client.secret) for _ in range(times)]
@@ -217,7 +202,6 @@ def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int)
 
 
 def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
-    """Whatever the player calls their commands."""
     with seated(server, "bot", bot="random") as person, person.follow() as stream:
         answer = person.move(4, 5, "bot-8")
 
@@ -226,7 +210,7 @@ def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "a" * 65, "a b", "ä", "a\n", "\x00", "a.b", 5, None, ["a"]])
-def test_what_is_no_key_is_refused(server: Server, key: object) -> None:
+def test_an_invalid_key_is_refused(server: Server, key: object) -> None:
     """A key is letters, digits, - and _, and 64 of them at most."""
     with seated(server, "self") as both:
         refused = both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key})

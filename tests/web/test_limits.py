@@ -1,8 +1,7 @@
-"""How often one address may do something, how much it may have open, and that others do not notice."""
+"""Limits per address and per server."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -44,10 +43,10 @@ def _move(client: Client) -> Answer:
         ("NOUGHTS_ANALYSES_PER_MINUTE", _analyse, 200),
     ],
 )
-def test_one_address_may_do_so_much_a_minute(
+def test_requests_per_minute_are_limited(
     store: str, setting: str, act: Callable[[Client], Answer], usual: int
 ) -> None:
-    """Then it is told when to come back; everything else, and everybody else, goes on."""
+    """Then it gets 429 with Retry-After; other requests and other addresses are not affected."""
     with (
         Server(store, **{setting: "3"}) as server,
         server.client() as client,
@@ -128,7 +127,7 @@ def test_behind_a_proxy_the_address_is_the_one_it_names(store: str) -> None:
         assert networks == [201, 429, 201]
 
 
-def test_one_address_may_have_so_many_streams(store: str) -> None:
+def test_streams_per_address_are_limited(store: str) -> None:
     """One more is refused until one is closed; others are not in its way."""
     with (
         Server(store, NOUGHTS_STREAMS_PER_ADDRESS="2") as server,
@@ -153,28 +152,21 @@ def test_one_address_may_have_so_many_streams(store: str) -> None:
             assert again.refusal is None
 
 
-def test_streams_that_are_being_opened_count() -> None:
+async def test_streams_that_are_being_opened_count() -> None:
     """However many come at once; and one that never starts gives its place back."""
-
-    async def follow() -> tuple[list[type], int, type]:
-        async with open_app(streams_per_address=2, creates_per_minute=0) as app:
-            created = await ask(app, "POST", "/games", {"opponent": "self"})
-            path = f"/games/{json.loads(created.body)['id']}/events"
-            results = [await handle(app, "GET", path) for _ in range(4)]
-            for result in results:
-                if isinstance(result, EventStream):
-                    result.close()
-            again = await handle(app, "GET", path)
-            return [type(result) for result in results], len(app.streams), type(again)
-
-    found, left, again = asyncio.run(follow())
-    assert found == [EventStream, EventStream, Response, Response]
-    assert (left, again) == (1, EventStream)
+    async with open_app(streams_per_address=2, creates_per_minute=0) as app:
+        created = await ask(app, "POST", "/games", {"opponent": "self"})
+        path = f"/games/{json.loads(created.body)['id']}/events"
+        results = [await handle(app, "GET", path) for _ in range(4)]
+        assert [*map(type, results)] == [EventStream, EventStream, Response, Response]
+        for result in results:
+            if isinstance(result, EventStream):
+                result.close()
+        assert isinstance(await handle(app, "GET", path), EventStream)
+        assert len(app.streams) == 1
 
 
-def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
-    """Between its admission and its first bytes."""
-
+async def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
     class Wire:
         is_ended = False
 
@@ -184,23 +176,20 @@ def test_a_stream_of_a_game_that_was_just_deleted_ends() -> None:
         def end(self) -> None:
             self.is_ended = True
 
-    async def follow() -> tuple[bool, int]:
-        async with open_app() as app:
-            created = await ask(app, "POST", "/games", {"opponent": "self"})
-            game, wire = json.loads(created.body)["id"], Wire()
-            stream = await handle(app, "GET", f"/games/{game}/events")
-            live = app.games.known(game)
-            assert live
-            app.games.forget(live)
-            assert isinstance(stream, EventStream)
-            stream.start(wire)
-            return wire.is_ended, len(app.streams)
-
-    assert asyncio.run(follow()) == (True, 0)
+    async with open_app() as app:
+        created = await ask(app, "POST", "/games", {"opponent": "self"})
+        game, wire = json.loads(created.body)["id"], Wire()
+        stream = await handle(app, "GET", f"/games/{game}/events")
+        live = app.games.known(game)
+        assert live
+        app.games.forget(live)
+        assert isinstance(stream, EventStream)
+        stream.start(wire)
+        assert wire.is_ended
+        assert len(app.streams) == 0
 
 
-def test_the_server_holds_so_many_streams(store: str) -> None:
-    """Whoever comes then is asked to come back."""
+def test_streams_are_limited(store: str) -> None:
     with (
         Server(store, NOUGHTS_MOST_STREAMS="1") as server,
         server.client() as client,
@@ -216,7 +205,7 @@ def test_the_server_holds_so_many_streams(store: str) -> None:
             assert refused.headers["retry-after"]
 
 
-def test_one_address_may_have_so_many_connections(store: str) -> None:
+def test_connections_per_address_are_limited(store: str) -> None:
     """One more is refused, counted and logged; others are not in its way."""
     with Server(store, NOUGHTS_CONNECTIONS_PER_ADDRESS="2") as server, ExitStack() as stack:
         clients = [stack.enter_context(server.client()) for _ in range(4)]
@@ -233,12 +222,12 @@ def test_one_address_may_have_so_many_connections(store: str) -> None:
         until = time.monotonic() + DEADLINE
         while clients[3].get("/health").status != 200:
             assert time.monotonic() < until
-        while b"connections refused" not in server.heard():
+        while b"connections refused" not in server.log():
             assert time.monotonic() < until
 
 
-def test_the_server_holds_so_many_lines(store: str) -> None:
-    """Whoever comes then is told so as everything is told, and those who are there go on."""
+def test_connections_are_limited(store: str) -> None:
+    """Further connections are refused with a problem; the others go on."""
     with Server(store, NOUGHTS_MOST_CONNECTIONS="3") as server, ExitStack() as stack:
         clients = [stack.enter_context(server.client()) for _ in range(6)]
 

@@ -40,7 +40,6 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def listed(client: Client, what: str = "open") -> list[str]:
-    """Return the games in a list of the lobby."""
     return [game["id"] for game in client.get("/games").json[what]]
 
 

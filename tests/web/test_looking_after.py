@@ -48,7 +48,7 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
     return samples
 
 
-def test_what_has_happened_is_counted(store: str) -> None:
+def test_requests_games_and_moves_are_counted(store: str) -> None:
     """Requests by what they asked for and what came of it, games, moves and streams."""
     with Server(store) as server, server.client() as client:
         with friends(server) as match, match.watcher.follow(match.game) as stream:
@@ -74,7 +74,7 @@ def test_what_has_happened_is_counted(store: str) -> None:
         assert samples["noughts_commits_total", ""] >= 3
 
 
-def test_what_strangers_ask_for_makes_no_new_numbers(client: Client) -> None:
+def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
     """However many addresses they think of: the list of numbers has an end, and no address in it."""
     before = _samples(client)
     for number in range(50):
@@ -163,7 +163,6 @@ def test_the_log_is_lines_of_json(store: str) -> None:
 
 
 def test_a_server_that_shall_be_quiet_is(store: str) -> None:
-    """With nothing wrong there is nothing to say."""
     with Server(store, NOUGHTS_LOG="error") as server:
         with server.client() as client:
             client.create("self")

@@ -12,7 +12,7 @@ import pytest
 
 from noughts.store.errors import StoreLost
 from noughts.web.app import LOST_STORE_SECONDS
-from noughts.web.problems import STORE_LOST
+from noughts.web.problems import STORE_LOST, WRITER_CRASHED
 from support.web.apps import ask, get, open_app
 from support.web.fake_clock import run, skip
 from support.web.serving import DEADLINE, Server
@@ -21,7 +21,6 @@ WORDS = "the store games.db was replaced"
 
 
 def move_away(file: Path) -> None:
-    """Rename a store's file and those beside it."""
     for path in file.parent.glob(f"{file.name}*"):
         path.rename(path.with_name(f"away-{path.name}"))
 
@@ -32,7 +31,6 @@ def last_words(server: Server) -> list[str]:
 
 
 def errors_logged(server: Server) -> list[str]:
-    """Return the errors in a server's log."""
     lines = [json.loads(line) for line in server.errors.splitlines() if line.startswith(b"{")]
     return [line["event"] for line in lines if line["level"] == "error"]
 
@@ -106,8 +104,6 @@ def _workers(process: int) -> list[int]:
 def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often it is noticed."""
-
     async def lose() -> list[list[str]]:
         ended: list[str] = []
         found = []
@@ -131,7 +127,7 @@ def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(
     assert logged.__dict__["data"] == {"problem": WORDS}
 
 
-def test_a_writer_that_has_crashed_ends_the_server(
+async def test_a_writer_that_has_crashed_ends_the_server(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By more than an error that it could report: nothing would be recorded any more."""
@@ -142,30 +138,25 @@ def test_a_writer_that_has_crashed_ends_the_server(
     def crash(_items: object) -> None:
         raise Crashed
 
-    async def create() -> tuple[str, int]:
-        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        async with open_app(end=lambda error: ended.set_result(str(error))) as app:
-            monkeypatch.setattr(app.writer, "_write", crash)
-            answer = await ask(app, "POST", "/games", {"opponent": "self"})
-            return await asyncio.wait_for(ended, DEADLINE), answer.status
-
-    assert asyncio.run(create()) == ("the thread that writes to the store has crashed", 503)
+    ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async with open_app(end=lambda error: ended.set_result(str(error))) as app:
+        monkeypatch.setattr(app.writer, "_write", crash)
+        answer = await ask(app, "POST", "/games", {"opponent": "self"})
+        assert answer.status == 503
+        assert await asyncio.wait_for(ended, DEADLINE) == WRITER_CRASHED
     logged, *_ = [one for one in caplog.records if one.levelname == "ERROR"]
     assert logged.exc_info
     assert logged.exc_info[0] is Crashed
 
 
-def test_health_fails_once_a_request_has_found_the_store_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_health_fails_once_the_store_is_known_to_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, nothing is known of it; afterwards the store is not asked."""
-
-    async def ask() -> list[int]:
-        async with open_app() as app:
-            monkeypatch.setattr(app.games.store, "check", _fail)
-            found = [(await get(app, what)).status for what in ("/health", "/ready")]
-            monkeypatch.setattr(app.games.store, "check", lambda: None)
-            return found + [(await get(app, what)).status for what in ("/health", "/ready")]
-
-    assert asyncio.run(ask()) == [200, 503, 503, 503]
+    async with open_app() as app:
+        monkeypatch.setattr(app.games.store, "check", _fail)
+        found = [(await get(app, what)).status for what in ("/health", "/ready")]
+        monkeypatch.setattr(app.games.store, "check", lambda: None)
+        found += [(await get(app, what)).status for what in ("/health", "/ready")]
+        assert found == [200, 503, 503, 503]
 
 
 async def _turn() -> None:
@@ -173,18 +164,14 @@ async def _turn() -> None:
         await asyncio.sleep(0)
 
 
-def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the store wakes those who follow it, it is checked."""
-
-    async def follow() -> str:
-        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        async with open_app(end=lambda error: ended.set_result(str(error))) as app:
-            monkeypatch.setattr(app.games.store, "check", _fail)
-            app.games.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
-            return await asyncio.wait_for(ended, DEADLINE)
-
     monkeypatch.setattr("noughts.web.app.LOST_STORE_SECONDS", 0)
-    assert asyncio.run(follow()) == WORDS
+    ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    async with open_app(end=lambda error: ended.set_result(str(error))) as app:
+        monkeypatch.setattr(app.games.store, "check", _fail)
+        app.games.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
+        assert await asyncio.wait_for(ended, DEADLINE) == WORDS
 
 
 def _fail() -> None:

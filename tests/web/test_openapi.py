@@ -36,7 +36,6 @@ TAKING = [
 
 @pytest.fixture(scope="module")
 def document(server: Server) -> Any:  # noqa: ANN401 - JSON is anything
-    """Get the document as everybody gets it."""
     with server.client() as client:
         answer = client.get("/openapi.json")
     assert answer.headers["content-type"] == "application/json"
@@ -45,7 +44,6 @@ def document(server: Server) -> Any:  # noqa: ANN401 - JSON is anything
 
 @pytest.fixture(scope="module")
 def schema(document: dict[str, Any]) -> BaseSchema:
-    """Have Schemathesis read it."""
     load_all_checks()
     schema = schemathesis.openapi.from_dict(document)
     refusing = schema.config.checks.negative_data_rejection
@@ -63,9 +61,9 @@ def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any
     assert len([*schema.get_all_operations()]) == len(OPERATIONS)
 
 
-def test_it_tells_all_that_there_is(client: Client, document: dict[str, Any]) -> None:
+def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any]) -> None:
     """Every address of it is answered, and each operation and each code has its place in it."""
-    told = {
+    documented = {
         f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
     }
     ids = [one["operationId"] for methods in document["paths"].values() for one in methods.values()]
@@ -76,18 +74,18 @@ def test_it_tells_all_that_there_is(client: Client, document: dict[str, Any]) ->
         for answer in one["responses"].values()
     )
 
-    assert told == {*ROUTES, "GET /api/v1/games/{id}/events"}
+    assert documented == {*ROUTES, "GET /api/v1/games/{id}/events"}
     assert len({*ids}) == len(ids)
     for code in {*CODES} - {"methodNotAllowed", "headersTooLarge"}:
         assert f"`{code}`" in words, code
-    for name in told:
+    for name in documented:
         method, _, path = name.partition(" ")
         answer = client.ask(method, "/" + path.replace("{id}", "a" * 26))
         assert answer.status not in (405, 500), name
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_fits_is_answered_as_it_says(server: Server, schema: BaseSchema, route: str) -> None:
+def test_requests_that_fit_get_documented_answers(server: Server, schema: BaseSchema, route: str) -> None:
     """For games that are there, at every stage, and for those that are not; by those who may, and not."""
     with friends(server) as fresh, friends(server) as over, friends(server) as asked:
         over.play(0, 3, 1, 4, 2)
@@ -116,9 +114,7 @@ def test_what_fits_is_answered_as_it_says(server: Server, schema: BaseSchema, ro
 
 
 @pytest.mark.parametrize("route", TAKING)
-def test_what_does_not_fit_is_refused(server: Server, schema: BaseSchema, route: str) -> None:
-    """With a problem that it tells."""
-
+def test_requests_that_do_not_fit_are_refused(server: Server, schema: BaseSchema, route: str) -> None:
     @_limited
     @given(case=_cases(schema, route, GenerationMode.NEGATIVE))
     def refuses(case: Case[Any]) -> None:

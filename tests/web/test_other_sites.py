@@ -1,4 +1,4 @@
-"""What a page of another site can make somebody's browser do here: nothing."""
+"""Cross-site requests are refused."""
 
 from __future__ import annotations
 
@@ -13,21 +13,12 @@ from support.web.serving import Client, Server, new_key
 @pytest.mark.parametrize(
     "origin",
     [
-        "https://evil.example",
-        "null",
-        "http://127.0.0.1",
-        "https://127.0.0.1:{port}",
-        "http://127.0.0.1:{port}.evil.example",
-        "http://127.0.0.1:{port}/",
-        "http://localhost:{port}",
-        "http://evil.example@127.0.0.1:{port}",
-        "file://",
-        "",
-        "127.0.0.1:{port}",
-        "http://127.0.0.1:1",
+        "https://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:{port}",
+        "http://127.0.0.1:{port}.evil.example", "http://127.0.0.1:{port}/", "http://localhost:{port}",
+        "http://evil.example@127.0.0.1:{port}", "file://", "", "127.0.0.1:{port}", "http://127.0.0.1:1",
         "é",
     ],
-)
+)  # fmt: skip
 def test_another_origin_is_refused(server: Server, client: Client, origin: str) -> None:
     """For every command, also with everything else in order; nothing happens."""
     text = origin.format(port=server.port)
@@ -55,7 +46,6 @@ def test_another_origin_is_refused(server: Server, client: Client, origin: str) 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "CROSS-SITE", "x", ""])
 def test_a_browser_that_says_it_comes_from_elsewhere_is_refused(client: Client, site: str) -> None:
-    """Also one that says nothing of the origin."""
     refused = client.post("/games", {"opponent": "friend"}, sec_fetch_site=site)
 
     assert (refused.status, refused.code) == (403, "notAcceptedHere")
@@ -90,18 +80,12 @@ def test_the_origin_can_be_set(store: str) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "text/plain",
-        "text/plain; application/json",
-        "text/json",
-        "application/jsonp",
-        "application/problem+json",
-        "",
+        "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain",
+        "text/plain; application/json", "text/json", "application/jsonp", "application/problem+json", "",
         ",application/json",
     ],
-)
-def test_what_a_form_can_send_is_refused(server: Server, kind: str) -> None:
+)  # fmt: skip
+def test_content_types_of_forms_are_refused(server: Server, kind: str) -> None:
     """A body of any kind but JSON, even if it reads as JSON."""
     with seated(server, "self") as both:
         body = json.dumps({"cell": 4, "version": 5, "key": "k"}).encode()
@@ -119,14 +103,13 @@ def test_what_a_form_can_send_is_refused(server: Server, kind: str) -> None:
     "kind", ["application/json", "Application/JSON; charset=utf-8", "application/json ;x=y"]
 )
 def test_json_may_be_called_so_in_any_way(client: Client, kind: str) -> None:
-    """With parameters, and in capitals."""
     answer = client.ask("POST", "/games", b'{"opponent":"friend"}', content_type=kind)
 
     assert answer.status == 201
 
 
 def test_getting_something_changes_nothing(server: Server) -> None:
-    """Neither creates, nor joins, nor moves: there is no such address, or it is only looked at."""
+    """It doesn't create, join or move."""
     with friends(server) as match, server.client() as client:
         lobby, before = client.get("/games").json, match.now
         secret = match.X.client.secret
@@ -153,7 +136,7 @@ def test_getting_something_changes_nothing(server: Server) -> None:
         assert secret
 
 
-def test_other_sites_are_told_nothing(server: Server) -> None:
+def test_other_sites_cannot_read_answers(server: Server) -> None:
     """No answer lets another origin read it, whatever the request says."""
     with seated(server, "self") as both:
         for method, path in (

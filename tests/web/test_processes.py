@@ -6,13 +6,12 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from support.at_once import in_threads
 from support.postgres_server import Server as Postgres
-from support.web.matches import asked_at_once, friends
+from support.web.matches import Seat, asked_at_once, friends
 from support.web.serving import Answer, Client, Server, new_key
 
 WON_BY_X = (0, 3, 1, 4, 2)
@@ -20,7 +19,6 @@ WON_BY_X = (0, 3, 1, 4, 2)
 
 @pytest.fixture(scope="module")
 def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
-    """Start two servers on one PostgreSQL."""
     url = postgres.place()
     with Server(url) as one, Server(url) as other:
         yield one, other
@@ -56,7 +54,7 @@ def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
             assert [message.id for message in events] == [str(n) for n in range(1, len(events) + 1)]
 
 
-def test_who_is_where_is_known_at_both(two: tuple[Server, Server]) -> None:
+def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
     """Players at one are present at the other, and all who watch are counted together."""
     here, there = two
     with friends(here, there) as match, here.client() as eve, match.X.follow() as ann:
@@ -73,40 +71,28 @@ def test_who_is_where_is_known_at_both(two: tuple[Server, Server]) -> None:
 
 
 @pytest.mark.parametrize("time", range(5))
-def test_nobody_has_to_wait_for_the_other_server(two: tuple[Server, Server], time: int) -> None:
-    """Who was told something by one is not told otherwise by the other, however fast they are."""
+def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int) -> None:
+    """What one server has acknowledged, the other knows at once."""
     here, there = two
-    with here.client() as ann, there.client() as bob:
-        created = ann.create("friend")
-        game = created["id"]
-        joined = bob.join(game, created["invite"])
-        ann.secret, bob.secret = created["secrets"]["X"], joined["secrets"]["O"]
-
-        first = ann.move(game, time, joined["game"]["version"])
+    with friends(here, there) as match:
+        ann, bob = match.X, match.O
+        first = ann.move(time, 5)
         assert first.status == 200, first.body
-        second = bob.move(game, 8, first.json["version"])
+        second = bob.move(8, first.json["version"])
         assert second.status == 200, second.body
-        asked = ann.post(
-            f"/games/{game}/take-back", {"version": second.json["version"], "key": new_key()}
-        )
+        asked = ann.take_back(second.json["version"])
         assert asked.status == 202, asked.body
-        answered = bob.post(f"/games/{game}/take-back/answer", {"accept": True, "key": new_key()})
+        answered = bob.answer(accept=True)
         assert answered.status == 200, answered.body
-        resigned = ann.post(
-            f"/games/{game}/resign", {"version": answered.json["version"], "key": new_key()}
-        )
+        resigned = ann.resign(answered.json["version"])
         assert resigned.status == 200, resigned.body
-        wanted = bob.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
-        assert wanted.status == 202, wanted.body
-        agreed = ann.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
-        assert agreed.status == 201, agreed.body
-        followed = bob.post(f"/games/{game}/rematch", {"key": new_key(), "secret": True})
-        assert followed.status == 200, followed.body
-        assert bob.read(followed.json["id"])["first"] == "O"
+        answers = [bob.rematch(), ann.rematch(), bob.rematch()]
+        assert [answer.status for answer in answers] == [202, 201, 200]
+        assert bob.client.read(answers[-1].json["id"])["first"] == "O"
 
 
 @pytest.mark.parametrize("time", range(3))
-def test_what_one_server_has_answered_the_other_knows(two: tuple[Server, Server], time: int) -> None:
+def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
     """Whatever is asked there next: the game, its past, its events, and moves that are illegal by now."""
     here, there = two
     with friends(here, there) as match, there.client() as eve:
@@ -137,11 +123,10 @@ def test_an_answer_to_an_offer_counts_once_at_two_servers(
     with friends(here, here) as match, there.client(match.O.client.secret) as bob:
         match.play(4)
         match.X.take_back()
-        body = {"accept": accept, "key": new_key()}
-        path = f"/games/{match.game}/take-back/answer"
+        key = new_key()
 
-        first = match.O.client.post(path, body)
-        again = bob.post(path, body)
+        first = match.O.answer(accept=accept, key=key)
+        again = Seat(bob, match.game).answer(accept=accept, key=key)
 
         assert first.status == 200, first.body
         assert (again.status, again.body) == (first.status, first.body)
@@ -149,7 +134,6 @@ def test_an_answer_to_an_offer_counts_once_at_two_servers(
 
 @pytest.mark.parametrize("time", range(3))
 def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time: int) -> None:
-    """For a seat, for a cell, and for a rematch."""
     here, there = two
     with here.client() as ann, ExitStack() as stack:
         seat = ann.create("friend")
@@ -209,8 +193,8 @@ def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
                 assert client.move(game, cell, version).status == 200
 
 
-def test_a_server_that_dies_takes_nobody_with_it(postgres: Postgres) -> None:
-    """Its players go on at the other; a server of the same games that is killed is no news there."""
+def test_a_server_that_dies_does_not_affect_the_other(postgres: Postgres) -> None:
+    """Its players go on at the other."""
     url = postgres.place()
     with Server(url) as one, Server(url) as other, friends(one, other) as match:
         match.play(0)
@@ -227,7 +211,6 @@ def test_a_server_that_dies_takes_nobody_with_it(postgres: Postgres) -> None:
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server of two processes on one file."""
     place = tmp_path_factory.mktemp("workers") / "games.db"
     with Server(f"sqlite:{place}", "--workers", "2") as server:
         yield server
@@ -236,7 +219,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_two_workers_are_one_server(workers: Server) -> None:
-    """Whichever process a line happens to come to: events and presence reach all of them, live."""
+    """Events and presence reach all connections, whichever process has them."""
     with friends(workers) as match, ExitStack() as stack:
         watchers = [stack.enter_context(workers.client()) for _ in range(8)]
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
@@ -261,7 +244,7 @@ def test_two_workers_are_one_server(workers: Server) -> None:
 
 
 def test_many_games_are_played_at_two_workers(workers: Server) -> None:
-    """Each command on a line of its own, as fast as they go: nobody is told anything untrue."""
+    """Each command on a connection of its own, as fast as possible."""
 
     def play() -> None:
         with workers.client() as ann:
@@ -283,7 +266,7 @@ def test_a_worker_that_dies_is_replaced(store: str) -> None:
     """Those who were at it come back, and find their game."""
     with Server(store, "--workers", "2") as server, friends(server) as match:
         match.play(0)
-        before = _children(server.pid)
+        before = server.workers()
         assert len(before) >= 2
         with match.watcher.follow(match.game) as stream:
             stream.wait_version(8)
@@ -293,25 +276,8 @@ def test_a_worker_that_dies_is_replaced(store: str) -> None:
         secret = match.O.client.secret
         with server.client(secret) as bob:  # who waits in line until a new worker takes him
             assert bob.move(match.game, 4, 8).status == 200
-        assert _children(server.pid) - before
+        assert server.workers() - before
         assert server.stop() == 0
-
-
-def _children(process: int) -> set[int]:
-    """Return the workers of a server: those of its processes that were started to serve."""
-    found = {
-        int(child)
-        for task in Path(f"/proc/{process}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    }
-    return {child for child in found if b"spawn_main" in _command(child)}
-
-
-def _command(process: int) -> bytes:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def _posting(client: Client, path: str, body: dict[str, object]) -> Callable[[], Answer]:

@@ -1,4 +1,4 @@
-"""Games in which all sorts of things are tried, beside the core: the server never differs from it.
+"""Random games, checked against the core.
 
 The number of a game is its seed: game 17 is repeated with `-k '[17]'`.
 """
@@ -35,7 +35,7 @@ STEPS = 40
 
 @pytest.mark.parametrize("seed", range(GAMES))
 def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
-    """Whatever two players try, what they are told, what is recorded and what is streamed agree."""
+    """Answers, records and streams agree with the core, whatever two players try."""
     random = Random(seed)
     with friends(server, first=random.choice("XO")) as match, match.watcher.follow(match.game) as stream:
         model = _Model(match)
@@ -62,13 +62,11 @@ class _Model:
 
     @property
     def game(self) -> Game:
-        """What the history adds up to."""
         found = fold(self.history)
         assert found
         return found
 
     def step(self, random: Random) -> None:
-        """Try something."""
         mark = random.choice([*Mark])
         what = random.choices(
             ["move", "good move", "resign", "ask", "answer", "again"], [3, 8, 0.3, 1, 2, 1]

@@ -23,7 +23,7 @@ GRACE = 10
 ended = pytest.mark.parametrize("end", ENDS)
 
 
-def test_a_server_that_is_told_to_stop_ends_its_streams_in_order(store: str) -> None:
+def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
     """Readers see an end and not a break, it takes no time at all, and the exit code is 0."""
     with Server(store) as server, friends(server) as match:
         match.play(0)
@@ -173,7 +173,6 @@ def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
 
 
 def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> None:
-    """A reader of any kind wakes it."""
     game, _ = _left_while_the_bot_was_to_move(store)
 
     with Server(store) as again, again.client() as client:

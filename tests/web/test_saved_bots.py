@@ -1,4 +1,4 @@
-"""Policies in files as bots of a server: its operator names the files, and whoever plays names a bot."""
+"""Policies in files as bots of a server: the operator names the files, a player names a bot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -29,18 +28,15 @@ GOOD = parse_board("X__/___/___")
 
 
 def read_roster(offered: str) -> Roster:
-    """Read what NOUGHTS_BOTS offers."""
     return Roster(read_policies(split_offered(offered)), Random())
 
 
 def first_free(board: Board) -> Mapping[Cell, Fraction]:
-    """Take the first free cell."""
     return {board.free_cells[0]: Fraction(1)}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with two policies in it."""
     folder = tmp_path_factory.mktemp("policies")
     save_policy(first_free, folder / "first.json")
     save_policy(find_policy("expert"), folder / "expert.json")
@@ -105,30 +101,19 @@ def test_a_person_plays_a_saved_bot(server: Server) -> None:
 
 
 def test_a_worker_that_comes_for_another_has_the_bots_of_the_start(server: Server) -> None:
-    """Whatever has become of their files."""
-    before = workers(server)
+    before = server.workers()
     for worker in before:
         os.kill(worker, signal.SIGKILL)
 
     with server.client() as client:  # who waits in line until a new worker takes him
         listed = client.get("/bots").json["bots"]
 
-    assert not workers(server) & before
+    assert not server.workers() & before
     assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
     assert listed[-2]["strength"] == "Loses every game against perfect play."
 
 
-def workers(server: Server) -> set[int]:
-    """Return the processes that were started to serve."""
-    found = set()
-    for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
-        with suppress(OSError):  # one that has just gone
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.add(int(child))
-    return found
-
-
-def test_a_bots_name_is_told_as_it_is(server: Server) -> None:
+def test_a_bots_name_keeps_its_small_letters(server: Server) -> None:
     """A sentence begins with a capital letter, and no bot's name does."""
     with server.client() as client:
         answer = client.post("/games", {"opponent": "bot", "bot": "tiger:win=1"})
@@ -137,7 +122,6 @@ def test_a_bots_name_is_told_as_it_is(server: Server) -> None:
 
 
 def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
-    """By its name."""
     ran = noughts("join", server.url, "--bot", "tiger", typed="resign\n", env=home(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -145,8 +129,8 @@ def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path)
 
 
 @pytest.mark.parametrize("policy", ["saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion"])
-def test_nobody_out_there_names_a_file(server: Server, policy: str) -> None:
-    """What is no bot's name is an unknown policy, and no file is looked for."""
+def test_a_client_cannot_name_a_file(server: Server, policy: str) -> None:
+    """Any other name is an unknown policy, and no file is opened."""
     with server.client() as client:
         answer = client.post("/games", {"opponent": "bot", "bot": policy})
 
@@ -164,7 +148,7 @@ def test_no_name_opens_a_file(folder: Path) -> None:
 
 
 def test_an_option_counts_more_and_a_bot_that_is_gone_is_waited_for(folder: Path, store: str) -> None:
-    """A game with a bot that is not offered any more stands still, and goes on when it is again."""
+    """A game with a bot that isn't offered any more pauses until it is offered again."""
     offered = ("--bot", f"tiger={folder / 'first.json'}")
     with Server(store, *offered, NOUGHTS_BOTS="lion=nonesuch") as server, server.client() as client:
         assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN, "tiger"]
@@ -209,7 +193,7 @@ def installed(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder)}
 
 
-def test_nobody_out_there_calls_what_other_packages_offer(
+def test_a_client_cannot_call_functions_of_other_packages(
     folder: Path, store: str, tmp_path: Path
 ) -> None:
     """Only bots that the server lists are played, also in a game that another server has begun."""
@@ -238,7 +222,7 @@ def test_nobody_out_there_calls_what_other_packages_offer(
 
 
 VALUES = {"beads": "8-4-2-1", "empty": "refill", "blame": "last", "loss": "-1", "draw": "1"}
-"""What a parameter can be that is no chance."""
+"""Values of parameters that are not chances."""
 
 
 def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Path) -> None:
@@ -265,7 +249,6 @@ def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Pa
 
 
 def test_bots_are_read_from_names_and_files(folder: Path) -> None:
-    """With commas between; what is empty is none."""
     roster = read_roster(f"tiger={folder / 'first.json'},, 2={folder / 'expert.json'} ,")
 
     assert roster.names == (*BUILT_IN, "tiger", "2")
@@ -284,25 +267,15 @@ def test_commas_stand_between_bots_only_where_they_are_one_text(folder: Path, tm
 
 
 NO_NAMES = (
-    "",
-    "Tiger",
-    "a b",
-    "a_b",
-    "-a",
-    "a-",
-    "a--b",
-    "ä",
-    "a:b",
-    "a\n",
-    "\x1b[2J",
+    "", "Tiger", "a b", "a_b", "-a", "a-", "a--b", "ä", "a:b", "a\n", "\x1b[2J",
     "a" * (MAX_NAME_LENGTH + 1),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "offered", ["tiger", "tiger=", "a=q,b", *(f"{name}=q" for name in NO_NAMES)], ids=ascii
 )
-def test_what_is_no_name_or_no_file_is_refused(offered: str) -> None:
+def test_an_invalid_name_or_file_is_refused(offered: str) -> None:
     """With what is right; small letters, so that no bot passes for another."""
     with pytest.raises(
         InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
@@ -313,20 +286,17 @@ def test_what_is_no_name_or_no_file_is_refused(offered: str) -> None:
 
 @pytest.mark.parametrize("offered", [*(f"{name}=q" for name in BUILT_IN), "a=q,a=q"])
 def test_a_name_that_is_taken_is_refused(offered: str) -> None:
-    """Before any file is looked at."""
     with pytest.raises(InvalidSetting, match=r"and another bot has that name$"):
         read_roster(offered)
 
 
 @pytest.mark.parametrize("name", ["saved", "program", "bot"])
-def test_a_word_that_seats_begin_with_is_no_name(name: str) -> None:
-    """Whoever reads `saved:file=…` or `bot:…` knows what it is."""
+def test_a_reserved_word_is_refused_as_a_name(name: str) -> None:
     with pytest.raises(InvalidSetting, match=rf"says '{name}', which is reserved"):
         read_roster(f"{name}=q")
 
 
 def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
-    """Even if all others are good."""
     with pytest.raises(errors.NotAPolicy, match="nonesuch cannot be read"):
         read_roster(f"tiger={folder / 'first.json'},lion={folder / 'nonesuch'}")
 

@@ -1,4 +1,4 @@
-"""Who may do what: seats, their secrets, invitations, and those who only watch."""
+"""Access to seats: secrets, invitations, cookies and spectators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ def test_a_secret_has_192_bits(client: Client) -> None:
 
 
 def test_a_games_id_cannot_be_guessed(client: Client) -> None:
-    """It is 128 random bits, in 26 letters and digits."""
     games = [client.create("self")["id"] for _ in range(5)]
 
     assert len({*games}) == 5
@@ -36,7 +35,7 @@ def test_a_games_id_cannot_be_guessed(client: Client) -> None:
 
 
 def test_the_opponents_seat_is_not_yours(server: Server) -> None:
-    """Naming the other's mark is answered as if there were no game, and nothing happens."""
+    """The answer is the one for a game that doesn't exist."""
     with friends(server) as match:
         thief = Seat(match.O.client, match.game, "X")
 
@@ -45,7 +44,7 @@ def test_the_opponents_seat_is_not_yours(server: Server) -> None:
         assert match.now["version"] == 5
 
 
-def test_who_only_watches_can_do_nothing(server: Server) -> None:
+def test_spectators_can_do_nothing(server: Server) -> None:
     """Neither with no secret, nor with a wrong one, nor with one of another game."""
     with friends(server) as match, friends(server) as other:
         match.play(0)
@@ -74,7 +73,7 @@ def test_who_only_watches_can_do_nothing(server: Server) -> None:
 
 
 def test_absent_and_forbidden_look_alike(server: Server) -> None:
-    """A game that is not there and one that is somebody else's get the very same answer."""
+    """A missing game and somebody else's game get the same answer."""
     with friends(server) as match, server.client() as stranger:
         used = match.invite
         unfinished = stranger.create("friend")
@@ -92,21 +91,20 @@ def test_absent_and_forbidden_look_alike(server: Server) -> None:
                 stranger.post(f"/games/{game}/join", {"key": new_key()}),
             ]
 
-        def told(answer: Answer) -> tuple[int, list[tuple[str, str]], bytes]:
+        def visible_parts(answer: Answer) -> tuple[int, list[tuple[str, str]], bytes]:
             headers = [pair for pair in answer.headers.items() if pair[0].lower() != "date"]
             return answer.status, headers, answer.body
 
-        (expected, *_) = absent = [told(answer) for answer in answers(NOBODYS)]
+        (expected, *_) = absent = [visible_parts(answer) for answer in answers(NOBODYS)]
         assert expected[0] == 404
         assert {answer[2] for answer in absent} == {expected[2]}
         for game in (match.game, unfinished["id"], "x", "%2e%2e", NOBODYS[:-1]):
-            assert [told(answer) for answer in answers(game)] == absent
+            assert [visible_parts(answer) for answer in answers(game)] == absent
         absent_game = stranger.get(f"/games/{NOBODYS}")
-        assert told(absent_game)[2] == expected[2]
+        assert visible_parts(absent_game)[2] == expected[2]
 
 
 def test_an_invitation_works_once(server: Server) -> None:
-    """Whoever comes later with it gets no seat."""
     with server.client() as client:
         seat = client.create("friend")
         client.join(seat["id"], seat["invite"])
@@ -160,8 +158,7 @@ def test_a_seat_of_the_lobby_is_taken_once(server: Server) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bot", "self"])
-def test_games_with_no_free_seat_are_joined_by_nobody(server: Server, kind: str) -> None:
-    """There is no invitation that would open them."""
+def test_games_without_a_free_seat_cannot_be_joined(server: Server, kind: str) -> None:
     with seated(server, kind, **({"bot": "random"} if kind == "bot" else {})) as one:
         for invite in (None, "", "x"):
             refused = one.client.post(
@@ -194,7 +191,7 @@ def test_a_browser_gets_a_cookie_that_no_script_can_read(server: Server) -> None
 
 
 def test_a_program_gets_its_secret_and_no_cookie(server: Server) -> None:
-    """Whoever asks for the secret gets it in the answer, and there alone."""
+    """The secret is in the answer's body only."""
     with server.client() as client:
         created = client.post("/games", {"opponent": "self", "secret": True})
         client.secret = created.json["secrets"]["X"]
@@ -208,7 +205,6 @@ def test_a_program_gets_its_secret_and_no_cookie(server: Server) -> None:
 
 
 def test_a_rematch_sets_cookies_for_the_next_game(server: Server) -> None:
-    """A browser plays on with what it has."""
     with server.client() as both:
         game = both.post("/games", {"opponent": "self"}).json["id"]
         both.post(f"/games/{game}/resign", {"version": 5, "key": new_key()})
@@ -232,7 +228,6 @@ def test_a_rematch_sets_cookies_for_the_next_game(server: Server) -> None:
 def test_behind_https_a_cookie_is_secure(
     store: str, settings: dict[str, str], headers: dict[str, str]
 ) -> None:
-    """It is never sent where others can read it."""
     with Server(store, **settings) as server, server.client() as client:
         answer = client.post("/games", {"opponent": "friend"}, **headers)
 
@@ -303,7 +298,6 @@ def test_a_secret_in_the_address_opens_nothing(server: Server) -> None:
     "header", ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"]
 )
 def test_a_secret_has_to_be_written_right(server: Server, header: str) -> None:
-    """What is not exactly the secret is none."""
     with server.client() as client:
         seat = client.create("self")
         secret = seat["secrets"]["X"]
@@ -314,7 +308,6 @@ def test_a_secret_has_to_be_written_right(server: Server, header: str) -> None:
 
 
 def test_the_word_bearer_is_written_as_one_likes(server: Server) -> None:
-    """As HTTP has it."""
     with server.client() as client:
         seat = client.create("self")
         for word in ("Bearer", "bearer", "BEARER"):

@@ -62,8 +62,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("what", OPTIONS)
-def test_what_cannot_be_served_is_refused(what: str) -> None:
-    """In one sentence, without a traceback."""
+def test_bad_options_are_refused(what: str) -> None:
     options, word = OPTIONS[what]
 
     ran = noughts("serve", *options)
@@ -77,8 +76,7 @@ def test_what_cannot_be_served_is_refused(what: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in SETTINGS for text in SETTINGS[name]])
-def test_a_setting_that_cannot_be_is_refused(name: str, text: str) -> None:
-    """With its name, so that it can be found."""
+def test_a_bad_setting_is_refused(name: str, text: str) -> None:
     ran = noughts("serve", "--port", "0", *STORE, env=environment(**{name: text}))
 
     assert ran.returncode == 2
@@ -90,7 +88,6 @@ def test_a_setting_that_cannot_be_is_refused(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
-    """A database that is away is not waited for."""
     ending, started = Ending(), []
 
     async def open_slowly(*_: object, **__: object) -> None:
@@ -106,7 +103,6 @@ def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_port_that_is_taken_is_refused() -> None:
-    """In one sentence, by one process and by several."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         ran = noughts("serve", "--port", str(other.getsockname()[1]), *STORE)
 
@@ -115,7 +111,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
     assert len(ran.stderr.splitlines()) == 1
 
 
-def test_a_server_can_be_told_by_the_environment(tmp_path: Path) -> None:
+def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
     """The port and the store; what is said in an option counts more."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = str(other.getsockname()[1])
@@ -138,8 +134,7 @@ def test_a_server_says_where_it_answers(host: str) -> None:
         assert client.get("/health").status == 200
 
 
-def test_a_server_can_answer_in_the_newer_internet() -> None:
-    """Its address stands in brackets then."""
+def test_a_server_can_listen_on_ipv6() -> None:
     if not _has_newer_internet():
         return  # this machine has none, and so has no server on it
     with Server("memory:", "--host", "::1") as server, server.client() as client:
@@ -147,8 +142,7 @@ def test_a_server_can_answer_in_the_newer_internet() -> None:
         assert client.get("/health").status == 200
 
 
-def test_the_command_that_serves_is_told_in_the_help() -> None:
-    """With all its options."""
+def test_the_help_has_every_option_of_serve() -> None:
     ran = noughts("serve", "--help")
 
     assert ran.returncode == 0

@@ -30,7 +30,7 @@ NGINX = re.sub(r"#.*", "", (EXAMPLES / "nginx.conf").read_text())
 
 
 def test_the_unit_starts_a_server() -> None:
-    """By a command line that is one, where the proxy of the other example looks for it."""
+    """With a valid command line, where the proxy of the other example looks for it."""
     assert UNIT.sections() == ["Unit", "Service", "Install"]
     command, *arguments = shlex.split(UNIT["Service"]["ExecStart"])
 
@@ -78,7 +78,7 @@ def instructed(what: str) -> str:
 
 
 def test_the_container_starts_a_server() -> None:
-    """As a process that gets its signals, by a command line that is one, at the port that is told."""
+    """As a process that gets its signals, with a valid command line, at the documented port."""
     entry, arguments = json.loads(instructed("ENTRYPOINT")), json.loads(instructed("CMD"))
 
     options = served(*arguments)
@@ -100,7 +100,7 @@ def test_the_settings_of_the_container_can_be() -> None:
     assert ours["NOUGHTS_HOST"] == "0.0.0.0"  # noqa: S104 - in a container that is what is meant
 
 
-def test_the_container_installs_what_there_is() -> None:
+def test_the_container_installs_existing_extras_and_files() -> None:
     """Extras of ours, from files of ours; for a user who is not root, and from no index by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     copied = [word for name, rest in INSTRUCTIONS if name == "COPY" for word in rest.split()[:-1]]
@@ -150,7 +150,7 @@ def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
 
 
 def directives() -> list[tuple[list[str], list[str]]]:
-    """Return every directive of nginx with the blocks that it stands in; a lone brace fails."""
+    """Return every directive of nginx with the blocks around it; a lone brace fails."""
     found: list[tuple[list[str], list[str]]] = []
     inside: list[str] = []
     words = ""
@@ -172,7 +172,7 @@ def directives() -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def test_nginx_tells_for_whom_it_asks() -> None:
+def test_nginx_forwards_the_clients_address() -> None:
     """By the headers that the server looks for, and what strangers say in them is written over."""
     headers = {said[1]: said[2] for _, said in directives() if said[0] == "proxy_set_header"}
 

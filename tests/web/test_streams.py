@@ -15,7 +15,7 @@ WON_BY_X = (0, 3, 1, 4, 2)
 
 
 def test_the_id_of_an_event_is_its_version(server: Server) -> None:
-    """Everything that was recorded comes, then everything that happens, each numbered by its version."""
+    """First everything recorded, then everything that happens."""
     with friends(server) as match:
         match.play(0, 4)
         with match.watcher.follow(match.game) as stream:
@@ -34,7 +34,7 @@ def test_the_id_of_an_event_is_its_version(server: Server) -> None:
 
 @pytest.mark.parametrize("way", ["header", "query"])
 def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> None:
-    """At every version: nothing is missed, and nothing is told twice."""
+    """At every version: nothing is missed or sent twice."""
     with friends(server) as match:
         match.play(*WON_BY_X)
         events = match.now["events"]
@@ -54,15 +54,14 @@ def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> N
                 ]
 
 
-def test_what_a_browser_says_counts_more_than_the_address(server: Server) -> None:
-    """A browser that comes back asks for the same address, and says in a header how far it is."""
+def test_last_event_id_counts_more_than_the_query(server: Server) -> None:
+    """A browser that reconnects uses the same address, and sends Last-Event-ID."""
     with friends(server) as match, match.watcher.follow(match.game, after=0, last_event_id="4") as stream:
         assert [message.id for message in stream.wait_version(5)] == ["5"]
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "1 2", "9999999999", "٣", "+1", "0x1"])
-def test_what_is_no_version_is_refused(server: Server, last: str) -> None:
-    """In the header, in one sentence."""
+def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
     with seated(server, "self") as both:
         raw = last.encode().decode("latin-1")
         with both.client.follow(both.game, last_event_id=raw) as stream:
@@ -71,7 +70,7 @@ def test_what_is_no_version_is_refused(server: Server, last: str) -> None:
 
 
 def test_a_version_that_never_was_is_refused(server: Server) -> None:
-    """With where the game stands, so that the reader can start over."""
+    """The refusal has the current version, so that the reader can start over."""
     with seated(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
         assert stream.refusal
         assert (stream.refusal.status, stream.refusal.code) == (409, "staleVersion")
@@ -82,22 +81,19 @@ def test_a_version_that_never_was_is_refused(server: Server) -> None:
     "query", ["?after=", "?after=x", "?after=1&after=1", "?before=1", "?after=%31%00"]
 )
 def test_a_query_that_makes_no_sense_is_refused(server: Server, query: str) -> None:
-    """Nothing is passed over quietly."""
     with seated(server, "self") as both:
         refused = both.client.get(f"/games/{both.game}/events{query}")
 
         assert (refused.status, refused.code) == (400, "badRequest")
 
 
-def test_there_is_nothing_to_follow_where_there_is_no_game(client: Client) -> None:
-    """It is the answer that everybody gets."""
+def test_following_a_missing_game_is_refused(client: Client) -> None:
     for game in ("a" * 26, "", "x", "a/b", "%00", "..", "a" * 5000):
         refused = client.get(f"/games/{game}/events")
         assert (refused.status, refused.code) == (404, "notFound")
 
 
-def test_all_who_follow_are_told_the_same(server: Server) -> None:
-    """Both players, and whoever watches."""
+def test_all_subscribers_get_the_same_events(server: Server) -> None:
     with friends(server) as match, ExitStack() as stack:
         streams = [
             stack.enter_context(client.follow(match.game))
@@ -112,7 +108,7 @@ def test_all_who_follow_are_told_the_same(server: Server) -> None:
 
 
 def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
-    """Whoever follows is told when a player has a line open, and when there is none any more."""
+    """Subscribers are told when a player connects and disconnects."""
     with friends(server) as match, match.O.follow() as bob:
         bob.wait_room(lambda room: room["seats"]["O"]["present"])
         assert not bob.rooms[-1]["seats"]["X"]["present"]
@@ -124,7 +120,6 @@ def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
 
 
 def test_those_who_watch_are_counted(server: Server) -> None:
-    """Players are not among them."""
     with friends(server) as match, match.X.follow() as ann:
         assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
 
@@ -138,7 +133,6 @@ def test_those_who_watch_are_counted(server: Server) -> None:
 
 
 def test_a_player_at_two_screens_is_there_until_both_are_gone(server: Server) -> None:
-    """A line that is closed says nothing of the other."""
     with friends(server) as match, match.O.follow() as bob:
         with match.X.follow() as one:
             with match.X.follow() as other:
@@ -151,8 +145,7 @@ def test_a_player_at_two_screens_is_there_until_both_are_gone(server: Server) ->
         bob.wait_room(lambda room: not room["seats"]["X"]["present"])
 
 
-def test_a_stream_tells_who_has_joined(server: Server) -> None:
-    """Whoever waits with an invitation open sees the other sit down."""
+def test_a_stream_shows_who_has_joined(server: Server) -> None:
     with server.client() as ann, server.client() as bob:
         seat = ann.create("friend", name="Ann")
         with ann.follow(seat["id"]) as stream:
@@ -166,7 +159,7 @@ def test_a_stream_tells_who_has_joined(server: Server) -> None:
 
 
 def test_a_stream_stays_open_after_the_end(server: Server) -> None:
-    """For what comes then is told there, too; and it can be opened as well."""
+    """It sends what happens afterwards, such as an offer of a rematch."""
     with friends(server) as match, match.watcher.follow(match.game) as early:
         match.play(*WON_BY_X)
         with match.watcher.follow(match.game) as late:
@@ -190,18 +183,19 @@ def test_a_silent_stream_gets_pings(server: Server) -> None:
 
 
 def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
-    """Another request on the line of a stream waits for ever; hanging up ends both."""
+    """A request on the connection of a stream is never answered; hanging up ends both."""
     with Server(store) as server, seated(server, "self") as both, both.follow() as stream:
-        with socket.create_connection((server.host, server.port), DEADLINE) as line:
-            line.sendall(f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+            connection.sendall(
+                f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+            )
             stream.wait_room(lambda room: room["watching"] == 1)
-            line.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
 
         stream.wait_room(lambda room: room["watching"] == 0)
 
 
 def test_following_needs_get(server: Server) -> None:
-    """Nothing else is done there."""
     with seated(server, "self") as both:
         for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
             assert both.client.ask(method, f"/games/{both.game}/events").status == 405
@@ -209,7 +203,7 @@ def test_following_needs_get(server: Server) -> None:
 
 @pytest.mark.parametrize("cached", ["0", "1"])
 def test_games_that_are_forgotten_are_followed_all_the_same(store: str, cached: str) -> None:
-    """A server that remembers next to nothing tells everything: who follows keeps their game in mind."""
+    """A game with a stream stays in memory, however small the cache is."""
     with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
         matches = [stack.enter_context(friends(server)) for _ in range(4)]
         streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]

@@ -11,34 +11,28 @@ import pytest
 from noughts.web.world import Threads
 
 
-def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
+async def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
     """Also one that a future refuses: it would wait for ever."""
 
     def stop() -> None:
         raise StopIteration
 
-    async def run() -> None:
-        threads = Threads("test")
-        with pytest.raises(RuntimeError, match="StopIteration"):
-            await asyncio.wait_for(threads.run(stop), 30)
-        assert await asyncio.wait_for(threads.run(lambda: 5), 30) == 5
-        threads.close()
-
-    asyncio.run(run())
+    threads = Threads("test")
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await asyncio.wait_for(threads.run(stop), 30)
+    assert await asyncio.wait_for(threads.run(lambda: 5), 30) == 5
+    threads.close()
 
 
-def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
+async def test_cancelled_work_is_not_done() -> None:
     """As when a database is away, and the same is asked again and again."""
     done: list[int] = []
 
-    async def run() -> None:
-        threads, goes_on = Threads("test"), Event()
-        first = threads.run(goes_on.wait)
-        cancelled, last = (threads.run(partial(done.append, number)) for number in (1, 2))
-        cancelled.cancel()
-        goes_on.set()
-        await asyncio.wait_for(asyncio.gather(first, last), 30)
-        threads.close()
-
-    asyncio.run(run())
+    threads, goes_on = Threads("test"), Event()
+    first = threads.run(goes_on.wait)
+    cancelled, last = (threads.run(partial(done.append, number)) for number in (1, 2))
+    cancelled.cancel()
+    goes_on.set()
+    await asyncio.wait_for(asyncio.gather(first, last), 30)
+    threads.close()
     assert done == [2]

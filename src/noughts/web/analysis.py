@@ -6,8 +6,6 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-import msgspec
-
 from noughts.analysis.as_json import plain_advice, plain_prospect, plain_review
 from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.solver import prospect
@@ -21,13 +19,11 @@ from noughts.text.sentences import say_advice
 from noughts.web import schemas
 from noughts.web.bots import Roster
 
-_encode = msgspec.json.Encoder().encode
-
 
 @lru_cache(maxsize=2048)
 def position(written: str, first: str) -> bytes:
     """Return the analysis of a position, as JSON."""
-    return _encode(_position(parse_board(written, Mark(first))))
+    return schemas.encode(_position(parse_board(written, Mark(first))))
 
 
 @lru_cache(maxsize=512)
@@ -37,7 +33,7 @@ def game(digits: str, first: str) -> bytes:
     board = Board(first=Mark(first))
     for cell in moves:
         board = board.place(cell)
-    return _encode(_position(board) | {"review": _review(review(moves, Mark(first)))})
+    return schemas.encode(_position(board) | {"review": _review(review(moves, Mark(first)))})
 
 
 def _position(board: Board) -> dict[str, Any]:
@@ -77,7 +73,7 @@ _OTHERWISE = "A policy of this server's own."
 def bots(roster: Roster) -> bytes:
     """Return the bots as JSON, with how each fares against perfect play in both seats."""
     listed = [_bot(name, roster.policy(name), roster.parameters(name)) for name in roster.names]
-    return _encode(schemas.Bots(bots=listed))
+    return schemas.encode(schemas.Bots(bots=listed))
 
 
 def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:

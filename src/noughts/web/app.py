@@ -66,6 +66,7 @@ class App:
     def __init__(self, world: World, policies: Mapping[str, Policy]) -> None:
         self._world = world
         settings = self.settings = world.settings
+        self._origin = settings.origin
         self.proxies = frozenset(bare_address(one) for one in settings.proxy.split(",") if one.strip())
         self.metrics = Metrics()
         self._lost: StoreLost | None = None
@@ -122,7 +123,7 @@ class App:
             route = self._router.find(request)
             path = route.path
             if request.method == "POST":
-                request.check_origin(self.settings.origin)
+                request.check_origin(self._origin)
             result = route.handler(request)
         except Exception as error:  # noqa: BLE001 - it is logged, if it is not a refusal
             result = self._failed(path, error)

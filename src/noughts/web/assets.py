@@ -18,10 +18,10 @@ from typing import NamedTuple
 from noughts.web.problems import ApiError
 from noughts.web.request import Header, Request, Response
 
-PAGE, BUNDLED = "page", ("setup", "join", "invite", "table", "app")
+BUNDLE, BUNDLED_MODULES = "page", ("setup", "join", "invite", "table", "app")
 """The module that the page loads, and those that are bundled in it, with all that they import."""
 
-KINDS = {
+CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".ico": "image/x-icon",
@@ -32,13 +32,13 @@ KINDS = {
     ".webmanifest": "application/manifest+json",
 }
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-HEADERS: tuple[Header, ...] = (
-    (b"content-security-policy", POLICY.encode()),
+FILE_HEADERS: tuple[Header, ...] = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
@@ -63,16 +63,16 @@ def load() -> dict[str, File]:
     found = {
         one.name: one.read_bytes()
         for one in (files("noughts.web") / "static").iterdir()
-        if _ending(one.name) in KINDS
+        if _ending(one.name) in CONTENT_TYPES
     }
     modules = {
         name.removesuffix(".js"): content.decode()
         for name, content in found.items()
         if name.endswith(".js")
     }
-    for name, text in bundle(modules, BUNDLED, PAGE).items():
+    for name, text in bundle(modules, BUNDLED_MODULES, BUNDLE).items():
         found[f"{name}.js"] = text.encode()
-    return {name: _file(KINDS[_ending(name)], content) for name, content in found.items()}
+    return {name: _file(CONTENT_TYPES[_ending(name)], content) for name, content in found.items()}
 
 
 def _ending(name: str) -> str:
@@ -92,7 +92,7 @@ def respond(files: Mapping[str, File], name: str, request: Request) -> Response:
     if request.prefix and name.endswith(".html"):
         file = _prefixed(file, request.prefix)
     headers = (
-        *HEADERS,
+        *FILE_HEADERS,
         (b"etag", file.tag.encode()),
         (b"cache-control", b"no-cache"),
         (b"vary", b"accept-encoding"),
@@ -112,12 +112,12 @@ def _prefixed(file: File, prefix: str) -> File:
 
 
 _IMPORT = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"\./(\w+)\.js";\n', re.MULTILINE)
-_LATE = re.compile(r'\bimport\("\./(\w+)\.js"\)')
+_DYNAMIC_IMPORT = re.compile(r'\bimport\("\./(\w+)\.js"\)')
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.MULTILINE)
 
 
-def bundle(modules: Mapping[str, str], entries: Iterable[str], bound: str) -> dict[str, str]:
-    r"""Return the modules as they are sent, with those that the entries need in the one called `bound`.
+def bundle(modules: Mapping[str, str], entries: Iterable[str], bundle_name: str) -> dict[str, str]:
+    r"""Return the modules as they are sent; `bundle_name` has those that the entries need.
 
     >>> modules = {"a": 'import { b } from "./b.js";\nb();\n', "b": "export const b = 1;\n"}
     >>> print(bundle(modules, ["a"], "all")["all"])
@@ -135,60 +135,59 @@ def bundle(modules: Mapping[str, str], entries: Iterable[str], bound: str) -> di
     """
     order: list[str] = []
     for entry in entries:
-        _put_in_order(modules, entry, order, ())
+        _sort(modules, entry, order, ())
     within = set(order)
-    pieces = [_bound(name, modules[name], within) for name in order]
+    pieces = [_bundled(name, modules[name], within) for name in order]
     names = ", ".join(f"${name}" for name in order)
-    sent = {bound: "".join([*pieces, f"export {{ {names} }};\n"])}
+    sent = {bundle_name: "".join([*pieces, f"export {{ {names} }};\n"])}
     return sent | {
-        name: text if name in within else _apart(text, within, bound) for name, text in modules.items()
+        name: text if name in within else _separate(text, within, bundle_name)
+        for name, text in modules.items()
     }
 
 
-def _put_in_order(
-    modules: Mapping[str, str], name: str, order: list[str], on_the_way: tuple[str, ...]
-) -> None:
-    """Put a module behind all that it needs."""
-    if name in on_the_way:
-        raise ValueError(f"modules import each other: {' → '.join((*on_the_way, name))}")
+def _sort(modules: Mapping[str, str], name: str, order: list[str], path: tuple[str, ...]) -> None:
+    """Append a module to `order`, after all that it imports."""
+    if name in path:
+        raise ValueError(f"modules import each other: {' → '.join((*path, name))}")
     if name in order:
         return
     for found in _IMPORT.finditer(modules[name]):
-        _put_in_order(modules, found[3], order, (*on_the_way, name))
+        _sort(modules, found[3], order, (*path, name))
     order.append(name)
 
 
-def _bound(name: str, text: str, within: set[str]) -> str:
+def _bundled(name: str, text: str, within: set[str]) -> str:
     exported = [found[2] for found in _EXPORT.finditer(text)]
-    text = _IMPORT.sub(_taking, text)
-    text = _LATE.sub(
+    text = _IMPORT.sub(_assignment, text)
+    text = _DYNAMIC_IMPORT.sub(
         lambda found: f"Promise.resolve(${found[1]})" if found[1] in within else found[0], text
     )
     text = _EXPORT.sub(r"\1 \2", text)
-    if strange := re.search(r"^(import|export)\b.*", text, re.MULTILINE):
-        raise ValueError(f"{name}.js cannot be bound for its line {strange[0]!r}")
+    if unknown := re.search(r"^(import|export)\b.*", text, re.MULTILINE):
+        raise ValueError(f"{name}.js cannot be bundled because of its line {unknown[0]!r}")
     return f"const ${name} = (() => {{\n{text}return {{ {', '.join(exported)} }};\n}})();\n"
 
 
-def _taking(found: re.Match[str]) -> str:
-    """Return an import as a bound module has it."""
+def _assignment(found: re.Match[str]) -> str:
+    """Return an import as a bundled module has it."""
     names, whole, name = found.groups()
     if names is not None:
         return f"const {{{names.replace(' as ', ': ')}}} = ${name};\n"
     return f"const {whole} = ${name};\n" if whole else ""
 
 
-def _apart(text: str, within: set[str], bound: str) -> str:
-    """Return a module that stays by itself, and takes what is bound from there."""
+def _separate(text: str, within: set[str], bundle_name: str) -> str:
+    """Return a module that stays separate, and imports bundled modules from the bundle."""
 
-    def take(found: re.Match[str]) -> str:
+    def replace(found: re.Match[str]) -> str:
         if found[3] not in within:
             return found[0]
-        return f'import {{ ${found[3]} }} from "./{bound}.js";\n{_taking(found)}'
+        return f'import {{ ${found[3]} }} from "./{bundle_name}.js";\n{_assignment(found)}'
 
-    def take_late(found: re.Match[str]) -> str:
+    def replace_dynamic(found: re.Match[str]) -> str:
         if found[1] not in within:
             return found[0]
-        return f'import("./{bound}.js").then((all) => all.${found[1]})'
+        return f'import("./{bundle_name}.js").then((all) => all.${found[1]})'
 
-    return _LATE.sub(take_late, _IMPORT.sub(take, text))
+    return _DYNAMIC_IMPORT.sub(replace_dynamic, _IMPORT.sub(replace, text))

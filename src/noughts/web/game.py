@@ -21,7 +21,6 @@ from noughts.web.room import MarkName, Room, RoomOffer, RoomSeat
 VisibleRoom: TypeAlias = tuple[Room, bool, bool, int, RoomOffer | None, tuple[Player, ...]]
 """All that subscribers see of a room: with who is present, how many watch, and the players."""
 
-_encode = msgspec.json.Encoder().encode
 
 FIRST_FRAME = b"retry: 1000\n\n"
 
@@ -86,25 +85,10 @@ class LiveGame:
     """The state of a game, and its subscribers."""
 
     __slots__ = (
-        "__weakref__",
-        "_room_frame",
-        "_waiting",
-        "changes",
-        "commands",
-        "elsewhere",
-        "game",
-        "id",
-        "is_busy",
-        "is_elsewhere_known",
-        "is_stale",
-        "played_at",
-        "presence_revision",
-        "revision",
-        "room",
-        "streams",
-        "timer",
-        "version",
-    )
+        "__weakref__", "_room_frame", "_waiting", "changes", "commands", "elsewhere", "game", "id",
+        "is_busy", "is_elsewhere_known", "is_stale", "played_at", "presence_revision", "revision",
+        "room", "streams", "timer", "version",
+    )  # fmt: skip
 
     def __init__(self, game: str, room: Room, revision: int, commands: list[StoredCommand]) -> None:
         self.id = game
@@ -178,7 +162,10 @@ class LiveGame:
         present = self.present
         seen = self.room, present.X > 0, present.O > 0, present.watching, self.offer, self.game.players
         if self._room_frame is None or self._room_frame[0] != seen:
-            self._room_frame = seen, b"event: room\ndata: " + _encode(self.visible_room()) + b"\n\n"
+            self._room_frame = (
+                seen,
+                b"event: room\ndata: " + schemas.encode(self.visible_room()) + b"\n\n",
+            )
         return self._room_frame[1]
 
     def first_frames(self, after: int) -> bytes:

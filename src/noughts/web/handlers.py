@@ -33,7 +33,6 @@ COOKIE_SECONDS = 365 * 24 * 3600
 SECRET_BYTES = 24
 """192 bits, in 32 letters, digits, - and _."""
 
-_encode = msgspec.json.Encoder().encode
 CREATE = msgspec.json.Decoder(schemas.Create)
 JOIN = msgspec.json.Decoder(schemas.Join)
 REMATCH = msgspec.json.Decoder(schemas.Rematch)
@@ -174,7 +173,7 @@ class Handlers:
                     body_ = schemas.Moved(
                         version=live.version, events=[], offer=schemas.Offer(kind="rematch", mark=mark)
                     )
-                    return Response(202, _encode(body_))
+                    return Response(202, schemas.encode(body_))
                 self._creates.spend(request)
                 await self._create_rematch(live)
                 status = 201
@@ -252,7 +251,7 @@ class Handlers:
             invite=invite,
             game=live.snapshot(live.version, marks),
         )
-        return Response(status, _encode(body), tuple(headers))
+        return Response(status, schemas.encode(body), tuple(headers))
 
 
 def _derived_secret(key: str, what: str) -> str:
@@ -262,7 +261,7 @@ def _derived_secret(key: str, what: str) -> str:
 
 def _fingerprint(body: schemas.Create) -> str:
     """Return the same text for a request that is sent again, and another for any other request."""
-    return hash_secret(_encode(body).decode())
+    return hash_secret(schemas.encode(body).decode())
 
 
 def _derived_id(text: str) -> str:

@@ -43,32 +43,11 @@ class Connection(asyncio.Protocol):
     """One connection; also the transport of its stream, if it has one."""
 
     __slots__ = (
-        "_app",
-        "_body",
-        "_framing",
-        "_head_bytes",
-        "_headers",
-        "_held",
-        "_hosts",
-        "_is_closing",
-        "_is_in_body",
-        "_is_last",
-        "_is_reading",
-        "_is_slow",
-        "_method",
-        "_parser",
-        "_peer",
-        "_received",
-        "_refusal",
-        "_requests",
-        "_server",
-        "_stream",
-        "_transport",
-        "_unsent",
-        "_url",
-        "deadline",
-        "is_busy",
-    )
+        "_app", "_body", "_framing", "_head_bytes", "_headers", "_held", "_hosts", "_is_closing",
+        "_is_in_body", "_is_last", "_is_reading", "_is_slow", "_method", "_parser", "_peer",
+        "_received", "_refusal", "_requests", "_server", "_stream", "_transport", "_unsent", "_url",
+        "deadline", "is_busy",
+    )  # fmt: skip
 
     def __init__(self, server: Server) -> None:
         self._server = server

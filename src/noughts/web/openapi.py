@@ -13,7 +13,7 @@ from noughts.web.routes import OPERATIONS, Operation
 
 TEMPLATE = "#/components/schemas/{name}"
 
-ALWAYS = ("badRequest", "tooMany", "storeUnavailable", "tooBusy", "internal")
+COMMON_PROBLEMS = ("badRequest", "tooMany", "storeUnavailable", "tooBusy", "internal")
 EVENT_STREAM = {
     "200": {
         "description": "The events from there on; `room` when it changes, `ping` every 15 s.",
@@ -26,7 +26,7 @@ LAST_EVENT_ID = {
     "required": False,
     "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"},
 }
-WITH_BODY = ("notAcceptedHere", "timeout", "tooLarge", "wrongType")
+BODY_PROBLEMS = ("notAcceptedHere", "timeout", "tooLarge", "wrongType")
 
 
 @cache
@@ -63,7 +63,7 @@ def document() -> dict[str, Any]:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    problems = [*operation.problems, *ALWAYS, *(WITH_BODY if operation.body else ())]
+    problems = [*operation.problems, *COMMON_PROBLEMS, *(BODY_PROBLEMS if operation.body else ())]
     answers = {
         str(status): {
             "description": (kind.__doc__ or "").split("\n")[0],

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-
 from noughts.core.errors import quoted
 from noughts.store.errors import CorruptStore
 from noughts.web import analysis, schemas
@@ -22,8 +20,6 @@ from noughts.web.seats import SeatAccess
 
 MAX_LISTED = 50
 READY_TIMEOUT_SECONDS = 2.0
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Queries:
@@ -63,7 +59,7 @@ class Queries:
                     "notFound", f"the game has versions 1 to {live.version}", version=live.version
                 )
         await self._presence.find(live)
-        return Response(200, _encode(live.snapshot(version, you)))
+        return Response(200, schemas.encode(live.snapshot(version, you)))
 
     async def lobby(self, request: Request) -> Response:
         """List the games of the lobby: first those with a player present, of these the newest first."""
@@ -115,7 +111,7 @@ class Queries:
                 if room.label == PLAYING
             ][:MAX_LISTED],
         )
-        return Response(200, _encode(found))
+        return Response(200, schemas.encode(found))
 
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
@@ -140,7 +136,7 @@ class Queries:
     def health(self, _request: Request) -> Response:
         """Report that the server answers, and has not lost its store."""
         self._check_store()
-        return Response(200, _encode(schemas.Health()))
+        return Response(200, schemas.encode(schemas.Health()))
 
     async def ready(self, _request: Request) -> Response:
         """Report whether the games can be reached."""
@@ -150,4 +146,4 @@ class Queries:
                 await self._games.threads.run(self._games.store.check)
         except TimeoutError:
             raise GamesUnavailable("the store does not answer") from None
-        return Response(200, _encode(schemas.Health()))
+        return Response(200, schemas.encode(schemas.Health()))

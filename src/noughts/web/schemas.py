@@ -11,6 +11,8 @@ from noughts.web.room import MarkName
 
 BASE = "/api/v1"
 
+encode = msgspec.json.Encoder().encode
+
 Choice: TypeAlias = Literal["X", "O", "random"]
 Cell: TypeAlias = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8]
 Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 printable characters")]

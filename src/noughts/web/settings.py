@@ -62,7 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.shared) or self.store.startswith("postgres")
 
 
-LEVELS = ("debug", "info", "warning", "error")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
@@ -80,8 +80,8 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
         if text:
             read[field.name] = _number(field.name, text) if field.type is int else text
     settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
-    if settings.log not in LEVELS:
-        raise InvalidSetting(f"NOUGHTS_LOG is one of {', '.join(LEVELS)}, not {quoted(settings.log)}")
+    if settings.log not in LOG_LEVELS:
+        raise InvalidSetting(f"NOUGHTS_LOG is one of {', '.join(LOG_LEVELS)}, not {quoted(settings.log)}")
     if settings.origin and not _is_origin(settings.origin):
         raise InvalidSetting(
             "NOUGHTS_ORIGIN is like https://noughts.example, without a path, "

@@ -15,7 +15,7 @@ from noughts.web.world import Runner
 Item: TypeAlias = Append | Write
 Settle: TypeAlias = Callable[[Exception | None], None]
 
-CROWD, GATHER_SECONDS = 4, 0.005
+CROWDED_ITEMS, GATHER_SECONDS = 4, 0.005
 """After a commit of more items than this, the next waits so long for company: commits are expensive."""
 
 MAX_ITEMS = 150
@@ -99,7 +99,7 @@ class Writer:
         if not self._waiting:
             if self._idle and not self._idle.done():
                 self._idle.set_result(None)
-        elif last > CROWD:
+        elif last > CROWDED_ITEMS:
             self._loop.call_later(GATHER_SECONDS, self._commit)
         else:
             self._commit()

@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from noughts import CreateGame, JoinGame, Mark, decide, fold
 from noughts.core.errors import NoughtsError
+from noughts.core.events import Event
 from noughts.store.base import EventStore
 from noughts.web import app as application
 from noughts.web.app import App
@@ -30,7 +32,6 @@ class FakeStream:
         """Take a frame."""
 
     def end(self) -> None:
-        """End."""
         self.is_ended = True
 
 
@@ -41,7 +42,6 @@ class ImmediateThreads:
         self._held: list[tuple[asyncio.Future[Any], Any]] | None = None
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Work."""
         done = asyncio.get_running_loop().create_future()
         try:
             found = work()
@@ -55,7 +55,6 @@ class ImmediateThreads:
         return done
 
     def hold(self) -> None:
-        """Keep results back from now on."""
         self._held = []
 
     def release(self) -> None:
@@ -63,6 +62,14 @@ class ImmediateThreads:
         held, self._held = self._held or [], None
         for done, found in held:
             done.set_result(found)
+
+
+def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Event]:  # noqa: N803 - marks
+    """Return the events with which a game of two begins."""
+    events = list(decide(None, CreateGame(first, open_seats=True)))
+    for mark, name in ((Mark.X, X), (Mark.O, O)):
+        events += decide(fold(events), JoinGame(mark, name))
+    return events
 
 
 async def _nothing() -> Any:  # noqa: ANN401 - nothing is returned
@@ -102,7 +109,6 @@ async def open_app(
 
 
 async def get(app: App, path: str) -> Response:
-    """Return the response to a GET under /api/v1."""
     return await ask(app, "GET", path)
 
 
@@ -114,7 +120,6 @@ async def ask(app: App, method: str, path: str, body: object = None) -> Response
 
 
 async def handle(app: App, method: str, path: str, body: object = None) -> Response | EventStream:
-    """Return whatever comes of a request."""
     content = b"" if body is None else json.dumps(body).encode()
     headers = {b"content-type": b"application/json"}
     result = app.handle(Request(method, f"/api/v1{path}", b"", headers, content, peer="127.0.0.1"))

@@ -9,20 +9,19 @@ from random import Random
 from typing import Any, NamedTuple
 
 from support.web.serving import BASE, new_key
-from support.web.stream_reader import Place
+from support.web.stream_reader import Address
 
-PATIENCE_SECONDS = 30.0
+BOT_TIMEOUT_SECONDS = 30.0
 """How long a bot may take for a move before it counts as forgotten; the server checks every second."""
 
 
-class Line(NamedTuple):
+class HttpConnection(NamedTuple):
     """A connection to the server."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     def send(self, method: str, path: str, body: object = None, secret: str = "") -> None:
-        """Send a request."""
         content = b"" if body is None else json.dumps(body).encode()
         authorization = f"Authorization: Bearer {secret}\r\n" if secret else ""
         head = (
@@ -32,7 +31,6 @@ class Line(NamedTuple):
         self.writer.write(head.encode() + content)
 
     async def answer(self) -> Any:  # noqa: ANN401 - JSON is anything
-        """Read an answer, which has to be a good one."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.partition(b"content-length:")[2].split(b"\r\n")[0])
         body = await self.reader.readexactly(length)
@@ -43,7 +41,7 @@ class Line(NamedTuple):
 class Challengers:
     """So many people, who play until the bots have made so many moves."""
 
-    def __init__(self, place: Place, people: int, moves: int, chance: Random) -> None:
+    def __init__(self, place: Address, people: int, moves: int, chance: Random) -> None:
         self._place = place
         self._people = people
         self._most = moves
@@ -51,12 +49,11 @@ class Challengers:
         self.numbers: Counter[str] = Counter(moves=0, forgotten=0, games=0)
 
     async def play(self) -> None:
-        """Play, and count what came of it."""
         await asyncio.gather(*(self._sit() for _ in range(self._people)))
 
     async def _sit(self) -> None:
         """Play one game after the other, on one line for commands."""
-        line = Line(*await asyncio.open_connection(*self._place))
+        line = HttpConnection(*await asyncio.open_connection(*self._place))
         try:
             while self.numbers["moves"] < self._most:
                 await self._game(line)
@@ -65,12 +62,12 @@ class Challengers:
         finally:
             line.writer.close()
 
-    async def _game(self, line: Line) -> None:
+    async def _game(self, line: HttpConnection) -> None:
         asked = {"opponent": "bot", "bot": "random", "first": "random", "secret": True}
         line.send("POST", "/games", asked)
         seat = await line.answer()
         game, secret, version = seat["id"], seat["secrets"]["X"], seat["game"]["version"]
-        stream = Line(*await asyncio.open_connection(*self._place))
+        stream = HttpConnection(*await asyncio.open_connection(*self._place))
         free = set(range(9))
         try:
             stream.send("GET", f"/games/{game}/events?after={version}", secret=secret)
@@ -81,23 +78,25 @@ class Challengers:
                     body = {"cell": cell, "version": version, "key": new_key()}
                     line.send("POST", f"/games/{game}/moves", body, secret)
                     await line.answer()
-                async with asyncio.timeout(PATIENCE_SECONDS):
+                async with asyncio.timeout(BOT_TIMEOUT_SECONDS):
                     version, is_mine = await self._follow(stream, free, version)
             self.numbers["games"] += 1
         finally:
             stream.writer.close()
 
-    async def _follow(self, stream: Line, free: set[int], version: int) -> tuple[int, bool | None]:
+    async def _follow(
+        self, stream: HttpConnection, free: set[int], version: int
+    ) -> tuple[int, bool | None]:
         """Read on until it is X's turn, or nobody's; return the version, and whose turn it is."""
         while line := await stream.reader.readline():
             name, _, value = line.partition(b": ")
             if name == b"id":
                 version = int(value)
             elif name == b"data":
-                told = json.loads(value)
-                kind, mark = told.get("event"), told.get("mark")
+                event = json.loads(value)
+                kind, mark = event.get("event"), event.get("mark")
                 if kind == "playerPlacedToken":
-                    free.discard(3 * told["row"] + told["column"])
+                    free.discard(3 * event["row"] + event["column"])
                     self.numbers["moves"] += mark == "O"
                 elif kind == "gameCompleted" or (kind == "playerActive" and mark == "X"):
                     return version, None if kind == "gameCompleted" else True

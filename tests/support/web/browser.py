@@ -130,7 +130,6 @@ class Person:
     # What they do
 
     def opens(self, address: str) -> None:
-        """Open an address."""
         self.page.goto(address, wait_until="domcontentloaded")
 
     def makes_link(self) -> str:
@@ -145,7 +144,6 @@ class Person:
         return link
 
     def sits(self) -> None:
-        """Take the seat that is free."""
         self.page.get_by_label("Your name").fill(self.name)
         self.presses("Take the seat")
         expect(self.button("Take the seat")).to_have_count(0)
@@ -161,7 +159,6 @@ class Person:
         self.cell(number).click()
 
     def tries(self, number: int) -> None:
-        """Choose a cell that cannot be played."""
         self.cell(number).click(force=True)
 
     def creates(self, opponent: str, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
@@ -169,7 +166,6 @@ class Person:
         return self._asks("/games", {"opponent": opponent, "name": self.name, **more})
 
     def joins(self, game: str, invite: str | None) -> None:
-        """Take a seat without any page."""
         self._asks(f"/games/{game}/join", {"invite": invite, "name": self.name, "key": new_key()})
 
     def _asks(self, path: str, body: object) -> Any:  # noqa: ANN401 - JSON is anything
@@ -202,7 +198,6 @@ class Person:
         self._foreseen += map(re.compile, patterns)
 
     def shoots(self, name: str) -> None:
-        """Keep a picture of the screen."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")
 
@@ -225,12 +220,10 @@ class Person:
 
     @property
     def status(self) -> Locator:
-        """The sentence above all else."""
         return self.page.get_by_role("heading", level=1)
 
     @property
     def game(self) -> str:
-        """The id of the game that is on the screen."""
         return self.page.url.partition("/game/")[2].partition("#")[0]
 
     @property
@@ -246,15 +239,12 @@ class Person:
         return found
 
     def cell(self, number: int) -> Locator:
-        """Return a cell, counted from 1."""
         return self.page.locator(f'[data-cell="{number - 1}"]')
 
     def seat(self, mark: str) -> Locator:
-        """Return who sits there, and how."""
         return self.page.get_by_test_id(f"seat-{mark}")
 
     def button(self, name: str) -> Locator:
-        """Return a button by its whole name."""
         return self.page.get_by_role("button", name=name, exact=True)
 
     def sees(self, status: str, board: str | None = None) -> None:
@@ -274,7 +264,6 @@ class Person:
     # What goes wrong
 
     def notices(self, pattern: str) -> None:
-        """Wait until something goes wrong."""
         for _ in range(1000):
             if any(re.search(pattern, one) for one in self._trouble):
                 return

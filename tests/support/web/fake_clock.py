@@ -17,19 +17,16 @@ class FakeClockLoop(asyncio.SelectorEventLoop):
     now = 0.0
 
     def time(self) -> float:
-        """Return the seconds that were skipped so far."""
         return self.now
 
 
 def skip(seconds: float) -> None:
-    """Move the clock of the running loop forward."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, FakeClockLoop)
     loop.now += seconds
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
-    """Run something in such a loop."""
     with asyncio.Runner(loop_factory=FakeClockLoop) as runner:
         return runner.run(work())
 
@@ -42,9 +39,7 @@ class FakeWallClock:
         monkeypatch.setattr("noughts.service.time", self)
 
     def time_ns(self) -> int:
-        """Return the time in nanoseconds since 1970."""
         return self._ms * 1_000_000
 
     def skip(self, *, days: int = 0, ms: int = 0) -> None:
-        """Move the clock."""
         self._ms += days * 24 * 3600 * 1000 + ms

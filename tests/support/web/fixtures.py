@@ -26,13 +26,11 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 @pytest.fixture(scope="session")
 def in_a_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server as a user would."""
     yield from _serving(f"sqlite:{tmp_path_factory.mktemp('served') / 'games.db'}")
 
 
 @pytest.fixture(scope="session")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run the application itself."""
     yield from _checked(InProcessServer(f"sqlite:{tmp_path_factory.mktemp('api') / 'games.db'}"))
 
 
@@ -44,14 +42,12 @@ def quick() -> Iterator[Server]:
 
 @pytest.fixture
 def client(server: Server) -> Iterator[Client]:
-    """Ask it things as nobody in particular."""
     with server.client() as client:
         yield client
 
 
 @pytest.fixture
 def store_url(tmp_path: Path) -> str:
-    """Return the URL of a new store."""
     return f"sqlite:{tmp_path / 'games.db'}"
 
 

@@ -1,4 +1,4 @@
-"""How hostile requests are sent: in due form on a line that is kept, or just so on one that is not."""
+"""Sends hostile requests: well-formed ones on a kept connection, others on one each."""
 
 from __future__ import annotations
 
@@ -10,42 +10,41 @@ from contextlib import suppress
 from random import Random
 from typing import Self
 
-from support.web.hostile_requests import Hostile
+from support.web.hostile_requests import HostileRequest
 from support.web.serving import DEADLINE
-from support.web.stream_reader import Place
+from support.web.stream_reader import Address
 
 RESET = struct.pack("ii", 1, 0)
-"""A line that is closed with this is reset, and does not end in order."""
+"""Resets a connection when it is closed."""
 
 
-def leave_open(place: Place, hostile: Hostile) -> socket.socket:
-    """Send something, and wait for nothing."""
-    line = socket.create_connection(place, DEADLINE)
+def leave_open(place: Address, hostile: HostileRequest) -> socket.socket:
+    connection = socket.create_connection(place, DEADLINE)
     with suppress(ConnectionError):
-        line.sendall(hostile.data)
-    return line
+        connection.sendall(hostile.data)
+    return connection
 
 
-def cut(line: socket.socket, chance: Random) -> list[int]:
+def cut(connection: socket.socket, chance: Random) -> list[int]:
     """Hang up without waiting any longer, and return what was answered until then."""
     said = b""
-    with line, suppress(BlockingIOError, ConnectionError):
+    with connection, suppress(BlockingIOError, ConnectionError):
         if chance.random() < 0.5:
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-        line.settimeout(0)
-        said = line.recv(65536)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        connection.settimeout(0)
+        said = connection.recv(65536)
     return _statuses(said)
 
 
-def send(place: Place, hostile: Hostile) -> list[int]:
-    """Send something of which nobody knows where it ends, and return how it was answered."""
+def send(place: Address, hostile: HostileRequest) -> list[int]:
+    """Send bytes without a known end, and return the statuses of the answers."""
     said = b""
     until = time.monotonic() + DEADLINE
-    with socket.create_connection(place, DEADLINE) as line, suppress(ConnectionError):
-        line.sendall(hostile.data)  # what is refused early is not read to its end
+    with socket.create_connection(place, DEADLINE) as connection, suppress(ConnectionError):
+        connection.sendall(hostile.data)  # what is refused early is not read to its end
         with suppress(OSError):  # it may be down already
-            line.shutdown(socket.SHUT_WR)
-        while data := line.recv(65536):
+            connection.shutdown(socket.SHUT_WR)
+        while data := connection.recv(65536):
             said += data
             assert time.monotonic() < until, hostile
     return _statuses(said)
@@ -55,10 +54,10 @@ def _statuses(said: bytes) -> list[int]:
     return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
 
 
-class Line:
-    """A line that is kept as long as the server keeps it, for what is asked in due form."""
+class KeptConnection:
+    """A connection for well-formed requests, kept as long as the server keeps it."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Address) -> None:
         self.place = place
         self._socket: socket.socket | None = None
         self._came = b""
@@ -69,7 +68,7 @@ class Line:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def ask(self, hostile: Hostile) -> list[int]:
+    def ask(self, hostile: HostileRequest) -> list[int]:
         """Send requests, and return the status of each answer."""
         if self._socket is None:
             self._socket = socket.create_connection(self.place, DEADLINE)
@@ -87,7 +86,7 @@ class Line:
         return statuses
 
     def _answer(self, method: str) -> tuple[int, bool]:
-        """Read one answer, and tell whether it is the last on this line."""
+        """Read one answer; return its status, and whether it is the last on this connection."""
         while b"\r\n\r\n" not in self._came:
             self._read()
         head, _, self._came = self._came.partition(b"\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Requests that mean harm, drawn by lot: the same lot draws the same requests.
+"""Random hostile requests: the same seed gives the same requests.
 
 Each begins as something that could be asked in earnest, of a game that is there to be attacked, with the
 secrets of its seats; most of them are then spoilt in one way or another.
@@ -20,7 +20,7 @@ CELLS = (0, 4, 8)
 """What is placed in earnest: few, so that a server that remembers positions soon knows them all."""
 
 
-class Prey(NamedTuple):
+class Target(NamedTuple):
     """A game that is attacked, with all that opens it."""
 
     game: str
@@ -28,13 +28,13 @@ class Prey(NamedTuple):
     invite: str
 
 
-class Hostile(NamedTuple):
+class HostileRequest(NamedTuple):
     """What is sent, and what to expect of it."""
 
     kind: str
     data: bytes
     asks: tuple[str, ...] = ()
-    """The methods of the requests that it is made of, if each is certain to be told from the next."""
+    """The methods of its requests, if it is certain where each ends."""
     stays: bool = False
     """Whether the line is left open with nothing more to come."""
 
@@ -56,141 +56,40 @@ class Request(NamedTuple):
 
 
 NAMES = (
-    "\u202egnihton",
-    "\u2066a\u2069",
-    "a\u200bb",
-    "\x1b[31mred",
-    "\x00",
-    "a\r\nid: 9\r\ndata: x",
-    "<script>alert(1)</script>",
-    "'; DROP TABLE events; --",
-    "\u540d" * 32,
-    "\U0001f642" * 33,
-    "Zoe\u0308",
-    "bot:perfect",
-    "program:/bin/sh",
-    "../../etc/passwd",
-    "",
-    " ",
-    "A" * 3900,
-)
+    "\u202egnihton", "\u2066a\u2069", "a\u200bb", "\x1b[31mred", "\x00", "a\r\nid: 9\r\ndata: x",
+    "<script>alert(1)</script>", "'; DROP TABLE events; --", "\u540d" * 32, "\U0001f642" * 33,
+    "Zoe\u0308", "bot:perfect", "program:/bin/sh", "../../etc/passwd", "", " ", "A" * 3900,
+)  # fmt: skip
 VALUES: tuple[Any, ...] = (
-    *NAMES,
-    None,
-    True,
-    False,
-    -1,
-    9,
-    2**31,
-    2**63,
-    2**64,
-    10**400,
-    0.5,
-    1e308,
-    [],
-    {},
-    [[]],
-    [4],
-    {"cell": 4},
-    "X",
-    "O",
-    "4",
-    "random",
-    "self",
-    "club",
-    "/bin/sh",
-)
+    *NAMES, None, True, False, -1, 9, 2**31, 2**63, 2**64, 10**400, 0.5, 1e308, [], {}, [[]], [4],
+    {"cell": 4}, "X", "O", "4", "random", "self", "club", "/bin/sh",
+)  # fmt: skip
 RAW = (
-    b"",
-    b" ",
-    b"null",
-    b"NaN",
-    b"-Infinity",
-    b"1e999999999",
-    b'"',
-    b'"\\ud800"',
-    b'"\\u0000"',
-    b"\xff\xfe{\x00}\x00",
-    b"\xef\xbb\xbf{}",
-    b"{" * 4000,
-    b"[" * 4096,
-    b'{"a":' * 800,
-    b"[" * 2000 + b"]" * 2000,
-    b'{"opponent":"self","opponent":"self"}',
-    b'{"opponent":"self"}{"opponent":"self"}',
-    b'{"opponent":"self"',
-    b'{"opponent":"\xff\xff"}',
-    b'{"opponent":"self","name":"\xed\xa0\x80"}',
-    b"opponent=self",
-    b"<xml/>",
-    b" " * 4096,
-    b"9" * 4096,
-)
+    b"", b" ", b"null", b"NaN", b"-Infinity", b"1e999999999", b'"', b'"\\ud800"', b'"\\u0000"',
+    b"\xff\xfe{\x00}\x00", b"\xef\xbb\xbf{}", b"{" * 4000, b"[" * 4096, b'{"a":' * 800,
+    b"[" * 2000 + b"]" * 2000, b'{"opponent":"self","opponent":"self"}',
+    b'{"opponent":"self"}{"opponent":"self"}', b'{"opponent":"self"', b'{"opponent":"\xff\xff"}',
+    b'{"opponent":"self","name":"\xed\xa0\x80"}', b"opponent=self", b"<xml/>", b" " * 4096, b"9" * 4096,
+)  # fmt: skip
 METHODS = (
-    "PUT",
-    "DELETE",
-    "PATCH",
-    "OPTIONS",
-    "TRACE",
-    "PROPFIND",
-    "PURGE",
-    "M-SEARCH",
-    "SEARCH",
-    "LOCK",
-)
+    "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "M-SEARCH", "SEARCH", "LOCK",
+)  # fmt: skip
 NO_METHODS = (b"FETCH", b"get", b"G E T", b"\x00", b"GET\t", b"CONNECT", b"X" * 300, b"", b"PRI")
 PATHS = (
-    "/",
-    "/lobby",
-    "/metrics",
-    "/replay/159",
-    "/favicon.ico",
-    "/static/app.js",
-    "/static/..%2f..%2fapp.py",
-    "/static/%00",
-    "//",
-    "/api/v1",
-    "/api/v1/games/%00",
-    "/api/v1/games/%ff%fe",
-    "/api/v1/games/%ed%a0%80/moves",
-    "/api/v1/games/" + "a" * 26,
-    "/api/v1/games/" + "a" * 9000,
-    "/api/v1/games/../games",
-    "/api/v1/games/%2e%2e/%2e%2e/moves",
-    "/api/v1/games//moves",
-    "/api/v2/games",
-    "/API/V1/GAMES",
-    "/api/v1/openapi.json?x=1",
+    "/", "/lobby", "/metrics", "/replay/159", "/favicon.ico", "/static/app.js",
+    "/static/..%2f..%2fapp.py", "/static/%00", "//", "/api/v1", "/api/v1/games/%00",
+    "/api/v1/games/%ff%fe", "/api/v1/games/%ed%a0%80/moves", "/api/v1/games/" + "a" * 26,
+    "/api/v1/games/" + "a" * 9000, "/api/v1/games/../games", "/api/v1/games/%2e%2e/%2e%2e/moves",
+    "/api/v1/games//moves", "/api/v2/games", "/API/V1/GAMES", "/api/v1/openapi.json?x=1",
     "/?" + "&".join(f"a{number}=b" for number in range(200)),
-)
+)  # fmt: skip
 QUERIES = (
-    "version=0",
-    "version=1",
-    "version=99999999999999999999",
-    "version=-1",
-    "version=%00",
-    "version=1&version=1",
-    "version=\u0663".encode().decode("latin-1"),
-    "after=1",
-    "after=1e3",
-    "board=X__/_O_/___",
-    "board=XXX/XXX/XXX",
-    "board=" + "X" * 480,
-    "board=X__%2F_O_%2F___&first=Z",
-    "moves=519",
-    "moves=" + "5" * 300,
-    "moves=0",
-    "moves=%F0%9F%99%82",
-    "moves=",
-    "first=O",
-    "board=___/___/___&moves=1",
-    "%",
-    "=",
-    "&&&",
-    "a[]=1",
-    "x" * 600,
-    "__proto__=1",
-)
+    "version=0", "version=1", "version=99999999999999999999", "version=-1", "version=%00",
+    "version=1&version=1", "version=\u0663".encode().decode("latin-1"), "after=1", "after=1e3",
+    "board=X__/_O_/___", "board=XXX/XXX/XXX", "board=" + "X" * 480, "board=X__%2F_O_%2F___&first=Z",
+    "moves=519", "moves=" + "5" * 300, "moves=0", "moves=%F0%9F%99%82", "moves=", "first=O",
+    "board=___/___/___&moves=1", "%", "=", "&&&", "a[]=1", "x" * 600, "__proto__=1",
+)  # fmt: skip
 HEADERS: tuple[Header, ...] = (
     (b"Origin", b"https://evil.example"),
     (b"Origin", b"null"),
@@ -275,9 +174,9 @@ CHUNKS = (
 class Attacker:
     """Draws requests."""
 
-    def __init__(self, chance: Random, prey: Prey) -> None:
-        self._chance = chance
-        self.prey = prey
+    def __init__(self, random: Random, target: Target) -> None:
+        self._random = random
+        self.target = target
         self._ways = (
             self._spoilt_body,
             self._spoilt_body,
@@ -302,17 +201,16 @@ class Attacker:
             self._follow,
         )
 
-    def draw(self) -> Hostile:
-        """Return something to send."""
-        return self._chance.choice(self._ways)()
+    def draw(self) -> HostileRequest:
+        return self._random.choice(self._ways)()
 
     def _earnest(self) -> Request:
         """Return something that could be asked in earnest."""
-        chance, game = self._chance, f"{BASE}/games/{self.prey.game}"
-        if chance.random() < 0.3:
+        random, game = self._random, f"{BASE}/games/{self.target.game}"
+        if random.random() < 0.3:
             asked = (
                 "/games",
-                f"/games/{self.prey.game}",
+                f"/games/{self.target.game}",
                 "/analysis?board=X__/_O_/___",
                 "/analysis?moves=519",
                 "/bots",
@@ -320,21 +218,21 @@ class Attacker:
                 "/ready",
                 "/openapi.json",
             )
-            return Request("GET", BASE + chance.choice(asked), self._secret())
-        path, body = chance.choice(
+            return Request("GET", BASE + random.choice(asked), self._secret())
+        path, body = random.choice(
             [
                 (
                     f"{BASE}/games",
-                    {"opponent": chance.choice(["friend", "lobby", "self"]), "name": "Ann"},
+                    {"opponent": random.choice(["friend", "lobby", "self"]), "name": "Ann"},
                 ),
                 (f"{BASE}/games", {"opponent": "bot", "bot": "club", "mark": "O", "first": "random"}),
-                (f"{game}/join", {"invite": self.prey.invite, "key": self._key(32), "name": "Bob"}),
+                (f"{game}/join", {"invite": self.target.invite, "key": self._key(32), "name": "Bob"}),
                 (f"{game}/join", {"invite": None, "key": self._key(32)}),
-                (f"{game}/moves", self._command(cell=chance.choice(CELLS))),
-                (f"{game}/moves", self._command(cell=chance.choice(CELLS), mark=chance.choice("XO"))),
+                (f"{game}/moves", self._command(cell=random.choice(CELLS))),
+                (f"{game}/moves", self._command(cell=random.choice(CELLS), mark=random.choice("XO"))),
                 (f"{game}/resign", self._command()),
                 (f"{game}/take-back", self._command()),
-                (f"{game}/take-back/answer", {"accept": chance.random() < 0.5, "key": self._key()}),
+                (f"{game}/take-back/answer", {"accept": random.random() < 0.5, "key": self._key()}),
                 (f"{game}/rematch", {"key": self._key(), "secret": True}),
             ]
         )
@@ -344,17 +242,17 @@ class Attacker:
         return Request("POST", path, ((b"Content-Type", b"application/json"), *self._secret()), body)
 
     def _command(self, **more: object) -> dict[str, object]:
-        return {"version": self._chance.randrange(30), "key": self._key(), **more}
+        return {"version": self._random.randrange(30), "key": self._key(), **more}
 
     def _key(self, size: int = 2) -> str:
         """Return a key; the short ones come again and again."""
-        return "".join(self._chance.choices("abcdefgh", k=size))
+        return "".join(self._random.choices("abcdefgh", k=size))
 
     def _secret(self) -> tuple[Header, ...]:
         """Return nothing, a right secret or two, or a wrong one."""
-        x, o = (secret.encode() for secret in self.prey.secrets.values())
+        x, o = (secret.encode() for secret in self.target.secrets.values())
         wrong = self._key(32).encode()
-        return self._chance.choice(
+        return self._random.choice(
             [
                 (),
                 ((b"Authorization", b"Bearer " + x),),
@@ -365,121 +263,123 @@ class Attacker:
             ]
         )
 
-    def _framed(self, kind: str, *requests: Request) -> Hostile:
-        return Hostile(
+    def _framed(self, kind: str, *requests: Request) -> HostileRequest:
+        return HostileRequest(
             kind, b"".join(map(bytes, requests)), tuple(request.method for request in requests)
         )
 
-    def _spoilt_body(self) -> Hostile:
+    def _spoilt_body(self) -> HostileRequest:
         """Change a field to what it cannot be, leave one out, or put one in."""
         request = self._earnest()
         if request.body is None:
             return self._framed("earnest", request)
         fields = json.loads(request.body)
-        name = self._chance.choice([*fields, "nonesuch", "name", "secret"])
-        value = self._chance.choice(VALUES)
-        if self._chance.random() < 0.15:
+        name = self._random.choice([*fields, "nonesuch", "name", "secret"])
+        value = self._random.choice(VALUES)
+        if self._random.random() < 0.15:
             fields.pop(name, None)
-        elif self._chance.random() < 0.1:
+        elif self._random.random() < 0.1:
             fields = value
         else:
             fields[name] = value
-        body = json.dumps(fields, ensure_ascii=self._chance.random() < 0.5)
+        body = json.dumps(fields, ensure_ascii=self._random.random() < 0.5)
         return self._framed("wrong types", request._replace(body=body.encode("utf-8", "replace")[:4096]))
 
-    def _raw_body(self) -> Hostile:
+    def _raw_body(self) -> HostileRequest:
         """Send something else in the place of JSON, or JSON with bytes changed."""
         request = self._earnest()
-        if request.body is None or self._chance.random() < 0.5:
-            body = self._chance.choice(RAW)
+        if request.body is None or self._random.random() < 0.5:
+            body = self._random.choice(RAW)
         else:
             body = self._changed(request.body)[:4096]
         return self._framed("no JSON", self._post(request.path, body)._replace(headers=request.headers))
 
-    def _odd_headers(self) -> Hostile:
+    def _odd_headers(self) -> HostileRequest:
         """Add headers that mean something elsewhere, or to a careless server."""
         request = self._earnest()
-        odd = tuple(self._chance.choices(HEADERS, k=self._chance.choice([1, 1, 2, 3])))
+        odd = tuple(self._random.choices(HEADERS, k=self._random.choice([1, 1, 2, 3])))
         return self._framed("odd headers", request._replace(headers=(*request.headers, *odd)))
 
-    def _odd_query(self) -> Hostile:
-        path = self._chance.choice(
-            [f"/games/{self.prey.game}", "/games", "/analysis", "/bots", "/health"]
+    def _odd_query(self) -> HostileRequest:
+        path = self._random.choice(
+            [f"/games/{self.target.game}", "/games", "/analysis", "/bots", "/health"]
         )
-        query = self._chance.choice(QUERIES)
+        query = self._random.choice(QUERIES)
         return self._framed("odd query", Request("GET", f"{BASE}{path}?{query}"))
 
-    def _odd_path(self) -> Hostile:
-        method = self._chance.choice(["GET", "GET", "HEAD", "POST"])
-        request = Request(method, self._chance.choice(PATHS), self._secret())
+    def _odd_path(self) -> HostileRequest:
+        method = self._random.choice(["GET", "GET", "HEAD", "POST"])
+        request = Request(method, self._random.choice(PATHS), self._secret())
         return self._framed("odd path", request._replace(body=b"{}" if method == "POST" else None))
 
-    def _odd_method(self) -> Hostile:
+    def _odd_method(self) -> HostileRequest:
         request = self._earnest()
-        return self._framed("odd method", request._replace(method=self._chance.choice(METHODS)))
+        return self._framed("odd method", request._replace(method=self._random.choice(METHODS)))
 
-    def _no_method(self) -> Hostile:
+    def _no_method(self) -> HostileRequest:
         request = bytes(self._earnest())
-        return Hostile("no method", self._chance.choice(NO_METHODS) + request[request.index(b" ") :])
+        return HostileRequest(
+            "no method", self._random.choice(NO_METHODS) + request[request.index(b" ") :]
+        )
 
-    def _smuggled(self) -> Hostile:
+    def _smuggled(self) -> HostileRequest:
         """Put in headers that are read in two ways, or in none, or are too much."""
         head, _, body = bytes(self._earnest()).partition(CRLF * 2)
         lines = head.split(CRLF)
-        lines.insert(self._chance.randrange(1, len(lines) + 1), self._chance.choice(SMUGGLED))
-        return Hostile("smuggling", CRLF.join(lines) + CRLF * 2 + body)
+        lines.insert(self._random.randrange(1, len(lines) + 1), self._random.choice(SMUGGLED))
+        return HostileRequest("smuggling", CRLF.join(lines) + CRLF * 2 + body)
 
-    def _bad_chunks(self) -> Hostile:
-        path = self._chance.choice([f"{BASE}/games", f"{BASE}/games/{self.prey.game}/moves"])
+    def _bad_chunks(self) -> HostileRequest:
+        path = self._random.choice([f"{BASE}/games", f"{BASE}/games/{self.target.game}/moves"])
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n".encode()
-        chunks = self._chance.choice(CHUNKS)
-        return Hostile("bad chunks", head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
+        chunks = self._random.choice(CHUNKS)
+        return HostileRequest("bad chunks", head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
 
-    def _random_bytes(self) -> Hostile:
-        size = self._chance.choice([1, 10, 100, 1000, 40_000])
-        return Hostile("random bytes", self._chance.randbytes(size))
+    def _random_bytes(self) -> HostileRequest:
+        size = self._random.choice([1, 10, 100, 1000, 40_000])
+        return HostileRequest("random bytes", self._random.randbytes(size))
 
-    def _mutated(self) -> Hostile:
-        return Hostile("mutated", self._changed(bytes(self._earnest())))
+    def _mutated(self) -> HostileRequest:
+        return HostileRequest("mutated", self._changed(bytes(self._earnest())))
 
-    def _half(self) -> Hostile:
+    def _half(self) -> HostileRequest:
         request = bytes(self._earnest())
-        return Hostile("half", request[: self._chance.randrange(len(request))])
+        return HostileRequest("half", request[: self._random.randrange(len(request))])
 
-    def _left_open(self) -> Hostile:
+    def _left_open(self) -> HostileRequest:
         return self._half()._replace(kind="left open", stays=True)
 
-    def _in_a_row(self) -> Hostile:
+    def _in_a_row(self) -> HostileRequest:
         """Ask many things at once, without waiting; the streams are not among them."""
-        requests = [self._earnest() for _ in range(self._chance.choice([2, 5, 20, 50]))]
+        requests = [self._earnest() for _ in range(self._random.choice([2, 5, 20, 50]))]
         return self._framed("in a row", *requests)
 
-    def _too_many_in_a_row(self) -> Hostile:
-        """Ask more things at once than anybody is answered, and hear none of the answers maybe."""
-        requests = [bytes(self._earnest()) for _ in range(self._chance.choice([2, 5, 20, 200]))]
-        return Hostile("too many in a row", b"".join(requests), stays=self._chance.random() < 0.5)
+    def _too_many_in_a_row(self) -> HostileRequest:
+        """Send more requests at once than are answered, maybe without reading answers."""
+        requests = [bytes(self._earnest()) for _ in range(self._random.choice([2, 5, 20, 200]))]
+        return HostileRequest("too many in a row", b"".join(requests), stays=self._random.random() < 0.5)
 
-    def _follow(self) -> Hostile:
+    def _follow(self) -> HostileRequest:
         """Follow a game, maybe from where it never was, and then ask for more on the same line."""
-        last = self._chance.choice(["", "Last-Event-ID: 3\r\n", "Last-Event-ID: x\r\n"])
-        query = self._chance.choice(["", "?after=2", "?after=x", "?after=99999", "?before=1"])
-        head = f"GET {BASE}/games/{self.prey.game}/events{query} HTTP/1.1\r\nHost: x\r\n{last}\r\n"
-        behind = bytes(self._earnest()) * self._chance.choice([0, 0, 1, 50])
-        return Hostile("followed", head.encode() + behind, stays=True)
+        last = self._random.choice(["", "Last-Event-ID: 3\r\n", "Last-Event-ID: x\r\n"])
+        query = self._random.choice(["", "?after=2", "?after=x", "?after=99999", "?before=1"])
+        head = f"GET {BASE}/games/{self.target.game}/events{query} HTTP/1.1\r\nHost: x\r\n{last}\r\n"
+        behind = bytes(self._earnest()) * self._random.choice([0, 0, 1, 50])
+        return HostileRequest("followed", head.encode() + behind, stays=True)
 
     def _changed(self, text: bytes) -> bytes:
         """Change some bytes, put some in, and leave some out."""
-        chance, found = self._chance, bytearray(text)
-        for _ in range(chance.choice([1, 1, 2, 5, 20])):
-            place = chance.randrange(len(found) + 1)
-            match chance.randrange(4):
+        random, found = self._random, bytearray(text)
+        for _ in range(random.choice([1, 1, 2, 5, 20])):
+            place = random.randrange(len(found) + 1)
+            match random.randrange(4):
                 case 0:
-                    found[place : place + 1] = chance.randbytes(1)
+                    found[place : place + 1] = random.randbytes(1)
                 case 1:
                     put = (CRLF, b"\x00", b" ", b"%", b":", b'"', b"}", b"\xff" * 9, b"\r", b"\n")
-                    found[place:place] = chance.choice(put)
+                    found[place:place] = random.choice(put)
                 case 2:
-                    found[place:place] = found[place : place + chance.randrange(60)]
+                    found[place:place] = found[place : place + random.randrange(60)]
                 case _:
-                    del found[place : place + chance.randrange(1, 9)]
+                    del found[place : place + random.randrange(1, 9)]
         return bytes(found)

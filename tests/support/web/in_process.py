@@ -33,7 +33,6 @@ class InProcessServer(Server):
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
         return self.loop.is_running()
 
     def stop(self, deadline: float = DEADLINE) -> int:
@@ -91,7 +90,6 @@ class InProcessConnection:
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> None:
-        """Send a request."""
         place, _, query = path.partition("?")
         pairs = {"host": "127.0.0.1", **(headers or {})}
         self.begin(
@@ -111,16 +109,13 @@ class InProcessConnection:
         )
 
     def getresponse(self) -> InProcessResponse:
-        """Return the response as soon as it begins."""
         return InProcessResponse(self)
 
     def close(self, message: str = "http.disconnect") -> None:
-        """Hang up."""
         leaving: dict[str, object] = {"type": message}
         self._loop.call_soon_threadsafe(self._incoming.put_nowait, leaving)
 
     def shutdown(self, _how: int) -> None:
-        """Hang up, as a socket does."""
         self.close()
 
 
@@ -142,13 +137,11 @@ class InProcessResponse:
         self._has_more = message.get("more_body", False)
 
     def read(self) -> bytes:
-        """Return the whole body."""
         while self._has_more:
             self._read_more()
         return self._buffer
 
     def readline(self) -> bytes:
-        """Return the next line, nothing at the end."""
         while b"\n" not in self._buffer and self._has_more:
             self._read_more()
         line, newline, self._buffer = self._buffer.partition(b"\n")

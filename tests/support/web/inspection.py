@@ -12,9 +12,9 @@ from noughts.store.base import Record
 from noughts.store.urls import open_store
 from support.web.matches import Seat
 from support.web.serving import Client
-from support.web.stream_reader import Told
+from support.web.stream_reader import ReceivedEvent
 
-A_ROUND = 6
+ROUND_EVENTS = 6
 """How many events a round of a busy game has."""
 
 
@@ -36,7 +36,7 @@ def quiet_port() -> int:
     raise AssertionError("no port is free")
 
 
-def memory(pid: int, what: str = "VmRSS") -> int:
+def memory_kb(pid: int, what: str = "VmRSS") -> int:
     """Return how much memory a process has, in kB; `VmHWM` is the most that it had."""
     found = re.search(rf"^{what}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     assert found
@@ -49,7 +49,6 @@ def forget_peak(pid: int) -> None:
 
 
 def figure(client: Client, name: str) -> int:
-    """Return what the server says of itself."""
     found = re.search(rf"^noughts_{name} (\d+)$", client.get("//metrics").body.decode(), re.MULTILINE)
     assert found, name
     return int(found[1])
@@ -57,23 +56,23 @@ def figure(client: Client, name: str) -> int:
 
 def faults(client: Client) -> int:
     """Return how many requests the server says that it failed at."""
-    told = client.get("//metrics").body.decode()
-    return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', told, re.MULTILINE))
+    text = client.get("//metrics").body.decode()
+    return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', text, re.MULTILINE))
 
 
 def keep_busy(seat: Seat, rounds: int) -> int:
     """Place a token and take it back, so many times, and return the version."""
     version = seat.version
     for number in range(rounds):
-        for answer in (seat.move(number % 9, version), seat.take_back(version + A_ROUND // 2)):
+        for answer in (seat.move(number % 9, version), seat.take_back(version + ROUND_EVENTS // 2)):
             assert answer.status == 200, answer.body
             version = answer.json["version"]
     return version
 
 
-def recorded(store: str) -> dict[str, list[Told]]:
+def recorded(store: str) -> dict[str, list[ReceivedEvent]]:
     """Return all events of all games, as a reader should have received them."""
-    games: dict[str, list[Told]] = {}
+    games: dict[str, list[ReceivedEvent]] = {}
     with open_store(store, create=False) as opened:
         page, cursor = opened.feed()
         while page:
@@ -83,7 +82,9 @@ def recorded(store: str) -> dict[str, list[Told]]:
     return games
 
 
-def events_of(record: Record) -> list[Told]:
+def events_of(record: Record) -> list[ReceivedEvent]:
     """Return the events of a record as a reader should have received them."""
     lines = record.text.split("\n")
-    return [Told(version, json.loads(line)) for version, line in enumerate(lines, record.version + 1)]
+    return [
+        ReceivedEvent(version, json.loads(line)) for version, line in enumerate(lines, record.version + 1)
+    ]

@@ -1,4 +1,4 @@
-"""People at a game of a server: each seat with the one who holds its secret, and one who only looks."""
+"""Games between clients of a server, with a client for each seat and one that watches."""
 
 from __future__ import annotations
 
@@ -11,41 +11,35 @@ from support.web.serving import Answer, Client, Server, Stream, new_key
 
 
 class Seat:
-    """Somebody who sits at a game, at the seat of a mark or at both."""
+    """A client with one seat of a game, or with both."""
 
     def __init__(self, client: Client, game: str, mark: str | None = None) -> None:
         self.client = client
         self.game = game
         self.mark = mark
-        """Sent with every command if it is given; whoever has one seat need not say it."""
+        """Sent with every command if it is given; needed only by a client with both seats."""
 
     @property
     def version(self) -> int:
-        """Where the game stands."""
         return int(self.client.read(self.game)["version"])
 
     def move(self, cell: int, version: int | None = None, key: str | None = None) -> Answer:
-        """Place a mark; with no version, on the game as it stands."""
+        """Place a mark; without a version, on the game as it is now."""
         return self._do("moves", {"cell": cell}, version, key)
 
     def resign(self, version: int | None = None, key: str | None = None) -> Answer:
-        """Give the game up."""
         return self._do("resign", {}, version, key)
 
     def take_back(self, version: int | None = None, key: str | None = None) -> Answer:
-        """Take back, or ask for it."""
         return self._do("take-back", {}, version, key)
 
     def answer(self, *, accept: bool, key: str | None = None) -> Answer:
-        """Let the other take back, or not."""
         return self._post("take-back/answer", {"accept": accept, "key": key or new_key()})
 
     def rematch(self, key: str | None = None) -> Answer:
-        """Ask for another game, or go to it."""
         return self._post("rematch", {"key": key or new_key(), "secret": True})
 
     def follow(self, after: int | None = None) -> Stream:
-        """Follow the game."""
         return self.client.follow(self.game, after)
 
     def _do(self, what: str, body: dict[str, object], version: int | None, key: str | None) -> Answer:
@@ -60,7 +54,7 @@ class Seat:
 
 
 class Match:
-    """A game between two people, each with a line of their own."""
+    """A game between two clients."""
 
     def __init__(self, server: Server, other: Server, kind: str, **more: object) -> None:
         self.watcher = other.client()
@@ -78,12 +72,10 @@ class Match:
 
     @property
     def now(self) -> Any:  # noqa: ANN401 - JSON is anything
-        """The game as it stands."""
         return self.watcher.read(self.game)
 
     @property
     def room(self) -> Any:  # noqa: ANN401 - JSON is anything
-        """What stands around it."""
         return self.now["room"]
 
     def play(self, *cells: int) -> Answer:
@@ -97,7 +89,6 @@ class Match:
         return answer
 
     def close(self) -> None:
-        """Have all hang up."""
         for client in (self.X.client, self.O.client, self.watcher):
             client.close()
 
@@ -106,7 +97,7 @@ class Match:
 def friends(
     server: Server, other: Server | None = None, kind: str = "friend", **more: object
 ) -> Iterator[Match]:
-    """Have two people sit at a game: Ann, who created it, and Bob, at another server maybe."""
+    """Create a game for Ann, and have Bob join it, at another server maybe."""
     match = Match(server, other or server, kind, **more)
     try:
         yield match
@@ -116,7 +107,7 @@ def friends(
 
 @contextmanager
 def seated(server: Server, kind: str, **more: object) -> Iterator[Seat]:
-    """Have one person create a game; at both seats, if the opponent is to be they themselves."""
+    """Create a game for one client, which has both seats if the opponent is `self`."""
     with server.client() as client:
         seat = client.create(kind, **more)
         client.secret = seat["secrets"][seat["marks"][0]]

@@ -1,4 +1,4 @@
-"""Holds every answer of a server against the OpenAPI document that it serves itself."""
+"""Checks every answer of a server against its own OpenAPI document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ METHODS = ("get", "post")
 
 
 class Agreement:
-    """What the document says, ready to be compared with what is answered."""
+    """The document, ready to be compared with answers."""
 
     def __init__(self, server: Server) -> None:
         with server.client() as client:
@@ -27,18 +27,18 @@ class Agreement:
         self._validators: dict[str, Any] = {}
 
     def __call__(self, method: str, path: str, answer: Answer) -> None:
-        """Complain if an answer is none of those that the document tells."""
+        """Fail if the document doesn't have this answer."""
         operation = self._operation(method, path.partition("?")[0])
         if operation is None:
             return
-        told = operation["responses"].get(str(answer.status))
-        assert told, f"{method} {path}: {answer.status} is not documented: {answer.body!r}"
+        documented = operation["responses"].get(str(answer.status))
+        assert documented, f"{method} {path}: {answer.status} is not documented: {answer.body!r}"
         kind = answer.headers.get_content_type()
-        assert kind in told["content"], f"{method} {path}: {kind} is not documented"
+        assert kind in documented["content"], f"{method} {path}: {kind} is not documented"
         if kind != "text/event-stream":
-            self._validate(told["content"][kind]["schema"], json.loads(answer.body))
+            self._validate(documented["content"][kind]["schema"], json.loads(answer.body))
         if answer.code is not None:
-            assert f"`{answer.code}`" in told["description"], f"{method} {path}: {answer.code}"
+            assert f"`{answer.code}`" in documented["description"], f"{method} {path}: {answer.code}"
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
         for pattern, operations in self._paths:

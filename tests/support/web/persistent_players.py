@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 from noughts import Game, fold
 from noughts.core.codec import decode
 from support.web.serving import Answer, Client, new_key
-from support.web.stream_reader import AGAIN, Place, Reader
+from support.web.stream_reader import RETRY_SECONDS, Address, Reader
 
-RECOVERY = 60.0
+RECOVERY_SECONDS = 60.0
 """How long anything may take, with the server killed meanwhile as often as it is, in seconds."""
 
-LAST = ("gameReady", "playerActive", "gameCompleted")
+LAST_EVENTS = ("gameReady", "playerActive", "gameCompleted")
 """With which events a command ends after which somebody is to move, or nobody any more."""
 
-MOST_GAMES = 10_000
-MOST_TRIES = int(RECOVERY / AGAIN)
+MAX_GAMES = 10_000
+MAX_TRIES = int(RECOVERY_SECONDS / RETRY_SECONDS)
 
 
 class Acknowledged(NamedTuple):
@@ -37,7 +37,7 @@ class Acknowledged(NamedTuple):
     events: list[Any]
 
 
-class Club:
+class Players:
     """All who play, and what they came to."""
 
     def __init__(self) -> None:
@@ -57,7 +57,6 @@ class Club:
             return self._goes_on.setdefault(game, not self.is_enough.is_set())
 
     def count(self, **numbers: int) -> None:
-        """Add to what is told at the end."""
         with self.news:
             self.numbers.update(numbers)
 
@@ -65,13 +64,12 @@ class Club:
         """Wait until so many commands were acknowledged since the beginning."""
         with self.news:
             came = self.news.wait_for(
-                lambda: self.failures or len(self.acknowledged) >= commands, RECOVERY
+                lambda: self.failures or len(self.acknowledged) >= commands, RECOVERY_SECONDS
             )
         self.check()
         assert came, "nobody gets an answer any more"
 
     def check(self) -> None:
-        """Fail as somebody has failed."""
         if self.failures:
             raise self.failures[0]
 
@@ -79,12 +77,14 @@ class Club:
 class Player(Thread):
     """Somebody at a seat: plays a game to its end, then the next at the same table."""
 
-    def __init__(self, club: Club, place: Place, client: Client, seat: Any, chance: Random) -> None:  # noqa: ANN401 - JSON is anything
+    def __init__(
+        self, players: Players, address: Address, client: Client, seat: dict[str, Any], random: Random
+    ) -> None:
         super().__init__(daemon=True)
-        self._club = club
-        self._place = place
+        self._players = players
+        self._address = address
         self._client = client
-        self._chance = chance
+        self._random = random
         self._mark: str = seat["marks"][0]
         self._game: str = seat["id"]
         self._is_alone = any(one["bot"] for one in seat["game"]["room"]["seats"].values())
@@ -94,48 +94,48 @@ class Player(Thread):
     def run(self) -> None:
         """Play until it is enough, and to the end of the game that is on then."""
         try:
-            for _ in range(MOST_GAMES):
+            for _ in range(MAX_GAMES):
                 self._play()
-                if not self._club.goes_on(self._game):
+                if not self._players.goes_on(self._game):
                     break
                 self._game = self._next()
         except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
-            with self._club.news:
-                self._club.failures.append(failure)
-                self._club.has_failed.set()
-                self._club.news.notify_all()
+            with self._players.news:
+                self._players.failures.append(failure)
+                self._players.has_failed.set()
+                self._players.news.notify_all()
         finally:
             self._client.close()
 
     def _play(self) -> None:
         """Play the game to its end; X has somebody who only watches."""
         with ExitStack() as stack:
-            self._reader = stack.enter_context(Reader(self._place, self._game, self._client.secret))
+            self._reader = stack.enter_context(Reader(self._address, self._game, self._client.secret))
             readers = [self._reader]
             if self._mark == "X":
-                readers.append(stack.enter_context(Reader(self._place, self._game)))
+                readers.append(stack.enter_context(Reader(self._address, self._game)))
             version = 0
             while not (game := self._when_wanted(version)).is_over:
                 version = self._act(game)
             for reader in readers:
-                reader.wait_version(self._reader.version, RECOVERY)
-                self._club.count(lines=reader.lines - 1)
-            self._club.readers += readers
+                reader.wait_version(self._reader.version, RECOVERY_SECONDS)
+                self._players.count(lines=reader.connections - 1)
+            self._players.readers += readers
 
     def _when_wanted(self, version: int) -> Game:
         """Wait until it is our turn, after that version, or the game is over."""
         found: list[Game] = []
 
         def is_so(reader: Reader) -> bool:
-            if reader.version < version or reader.events[-1].data["event"] not in LAST:
+            if reader.version < version or reader.events[-1].data["event"] not in LAST_EVENTS:
                 return False  # of what one command led to, some may be on its way still
-            game = fold(decode(told.data) for told in reader.events)
+            game = fold(decode(command.data) for command in reader.events)
             if game is None or not game.is_ready:
                 return False
             found[:] = [game]
             return game.is_over or (game.active is not None and game.active.value == self._mark)
 
-        self._reader.wait(lambda now: now.events and is_so(now), RECOVERY)
+        self._reader.wait(lambda now: now.events and is_so(now), RECOVERY_SECONDS)
         return found[0]
 
     def _act(self, game: Game) -> int:
@@ -143,28 +143,28 @@ class Player(Thread):
         key, version = new_key(), self._reader.version
         body: dict[str, object] = {"version": version, "key": key}
         what = "moves"
-        if self._is_alone and len(game.moves) >= 2 and self._chance.random() < 0.1:
+        if self._is_alone and len(game.moves) >= 2 and self._random.random() < 0.1:
             what = "take-back"
         else:
-            body["cell"] = self._chance.choice([cell for cell in range(9) if cell not in game.moves])
+            body["cell"] = self._random.choice([cell for cell in range(9) if cell not in game.moves])
         answer = self._post(what, body)
         assert answer.status == 200, (answer.status, answer.body, body)
-        told = Acknowledged(self._game, answer.json["version"], key, answer.json["events"])
-        assert told.version == version + len(told.events), "something came between"
-        with self._club.news:
-            self._club.acknowledged.append(told)
-            self._club.news.notify_all()
-        return told.version
+        command = Acknowledged(self._game, answer.json["version"], key, answer.json["events"])
+        assert command.version == version + len(command.events), "something came between"
+        with self._players.news:
+            self._players.acknowledged.append(command)
+            self._players.news.notify_all()
+        return command.version
 
     def _next(self) -> str:
         """Agree with the other on one more game, and return it."""
-        with Reader(self._place, self._game, self._client.secret) as reader:
+        with Reader(self._address, self._game, self._client.secret) as reader:
             for _ in range(10):
                 answer = self._post("rematch", {"key": new_key(), "secret": True})
                 assert answer.status in (200, 201, 202), (answer.status, answer.body)
                 if answer.status != 202:
                     return str(answer.json["id"])
-                reader.wait(lambda now: now.room and self._is_answered(now.room), RECOVERY)
+                reader.wait(lambda now: now.room and self._is_answered(now.room), RECOVERY_SECONDS)
         raise AssertionError("they never agree on another game")
 
     def _is_answered(self, room: Any) -> bool:  # noqa: ANN401 - JSON is anything
@@ -172,12 +172,12 @@ class Player(Thread):
 
     def _post(self, what: str, body: dict[str, object]) -> Answer:
         """Send a command until there is an answer, the same each time."""
-        for number in range(MOST_TRIES):
+        for number in range(MAX_TRIES):
             try:
                 answer = self._client.post(f"/games/{self._game}/{what}", body)
             except (HTTPException, OSError):
-                self._club.count(again=not number)
-                assert not self._club.has_failed.wait(AGAIN), "somebody else has failed"
+                self._players.count(again=not number)
+                assert not self._players.has_failed.wait(RETRY_SECONDS), "somebody else has failed"
             else:
                 if answer.status != 503:
                     return answer

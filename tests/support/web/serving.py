@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse
+from pathlib import Path
 from threading import Condition, Thread
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -85,21 +85,27 @@ class Server:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.is_running:
             self.kill()
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
         return self._process.poll() is None
 
     @property
     def pid(self) -> int:
         """The number of its process: of the one that looks after the others, if there are workers."""
         return self._process.pid
+
+    def workers(self) -> set[int]:
+        """Return the processes that it has started to serve."""
+        found = set()
+        for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            with suppress(OSError):  # one that has just gone
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.add(int(child))
+        return found
 
     def client(self, secret: str | None = None, source: str | None = None) -> Client:
         """Return somebody who asks it things, from another address such as 127.0.0.2 maybe."""
@@ -109,7 +115,7 @@ class Server:
         """Return a connection to it, from another address maybe."""
         return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
 
-    def heard(self) -> bytes:
+    def log(self) -> bytes:
         """Return what it has written to standard error so far."""
         if self._said.closed:
             return self.errors
@@ -150,20 +156,19 @@ class Server:
         self._guard.communicate()
         assert self._process.stdout
         self._process.stdout.close()
-        self.errors = self.heard()
+        self.errors = self.log()
         self._said.close()
 
     def _address(self) -> str:
-        """Wait until it says where it answers."""
         assert self._process.stdout
-        told, until = b"", time.monotonic() + DEADLINE
-        while not told.endswith(b"\n"):
+        output, until = b"", time.monotonic() + DEADLINE
+        while not output.endswith(b"\n"):
             ready, _, _ = select.select([self._process.stdout], [], [], max(0, until - time.monotonic()))
-            assert ready, f"the server does not start: {self.heard()!r}"
+            assert ready, f"the server does not start: {self.log()!r}"
             more = os.read(self._process.stdout.fileno(), 4096)
-            assert more, f"the server has ended: {self.heard()!r}"
-            told += more
-        before, there, url = told.decode().strip().partition("Serving on ")
+            assert more, f"the server has ended: {self.log()!r}"
+            output += more
+        before, there, url = output.decode().strip().partition("Serving on ")
         assert there
         assert not before
         return url
@@ -178,7 +183,6 @@ class Answer(NamedTuple):
 
     @property
     def json(self) -> Any:  # noqa: ANN401 - JSON is anything
-        """What the body says."""
         return json.loads(self.body)
 
     @property
@@ -205,13 +209,10 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Hang up; whoever asks on gets a new line."""
         self._line.close()
 
     def get(self, path: str, **headers: str) -> Answer:
@@ -240,7 +241,6 @@ class Client:
         return answer
 
     def full_path(self, path: str) -> str:
-        """Return the whole path of something."""
         return full_path(path)
 
     def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
@@ -289,12 +289,10 @@ class Client:
         return answer.json
 
     def move(self, game: str, cell: int, version: int, key: str | None = None, **more: object) -> Answer:
-        """Place a mark."""
         body = {"cell": cell, "version": version, "key": key or new_key(), **more}
         return self.post(f"/games/{game}/moves", body)
 
     def read(self, game: str, version: int | None = None) -> Any:  # noqa: ANN401 - JSON is anything
-        """Return a game."""
         answer = self.get(f"/games/{game}" + ("" if version is None else f"?version={version}"))
         assert answer.status == 200, answer.body
         return answer.json
@@ -347,13 +345,10 @@ class Stream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(DEADLINE)
@@ -361,17 +356,14 @@ class Stream:
 
     @property
     def events(self) -> list[Message]:
-        """The game's events that have come."""
         return [message for message in tuple(self.messages) if not message.event]
 
     @property
     def rooms(self) -> list[Any]:
-        """The rooms that have come."""
         return [message.data for message in tuple(self.messages) if message.event == "room"]
 
     @property
     def pings(self) -> list[Message]:
-        """The pings that have come."""
         return [message for message in tuple(self.messages) if message.event == "ping"]
 
     def wait(self, is_so: Callable[[Stream], object]) -> None:
@@ -439,5 +431,4 @@ def full_path(path: str) -> str:
 
 
 def new_key() -> str:
-    """Return a key that nobody has used."""
     return uuid4().hex

@@ -31,7 +31,6 @@ class Simulation:
         self._ran = 0
 
     def after(self, seconds: float, action: Callable[[], object]) -> None:
-        """Have something happen later."""
         self.at(self.now + seconds, action)
 
     def at(self, when: float, action: Callable[[], object]) -> None:
@@ -82,7 +81,6 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return True
 
     def start(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the action returns
-        """Call something inside the loop, now."""
         asyncio._set_running_loop(self)  # noqa: SLF001 - the same
         try:
             return action()

@@ -42,17 +42,9 @@ SILENCE_SECONDS = 25.0
 """How a client behaves, as the page and `noughts join` do."""
 
 FAULTS = (
-    "commit fails, not written",
-    "commit fails, written",
-    "commit hangs",
-    "read fails",
-    "bot fails",
-    "connection cut",
-    "connection mute",
-    "reader stalls",
-    "notification lost",
-    "process killed",
-)
+    "commit fails, not written", "commit fails, written", "commit hangs", "read fails", "bot fails",
+    "connection cut", "connection mute", "reader stalls", "notification lost", "process killed",
+)  # fmt: skip
 
 
 class Cluster:
@@ -75,14 +67,12 @@ class Cluster:
         self._plan_kills()
 
     def is_hit(self, kind: str) -> bool:
-        """Return whether a fault happens here and now."""
         if self.simulation.now >= self.faults_end or self.random.random() >= self._chances.get(kind, 0):
             return False
         self.count(kind)
         return True
 
     def count(self, kind: str) -> None:
-        """Note that a fault has happened."""
         self.faults[kind] += 1
         self.last_fault = self.simulation.now
 
@@ -97,12 +87,11 @@ class Cluster:
         return self.random.choice([0.0, 0.0, 0.0, 0.0005, 0.002, self.random.uniform(0, most)])
 
     def any_process(self) -> Process | None:
-        """Return a process that runs, if there is one."""
         running = [process for process in self.processes if process.is_running]
         return self.random.choice(running) if running else None
 
     def notify(self, writer: Process, names: set[str]) -> None:
-        """Tell the other processes what has changed, sooner or later."""
+        """Notify the other processes of what has changed, sooner or later."""
         for process in self.processes:
             if process is not writer:
                 if self.is_hit("notification lost"):
@@ -111,7 +100,6 @@ class Cluster:
                     self.simulation.after(self.delay(), partial(process.changed, names))
 
     def run(self) -> None:
-        """Run to the end, and check everything."""
         self.simulation.run(self.faults_end)
         for game in self.games:
             game.is_closing = True  # no new rounds
@@ -134,12 +122,11 @@ class Process:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.is_running = False
-        self._lines: dict[Line, None] = {}
+        self._connections: dict[SimulatedConnection, None] = {}
         self._failures: list[dict[str, Any]] = []
         self._missed_turns = 0
 
     def start(self) -> None:
-        """Start, with nothing in memory."""
         cluster, random = self.cluster, Random(self.cluster.random.random())
         self.loop = SimulatedLoop(cluster.simulation)  # type: ignore[abstract]  # the rest is not used
         self._changed: set[str] | None = set()
@@ -174,16 +161,15 @@ class Process:
         self.is_running = True
 
     def kill(self) -> None:
-        """End as a power cut does, and come back."""
         if self.is_running:
             self.cluster.count("process killed")
             self._failures += self.loop.failures
             self._missed_turns += self.app.bots.missed
             self.is_running = False
             self.loop.kill()
-            for line in tuple(self._lines):
-                line.cut()
-            self._lines.clear()
+            for connection in tuple(self._connections):
+                connection.cut()
+            self._connections.clear()
             self.cluster.simulation.after(self.cluster.random.uniform(0.1, 2), self.start)
 
     def _end(self, error: NoughtsError) -> None:
@@ -197,15 +183,13 @@ class Process:
         """Return how many turns of bots only the check has found."""
         return self._missed_turns + self.app.bots.missed * self.is_running
 
-    def connect(self, client: Client) -> Line:
-        """Open a connection."""
-        line = Line(self, client)
-        self._lines[line] = None
-        return line
+    def connect(self, client: Client) -> SimulatedConnection:
+        connection = SimulatedConnection(self, client)
+        self._connections[connection] = None
+        return connection
 
-    def disconnected(self, line: Line) -> None:
-        """Forget a connection."""
-        self._lines.pop(line, None)
+    def disconnected(self, connection: SimulatedConnection) -> None:
+        self._connections.pop(connection, None)
 
     def changed(self, names: set[str] | None) -> None:
         """Note what another process has changed; None for anything."""
@@ -237,7 +221,6 @@ class StoreView:
         return getattr(self._store, name)
 
     def record(self, items: Sequence[Any]) -> None:
-        """Record, and have the others notified."""
         self._store.record(items)
         self._on_write({one.game if isinstance(one, Append) else one.document.name for one in items})
 
@@ -312,7 +295,7 @@ class WritingThread(Threads):
             self._finish(work, done)
 
 
-class Line(asyncio.Transport):
+class SimulatedConnection(asyncio.Transport):
     """A connection between a client and a process, with a network between them."""
 
     def __init__(self, process: Process, client: Client) -> None:
@@ -349,7 +332,6 @@ class Line(asyncio.Transport):
             self._in_loop(self._server_side.pause_writing)
 
     def cut(self) -> None:
-        """Cut it: both ends notice."""
         if not self._is_cut:
             self._is_cut = True
             self._process.disconnected(self)
@@ -426,7 +408,7 @@ class Client:
         self.cluster = cluster
         self.simulation = cluster.simulation
         self.random = cluster.random
-        self.line: Line | None = None
+        self.connection: SimulatedConnection | None = None
         self._parser: httptools.HttpResponseParser | None = None
 
     def open(self) -> bool:
@@ -435,18 +417,16 @@ class Client:
         if process is None:
             return False
         self._parser = httptools.HttpResponseParser(self)
-        self.line = process.connect(self)
+        self.connection = process.connect(self)
         return True
 
-    def received(self, line: Line, data: bytes) -> None:
-        """Read what has come."""
-        if line is self.line and self._parser:
+    def received(self, connection: SimulatedConnection, data: bytes) -> None:
+        if connection is self.connection and self._parser:
             self._parser.feed_data(data)
 
-    def lost(self, line: Line) -> None:
-        """Notice that a connection is gone."""
-        if line is self.line:
-            self.line = None
+    def lost(self, connection: SimulatedConnection) -> None:
+        if connection is self.connection:
+            self.connection = None
             self.on_lost()
 
     def on_lost(self) -> None:
@@ -484,16 +464,16 @@ class Caller(Client):
         self._number += 1
         self._body = b""
         number = self._number
-        if self.line is None and not self.open():
+        if self.connection is None and not self.open():
             self.simulation.after(RETRY_SECONDS, partial(self._again, number))
             return
-        assert self.line
-        self.line.send(self._request)
+        assert self.connection
+        self.connection.send(self._request)
         self.simulation.after(RESPONSE_TIMEOUT_SECONDS, partial(self._again, number))
 
     def _again(self, number: int) -> None:
         if self.is_busy and number == self._number:
-            self.line = None
+            self.connection = None
             self._try()
 
     def on_lost(self) -> None:
@@ -537,15 +517,14 @@ class Subscriber(Client):
         self.connect()
 
     def connect(self) -> None:
-        """Open the stream where it was left."""
         self._number += 1
         self._buffer = b""
         if not self.open():
             self.simulation.after(RECONNECT_SECONDS, self.connect)
             return
-        assert self.line
+        assert self.connection
         secret = f"Authorization: Bearer {self._secret}\r\n" if self._secret else ""
-        self.line.send(
+        self.connection.send(
             f"GET /api/v1/games/{self._match.id}/events HTTP/1.1\r\nHost: x\r\n{secret}"
             f"Last-Event-ID: {len(self.lines)}\r\n\r\n".encode()
         )
@@ -553,16 +532,15 @@ class Subscriber(Client):
         self._watch(self._number)
 
     def _watch(self, number: int) -> None:
-        """Come back after a long silence."""
         if number != self._number:
             return
         silence = self.simulation.now - self._heard
         if silence < SILENCE_SECONDS:
             self.simulation.after(SILENCE_SECONDS - silence + 0.001, partial(self._watch, number))
             return
-        if self.line and not self.line.is_mute and not self.line.is_stalled:
+        if self.connection and not self.connection.is_mute and not self.connection.is_stalled:
             self.cluster.problems.append("a stream was silent without a fault")
-        self.line = None
+        self.connection = None
         self.connect()
 
     def on_lost(self) -> None:
@@ -570,12 +548,12 @@ class Subscriber(Client):
         self.simulation.after(RECONNECT_SECONDS, self._reconnect)
 
     def _reconnect(self) -> None:
-        if self.line is None:
+        if self.connection is None:
             self.connect()
 
     def on_message_complete(self) -> None:
         """Notice that the stream was ended, or refused."""
-        self.line = None
+        self.connection = None
         self.on_lost()
 
     def on_body(self, body: bytes) -> None:
@@ -618,7 +596,6 @@ class Match:
         self._caller.post("/games", body, "", self._created)
 
     def new_key(self) -> str:
-        """Return a key that nobody has used."""
         return f"{self.cluster.random.getrandbits(100):025x}"
 
     def _created(self, status: int, seat: Any) -> None:  # noqa: ANN401 - JSON is anything

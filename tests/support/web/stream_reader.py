@@ -1,4 +1,4 @@
-"""A reader of a game who comes back by themselves, over lines that break anywhere, as a browser does.
+"""Readers of streams that reconnect by themselves, as a browser does; and many readers at once.
 
 The bytes of a line are taken apart here by hand: what is not whole when the line breaks does not count.
 """
@@ -12,37 +12,36 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, Event, Lock, Thread
-from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from support.web.serving import BASE, DEADLINE
 
-Place: TypeAlias = tuple[str, int]
+Address: TypeAlias = tuple[str, int]
 """A host and a port."""
 
-AGAIN = 0.02
+RETRY_SECONDS = 0.02
 """How long a reader waits who was not let in, in seconds."""
 
-MOST_LINES = 100_000
+MAX_CONNECTIONS = 100_000
 """How often one reader comes back: far oftener than any test breaks their line."""
 
 
-SMALLEST = 1024
+SMALL_BUFFER_BYTES = 1024
 """How much a stalled reader's system takes in for them, in bytes; it makes a little more of it."""
 
 
-class Told(NamedTuple):
-    """An event of a game, as a reader was told it."""
+class ReceivedEvent(NamedTuple):
+    """An event of a game, as it came by a stream."""
 
     version: int
     data: Any
 
 
 class Refusal(Exception):
-    """An answer that is no stream."""
+    """An answer that is not a stream."""
 
 
-class Unfolding:
+class EventStreamParser:
     r"""Makes messages of the bytes of an answer in chunks, however they are cut.
 
     >>> unfolding = Unfolding()
@@ -69,7 +68,7 @@ class Unfolding:
 
     @property
     def is_torn(self) -> bool:
-        """Whether there is the beginning of something of which the rest has not come."""
+        """Whether the last message is incomplete."""
         return self._is_begun and bool(self._raw or self._text)
 
     def _begin(self) -> bool:
@@ -98,18 +97,18 @@ def _fields(message: str) -> dict[str, str]:
 
 
 class Reader:
-    """Follows a game until told to stop, over as many lines as it takes, and remembers what came."""
+    """Follows a game until it is stopped, over any number of connections, and keeps what came."""
 
     def __init__(
         self,
-        place: Place,
+        address: Address,
         game: str,
         secret: str | None = None,
         *,
         by_query: bool = False,
         news: Condition | None = None,
     ) -> None:
-        self._place = place
+        self._address = address
         self._by_query = by_query
         self._secret = secret
         self._socket: socket.socket | None = None
@@ -117,15 +116,15 @@ class Reader:
         self._stopped = Event()
         self._news = news or Condition()
         self.game = game
-        self.events: list[Told] = []
+        self.events: list[ReceivedEvent] = []
         """All that came, in the order in which it came."""
         self.room: Any = None
         self.wrong: Counter[str] = Counter()
         """How many events were missed, and how many repeated."""
-        self.lines = 0
+        self.connections = 0
         """How many lines were opened and answered."""
         self.torn = 0
-        """How many of them broke in the middle of what was told."""
+        """How many of them broke in the middle of a message."""
         self.failure: BaseException | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -133,18 +132,14 @@ class Reader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
     def version(self) -> int:
-        """How far this reader is."""
         return self.events[-1].version if self.events else 0
 
     def stop(self) -> None:
-        """Hang up, and come back no more."""
         self._stopped.set()
         with self._lock:
             if self._socket:
@@ -161,18 +156,18 @@ class Reader:
             raise self.failure
         assert is_so(self), f"it never came to {self.game}: {self.version}, {self.room}"
 
-    def wait_version(self, version: int, deadline: float = DEADLINE) -> list[Told]:
+    def wait_version(self, version: int, deadline: float = DEADLINE) -> list[ReceivedEvent]:
         """Wait until the reader is as far as that, and return all that came."""
         self.wait(lambda reader: reader.version >= version, deadline)
         return self.events
 
     def _run(self) -> None:
         try:
-            for _ in range(MOST_LINES):
+            for _ in range(MAX_CONNECTIONS):
                 if self._stopped.is_set():
                     return
                 if not self._follow():
-                    self._stopped.wait(AGAIN)
+                    self._stopped.wait(RETRY_SECONDS)
             assert self._stopped.is_set(), "a reader comes back for ever"
         except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
             with self._news:
@@ -180,19 +175,19 @@ class Reader:
                 self._news.notify_all()
 
     def _follow(self) -> bool:
-        """Follow the game until the line breaks, and tell whether anything was heard."""
-        heard = False
-        unfolding = Unfolding()
+        """Follow the game until the connection breaks; return whether anything came."""
+        has_received = False
+        parser = EventStreamParser()
         try:
-            with socket.create_connection(self._place, DEADLINE) as line:
+            with socket.create_connection(self._address, DEADLINE) as line:
                 with self._lock:
                     self._socket = line
                 try:
                     line.sendall(self._request())
                     while not self._stopped.is_set() and (data := line.recv(65536)):
-                        self.lines += not heard
-                        heard = True
-                        self._take(unfolding.feed(data))
+                        self.connections += not has_received
+                        has_received = True
+                        self._take(parser.feed(data))
                 finally:
                     with self._lock:
                         self._socket = None
@@ -201,8 +196,8 @@ class Reader:
         except Refusal as refusal:
             if "HTTP/1.1 503 " not in str(refusal):
                 raise
-        self.torn += unfolding.is_torn and not self._stopped.is_set()
-        return heard
+        self.torn += parser.is_torn and not self._stopped.is_set()
+        return has_received
 
     def _request(self) -> bytes:
         query = f"?after={self.version}" if self._by_query else ""
@@ -219,26 +214,26 @@ class Reader:
                 if message.get("event") == "room":
                     self.room = json.loads(message["data"])
                 elif "id" in message:
-                    self._note(Told(int(message["id"]), json.loads(message["data"])))
+                    self._note(ReceivedEvent(int(message["id"]), json.loads(message["data"])))
             self._news.notify_all()
 
-    def _note(self, told: Told) -> None:
-        if told.version <= self.version:
+    def _note(self, event: ReceivedEvent) -> None:
+        if event.version <= self.version:
             self.wrong["repeated"] += 1
-        self.wrong["missed"] += max(0, told.version - self.version - 1)
-        self.events.append(told)
+        self.wrong["missed"] += max(0, event.version - self.version - 1)
+        self.events.append(event)
 
 
 class Crowd:
     """So many lines to a game, held open until the `with` block is left."""
 
-    def __init__(self, place: Place, game: str, size: int, *, is_reading: bool) -> None:
+    def __init__(self, address: Address, game: str, size: int, *, is_reading: bool) -> None:
         self._lines: list[socket.socket] = []
         self._selector = selectors.DefaultSelector()
         self._thread = Thread(target=self._read, daemon=True)
         try:
             for _ in range(size):
-                self._lines.append(self._line(place, game, is_reading=is_reading))
+                self._lines.append(self._line(address, game, is_reading=is_reading))
         except BaseException:
             self._close()
             raise
@@ -257,18 +252,17 @@ class Crowd:
             assert not self._thread.is_alive(), "a crowd hangs"
         self._close()
 
-    def _line(self, place: Place, game: str, *, is_reading: bool) -> socket.socket:
+    def _line(self, address: Address, game: str, *, is_reading: bool) -> socket.socket:
         line = socket.socket()
         line.settimeout(DEADLINE)
         if not is_reading:
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALLEST)
-        line.connect(place)
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER_BYTES)
+        line.connect(address)
         line.sendall(f"GET {BASE}/games/{game}/events HTTP/1.1\r\nHost: noughts\r\n\r\n".encode())
         self._selector.register(line, selectors.EVENT_READ)
         return line
 
     def _read(self) -> None:
-        """Read until all lines are closed."""
         while self._selector.get_map():
             for key, _ in self._selector.select(DEADLINE):
                 line = key.fileobj

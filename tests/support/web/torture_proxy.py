@@ -10,7 +10,7 @@ from threading import Lock, Thread
 from typing import Self
 
 from support.web.serving import DEADLINE
-from support.web.stream_reader import Place
+from support.web.stream_reader import Address
 
 MOST_ASKED, MOST_TOLD = 60, 3000
 """After how many bytes of a request, or of an answer, a line is cut at the latest."""
@@ -28,7 +28,7 @@ class CuttingProxy:
     event; some in what the reader asks. After enough cuts the lines are left alone.
     """
 
-    def __init__(self, server: Place, cuts: int, chance: Random) -> None:
+    def __init__(self, server: Address, cuts: int, chance: Random) -> None:
         self._server = server
         self._left = cuts
         self._chance = chance
@@ -36,7 +36,7 @@ class CuttingProxy:
         self._lines: list[_Line] = []
         self.cuts = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.place: Place = self._listener.getsockname()
+        self.place: Address = self._listener.getsockname()
         self._door = Thread(target=self._let_in, daemon=True)
         self._door.start()
 
