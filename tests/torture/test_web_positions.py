@@ -1,9 +1,7 @@
-"""Every position there is, over HTTP: the server answers as the core does.
+"""Every position over HTTP: the server answers as the core does.
 
-The analysis is asked for one position of each of the 765 classes that are alike but for turning and
-mirroring. Positions are also reached by playing: those classes on every fifth game. With
-NOUGHTS_TORTURE=1, both take all 5,478. (What a token leads to on the server is held against the core
-without HTTP, everywhere: see test_placing.py.)
+The analysis is asked for one position of each of the 765 classes of symmetric positions. They are also
+reached by playing, in every fifth game. With NOUGHTS_TORTURE=1, both take all 5,478 positions.
 """
 
 from __future__ import annotations

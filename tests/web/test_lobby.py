@@ -35,8 +35,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     place = tmp_path_factory.mktemp("strict") / "games.db"
     with Server(f"sqlite:{place}", **NO_GRACE) as server:
         yield server
-        assert server.stop() == 0
-        assert b"Traceback" not in server.errors
+        server.stop_cleanly()
 
 
 def listed(client: Client, what: str = "open") -> list[str]:

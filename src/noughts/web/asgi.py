@@ -49,7 +49,7 @@ class AsgiApp:
             await self._live(receive, send)
         elif scope["type"] == "http":
             await self._answer(scope, receive, send)
-        else:  # a websocket: there are none here
+        else:  # a websocket, which is not supported
             await send({"type": "websocket.close", "code": 1000})
 
     async def _live(self, receive: Receive, send: Send) -> None:
@@ -154,7 +154,7 @@ async def _settled(result: Result | Pending[Result]) -> Result:
 
 
 def _drop(result: Result) -> None:
-    """Give back what came too late."""
+    """Close a stream that came too late."""
     if isinstance(result, EventStream):
         result.close()
 

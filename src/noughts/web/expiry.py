@@ -66,7 +66,7 @@ class Expiry:
                 await self.delete_expired()
             except NoughtsError as error:
                 warn("expiry", error)
-            except Exception:  # the next round is another one
+            except Exception:  # go on with the next round
                 log.exception("expiry")
             await asyncio.sleep(ROUND_SECONDS)
 

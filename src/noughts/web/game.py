@@ -169,7 +169,7 @@ class LiveGame:
         return self._room_frame[1]
 
     def first_frames(self, after: int) -> bytes:
-        """Return what a new subscriber gets at once, who has seen the game up to that version."""
+        """Return what a new subscriber gets first, who has seen the game up to that version."""
         missed = (one.frames(after) for one in self.commands if one.next_version > after)
         return b"".join((FIRST_FRAME, self.room_frame(), *missed))
 
@@ -205,7 +205,7 @@ class LiveGame:
 
     @property
     def offer(self) -> RoomOffer | None:
-        """What one player has asked the other, unless the game has gone on since."""
+        """The open offer, unless the game has gone on since."""
         offer = self.room.offer
         return offer if offer and offer.version == self.version else None
 

@@ -336,7 +336,7 @@ class Games:
             return answer
 
     async def _catch_up(self, live: LiveGame, version: int) -> None:
-        """Go on after another process was faster; if none was, the store has lost what we know."""
+        """Read what another process wrote first; if none did, the store has lost what we know."""
         await self.refresh(live)
         if live.version == version:
             self.forget(live)

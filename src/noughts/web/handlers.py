@@ -57,9 +57,9 @@ class Handlers:
         self._creates.spend(request)
         body = request.json(CREATE)
         if (body.opponent == "bot") != (body.bot is not None):
-            raise ApiError("badRequest", "a bot is named if the opponent is a bot, and only then")
+            raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
         if body.other is not None and body.opponent != "self":
-            raise ApiError("badRequest", "the other seat has a name only if both seats are yours")
+            raise ApiError("badRequest", "other is allowed only if both seats are yours")
         key = body.key or self._new_id()
         mark, first = self._choose(body.mark), self._choose(body.first)
         other: MarkName = "O" if mark == "X" else "X"
@@ -265,12 +265,12 @@ def _fingerprint(body: schemas.Create) -> str:
 
 
 def _derived_id(text: str) -> str:
-    """Return a game's id that can be found again from what it was made for."""
+    """Derive a game's id from what the game was created for."""
     return b32encode(sha256(text.encode()).digest()[:16]).decode().rstrip("=").lower()
 
 
 def _log(event: str, live: LiveGame, **more: str) -> None:
-    """Log an event of a game; its id is cut, because the whole of it allows watching."""
+    """Log an event of a game with a part of its id: the whole id would allow watching."""
     log.info(event, extra=details(game=live.id[:SHORT_ID], **more))
 
 

@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
             self._close()
 
     def shut_down(self) -> None:
-        """Close as soon as the request is answered that is being answered."""
+        """Close as soon as the current request is answered."""
         self._is_last = True
         if not self.is_busy and not self._stream:
             self._close()
@@ -175,7 +175,7 @@ class Connection(asyncio.Protocol):
                 return
 
     def _parse(self, data: bytes) -> bytes:
-        """Feed the parser, and return what it is to be fed next after a request for an upgrade."""
+        """Feed the parser; return what to feed next after a request for an upgrade."""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:  # declined by going on as before
@@ -242,7 +242,7 @@ class Connection(asyncio.Protocol):
             return
         self.deadline = None
         if len(self._requests) >= MAX_PIPELINED:
-            self._abort()  # it asks on and on, and doesn't wait for answers
+            self._abort()  # it sends more and more, and doesn't wait for answers
             return
         parser, url = self._parser, self._url
         if not parser.should_keep_alive() or parser.get_http_version() != "1.1":

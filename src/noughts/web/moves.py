@@ -31,7 +31,7 @@ REPLY = msgspec.json.Decoder(schemas.TakeBackReply)
 
 
 class MoveHandlers:
-    """Judges commands and has them recorded."""
+    """Judges commands, and records what they lead to."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class MoveHandlers:
         self._limit.spend(request)
         body = request.json(MOVE)
         live = self._games.known(request.id)
-        # Most moves are plain: then nothing has to be waited for but the commit, and no task is needed.
+        # Most moves only wait for the commit, and need no task.
         if live and live.game.is_ready and not live.is_busy and not live.is_stale:
             mark = live.seat(live.room.held(request.secrets()), body.mark)
             if mark and (pending := self._record(request, body, live, mark)):
@@ -96,7 +96,7 @@ class MoveHandlers:
         return await self._act(live, TOKENS[mark, body.cell], body.version, body.key)
 
     async def resign(self, request: Request) -> Response:
-        """Give the game up."""
+        """Resign."""
         body = request.json(ACTION)
         live, mark = await self._seats.find(request, body.mark)
         return await self._act(live, Resign(Mark(mark)), body.version, body.key)

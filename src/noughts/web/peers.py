@@ -254,7 +254,7 @@ class Presence:
 
 
 class Follower:
-    """Applies what other processes write, and so passes it on to the streams of this one."""
+    """Applies what other processes write, which sends it to the streams of this one."""
 
     def __init__(self, games: Games, presence: Presence, on_lost: Callable[[StoreLost], None]) -> None:
         self._games = games
@@ -325,4 +325,4 @@ class Follower:
 
 
 def _ignore(_name: str, _error: CorruptStore) -> None:
-    """Pass over a damaged document: it is reported where it is needed."""
+    """Skip a damaged document: it is reported where it is needed."""

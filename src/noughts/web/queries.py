@@ -121,7 +121,7 @@ class Queries:
         if first not in MARKS:
             raise ApiError("badRequest", f"first is X or O, not {quoted(first)}")
         if ("board" in parameters) == ("moves" in parameters):
-            raise ApiError("badRequest", "either board is given or moves, such as moves=519")
+            raise ApiError("badRequest", "give either board or moves, such as moves=519")
         if "board" in parameters:
             work = self._thinkers.run(lambda: analysis.position(parameters["board"], first))
         else:

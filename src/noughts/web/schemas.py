@@ -91,7 +91,7 @@ class Action(RequestBody, frozen=True, kw_only=True):
 
 
 class TakeBackReply(RequestBody, frozen=True, kw_only=True):
-    """Let the opponent take back, or not."""
+    """Allow the opponent to take back, or refuse."""
 
     accept: bool
     key: Key
@@ -109,14 +109,14 @@ class ResponseBody(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Offer(ResponseBody, frozen=True, kw_only=True):
-    """Something that waits for the opponent's answer."""
+    """An offer that waits for the opponent's answer."""
 
     kind: Literal["takeBack", "rematch"]
     mark: MarkName
 
 
 class Seat(ResponseBody, frozen=True, kw_only=True):
-    """Who sits there."""
+    """A seat, and who has it."""
 
     name: str | None
     bot: str | None
@@ -132,7 +132,7 @@ class Seats(ResponseBody, frozen=True, kw_only=True):
 
 
 class Score(ResponseBody, frozen=True, kw_only=True):
-    """How the games before this one ended."""
+    """The score before this game."""
 
     X: int = 0
     O: int = 0
@@ -178,7 +178,7 @@ class Moved(ResponseBody, frozen=True, kw_only=True):
 
 
 class Seated(ResponseBody, frozen=True, kw_only=True):
-    """A seat of yours."""
+    """Your seat in a game."""
 
     id: str
     marks: list[MarkName]
@@ -233,13 +233,13 @@ class Bot(ResponseBody, frozen=True, kw_only=True):
 
 
 class Bots(ResponseBody, frozen=True, kw_only=True):
-    """The bots there are."""
+    """The bots of the server."""
 
     bots: list[Bot]
 
 
 class Prospect(ResponseBody, frozen=True, kw_only=True):
-    """What a position or a move is worth, and how many moves off the end is."""
+    """What a position or a move is worth, and how many moves away the end is."""
 
     result: Literal["win", "draw", "loss"]
     distance: int
@@ -256,7 +256,7 @@ class Reason(ResponseBody, frozen=True, kw_only=True):
 
 
 class Advice(ResponseBody, frozen=True, kw_only=True):
-    """What is to be said of a move."""
+    """Advice on a move."""
 
     mark: MarkName
     cell: Cell
@@ -268,7 +268,7 @@ class Advice(ResponseBody, frozen=True, kw_only=True):
 
 
 class Review(ResponseBody, frozen=True, kw_only=True):
-    """What is to be said of a game; moves are numbered from 1."""
+    """A review of a game; moves are numbered from 1."""
 
     moves: list[Advice]
     standing: Prospect
@@ -289,6 +289,6 @@ class Analysis(ResponseBody, frozen=True, kw_only=True):
 
 
 class Health(ResponseBody, frozen=True, kw_only=True):
-    """That the server answers."""
+    """The server answers."""
 
     status: Literal["ok"] = "ok"

@@ -1,4 +1,4 @@
-"""Whose seat a request is for."""
+"""Access to seats: which seat a request is for."""
 
 from __future__ import annotations
 

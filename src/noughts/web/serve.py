@@ -37,13 +37,13 @@ once, so that all get work.
 """
 
 RESTART_SECONDS = 1.0
-"""How long to wait before a worker is replaced that has never started."""
+"""How long to wait before replacing a worker that has never started."""
 
 RESERVED_DESCRIPTORS = 64
 """Kept free of connections: for the store, and for tools that inspect the process."""
 
 STARTED = "started"
-"""What a worker reports, or what has failed."""
+"""What a worker reports when it serves; else it reports an error."""
 
 
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
@@ -253,7 +253,7 @@ class Workers:
 
 
 def _report(pipe: Pipe) -> str | None:
-    """Return what a worker says, if it says anything."""
+    """Return the report of a worker, if there is one."""
     try:
         found: str | None = pipe.recv() if pipe.poll() else None
     except EOFError:

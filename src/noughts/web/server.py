@@ -73,9 +73,7 @@ class Server:
         self._per_address[address] += 1
         most, here = self._max_per_address, self._per_address[address]
         if self._max_connections and len(self._connections) > self._max_connections:
-            refusal = ApiError(
-                "tooBusy", "the server has as many connections as it can hold", retry_after=5
-            )
+            refusal = ApiError("tooBusy", "too many connections are open at this server", retry_after=5)
         elif most and here > most and not self.app.proxies & {bare, "*"}:
             refusal = ApiError("tooMany", f"one address may have {most} connections", retry_after=5)
         else:

@@ -64,7 +64,7 @@ class EventStream:
             transport.end()
 
     def close(self) -> None:
-        """Forget the subscriber: its connection is gone, or was before the stream could start."""
+        """Forget the subscriber: its connection is gone, maybe before the stream has started."""
         if not self._is_closed:
             self._is_closed = True
             self._transport = None
@@ -120,10 +120,10 @@ class Streams:
     ) -> EventStream:
         address = network(request.address)
         if self._max_streams and len(self._open) >= self._max_streams:
-            raise ApiError("tooBusy", "the server has as many readers as it can hold", retry_after=5)
+            raise ApiError("tooBusy", "too many streams are open at this server", retry_after=5)
         most = self._max_per_address
         if most and self._per_address[address] >= most:
-            raise ApiError("tooMany", f"one address may follow {most} games at once", retry_after=5)
+            raise ApiError("tooMany", f"one address may have {most} streams", retry_after=5)
         stream = EventStream(self, live, marks, address, after)
         self._count += 1
         self._open[stream] = self._count % PING_SECONDS

@@ -125,6 +125,11 @@ class Server:
         """Ask it to stop, wait until it has, and return its exit code."""
         return self.end(signal.SIGTERM, deadline)
 
+    def stop_cleanly(self) -> None:
+        """Stop it, and check that it ends in order."""
+        assert self.stop() == 0
+        assert b"Traceback" not in self.errors
+
     def kill(self) -> int:
         """End it as a power cut would, and its workers with it."""
         return self.end(signal.SIGKILL)
