@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from noughts import errors
 from noughts.core.player import LONGEST_NAME
-from noughts.web import http
+from noughts.web import http, server
 from noughts.web.games import MAX_EVENTS
 from noughts.web.metrics import HELP
 from noughts.web.problems import CODES
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, variable
-from support.web.documented import DOCS, served
+from support.web.serving_docs import DOCS, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,7 @@ def limits() -> str:
         ("idle connection", f"{http.IDLE_TIMEOUT_SECONDS:g} s", "closed"),
         ("requests sent ahead", str(http.MAX_PIPELINED), "closed"),
         ("unsent data for a slow reader", f"{http.MAX_UNSENT_BYTES // 1024} KiB", "closed"),
-        ("unacknowledged data", f"{http.UNACKNOWLEDGED_MS // 1000} s", "closed"),
+        ("unacknowledged data", f"{server.UNACKNOWLEDGED_MS // 1000} s", "closed"),
     ]
     return _table(("what", "most", "beyond it"), rows)
 

@@ -30,8 +30,8 @@ ELSEWHERE = "…"
 
 
 def test_the_page_has_every_operation() -> None:
-    """With what may be said, and what is answered; the document beside them."""
-    told = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## Operations")}
+    """With its parameters and answers."""
+    documented = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## Operations")}
     expected = {}
     for operation in OPERATIONS:
         answers = ", ".join(f"{status} {kind.__name__}" for status, kind in operation.answers.items())
@@ -41,9 +41,9 @@ def test_the_page_has_every_operation() -> None:
             names |= {field.name for field in msgspec.structs.fields(operation.body)}
         expected[f"{operation.method} {operation.path}"] = (names, answers)
 
-    del told["GET /openapi.json"]
+    del documented["GET /openapi.json"]
 
-    assert told == expected
+    assert documented == expected
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_the_page_has_every_operation() -> None:
 )
 def test_the_page_has_every_field_of_an_answer(kind: type[msgspec.Struct]) -> None:
     """In the order in which they come."""
-    told = [code(row[0])[0] for row in rows(API, f"### {kind.__name__}")]
+    documented = [code(row[0])[0] for row in rows(API, f"### {kind.__name__}")]
 
-    assert told == [field.name for field in msgspec.structs.fields(kind)]
+    assert documented == [field.name for field in msgspec.structs.fields(kind)]
 
 
 def steps() -> Iterator[tuple[str, str, str]]:
@@ -76,7 +76,7 @@ def steps() -> Iterator[tuple[str, str, str]]:
 
 
 def agree(shown: object, real: object, kept: dict[str, str]) -> bool:
-    """Tell whether an answer is as it is shown; what is to be kept is kept, and the same ever after."""
+    """Return whether an answer is as shown; `$NAME` is bound to its first value, and compared later."""
     if shown == ELSEWHERE:
         return True
     if isinstance(shown, str) and shown.startswith("$"):
@@ -128,7 +128,7 @@ def parsed(line: str) -> tuple[str, Any]:
     return name, json.loads(value) if name == "data" else value
 
 
-def test_the_examples_of_the_page_do_what_it_says(server: Server, curls: dict[str, str]) -> None:
+def test_the_examples_of_the_page_work(server: Server, curls: dict[str, str]) -> None:
     """Each as it stands there, by a real shell, one after the other."""
     for path in curls.values():
         kept: dict[str, str] = {}

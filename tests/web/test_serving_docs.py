@@ -22,20 +22,19 @@ SERVING = (DOCS / "serving.md").read_text()
 
 def test_the_table_has_every_variable_and_no_other() -> None:
     """Also those that are not settings of the application."""
-    told = [name for row in rows(SERVING, "## Settings") for name in code(row[0]) if "_" in name]
+    documented = [name for row in rows(SERVING, "## Settings") for name in code(row[0]) if "_" in name]
 
-    assert len(told) == len(set(told))
-    assert set(told) == known_names()
+    assert len(documented) == len(set(documented))
+    assert set(documented) == known_names()
 
 
 def test_the_table_has_every_option_and_no_other() -> None:
-    """Each next to a variable."""
     offered = set(re.findall(r"--[a-z-]+", run_noughts("serve", "--help").stdout)) - {"--help"}
 
-    told = [code(row[0]) for row in rows(SERVING, "## Settings") if row[0].startswith("`--")]
+    documented = [code(row[0]) for row in rows(SERVING, "## Settings") if row[0].startswith("`--")]
 
-    assert {option for option, _ in told} == offered
-    assert all(name.startswith(f"NOUGHTS_{option[2:].upper()}") for option, name in told)
+    assert {option for option, _ in documented} == offered
+    assert all(name.startswith(f"NOUGHTS_{option[2:].upper()}") for option, name in documented)
 
 
 def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
@@ -50,38 +49,37 @@ def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
     assert PING_SECONDS == 15
 
 
-def test_no_page_and_no_example_names_a_setting_that_is_none() -> None:
-    """A name with a slip in it would be passed over in silence."""
+def test_pages_and_examples_name_only_settings_that_exist() -> None:
+    """A misspelt name would be ignored silently."""
     for file in (*DOCS.glob("*.md"), *EXAMPLES.iterdir()):
         assert named(file.read_text()) <= known_names(), file.name
 
 
 def test_the_page_has_every_number_that_is_counted(server: Server) -> None:
-    """With its kind, as the server itself tells it."""
+    """With its kind."""
     with server.client() as client:
         text = client.get("//metrics").body.decode()
 
-    told = {
+    documented = {
         (name, kind)
         for kind, names in re.findall(r"^- (counter|gauge)s: (.*)$", SERVING, re.MULTILINE)
         for name in code(names)
     }
 
-    assert told == set(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
+    assert documented == set(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_server_leaves_with_the_code_that_the_page_says(
     store: str, how: signal.Signals, code: int
 ) -> None:
-    """When it is told to stop."""
     with Server(store) as server:
         assert server.end(how) == code
     assert all(f"\n|{one}|" in SERVING for one in (0, 1, 2, 130))
 
 
 def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
-    """The commands of the page, with a server that runs: whoever sat at a game sits at the copy."""
+    """The commands of the page work while the server runs, and the copy has the seats."""
     lines = [line for line in re.findall(r"^noughts store .*$", SERVING, re.MULTILINE) if line]
     assert len(lines) == 2
     with Server(store) as server, server.client() as client:
@@ -100,7 +98,6 @@ def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:[A-Z_]+=\S+ )*noughts serve.*$", SERVING, re.MULTILINE))
 def test_a_command_line_of_the_page_is_one(line: str) -> None:
-    """With settings in front that can be."""
     words = shlex.split(line)
     start = words.index("noughts")
     settings = dict(word.split("=", 1) for word in words[:start])
