@@ -29,7 +29,7 @@ Record: TypeAlias = Callable[[str, object], None]
 TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 REQUESTS = 100_000 if TORTURE else 1_000
 PARTS, ATTACKERS = 10, 2
-"""So many parts, one after the other, each by so many at the same time."""
+"""Parts, one after the other, and attackers at the same time."""
 
 WARM_PARTS = 7
 """After how many parts the server remembers as much as it ever will: from then on memory is flat."""
@@ -38,7 +38,7 @@ TARGET_REQUESTS = 250
 """After how many requests another game is attacked."""
 
 MAX_OPEN = 40
-"""How many lines each leaves open, with half a request on them, or none."""
+"""Connections that each attacker leaves open."""
 
 MAX_GROWTH_KB = 5_000
 """In kB."""
@@ -50,7 +50,7 @@ FLOODS, FLOOD_SIZE = (20, 1000) if TORTURE else (3, 50)
 """How many ask without end, and how many thousand requests each would send."""
 
 CLOSE_SECONDS = 15.0
-"""When all lines have to be closed on which nothing whole has come; the server's is 10 s."""
+"""When all connections without a complete request must be closed; the server's own limit is 10 s."""
 
 POST = b"POST /api/v1/games HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
@@ -66,7 +66,7 @@ SLOW = "{slow} requests that never come whole: {closed} connections closed by th
 def test_hostile_requests_are_refused_and_nothing_else_happens(
     store_url: str, record_property: Record
 ) -> None:
-    """Whatever is sent, the server lives, says nothing of a fault, takes up no more, and games go on."""
+    """The server answers without 5xx, its memory doesn't grow, and games go on."""
     with (
         tally(record_property, FIGURE) as numbers,
         Server(store_url, NOUGHTS_CACHED_GAMES="64") as server,
@@ -96,7 +96,7 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
 def test_floods_of_requests_do_not_fill_memory(
     store_url: str, before: str, record_property: Record
 ) -> None:
-    """Requests that wait for the answer to another take up memory: on one line only so many may wait."""
+    """The number of requests that may wait on a connection is limited."""
     with (
         tally(record_property, FLOOD) as numbers,
         Server(store_url) as server,
@@ -161,7 +161,7 @@ SLOW_REQUESTS = {
 @pytest.mark.torture
 @pytest.mark.waits
 def test_incomplete_requests_time_out(store_url: str, record_property: Record) -> None:
-    """However slowly they come, and whatever part of them is missing: the server closes the line."""
+    """Whatever part is missing, the server closes the connection."""
     with (
         tally(record_property, SLOW) as numbers,
         Server(store_url) as server,
@@ -233,7 +233,7 @@ def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
 
 
 def _play(server: Server, cells: Sequence[int]) -> None:
-    """Play a whole game as people do, with somebody who watches."""
+    """Play a whole game, with a spectator."""
     with friends(server) as match, Reader((server.host, server.port), match.game) as reader:
         match.play(*cells)
         now = match.now

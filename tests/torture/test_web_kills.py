@@ -1,4 +1,4 @@
-"""The server is killed while people play, again and again, and nobody loses anything."""
+"""The server is killed again and again while clients play, and nothing is lost."""
 
 from __future__ import annotations
 

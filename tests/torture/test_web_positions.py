@@ -47,7 +47,6 @@ parts = pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.torture
 @parts
 def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -> None:
-    """What each is worth, who is to move, what each move is worth, and all of it in words."""
     boards = {_label(board): board for board in reachable(Mark.X)}
     assert len(boards) == (5478 if TORTURE else 765)
 

@@ -33,7 +33,7 @@ def run(seed: int) -> Cluster:
 def test_everybody_gets_on_once_the_faults_are_over(
     part: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """Nothing acknowledged is lost, nothing refused is recorded, nobody waits for ever."""
+    """Nothing acknowledged is lost, nothing refused is recorded, no client waits for ever."""
     for seed in range(part, SEEDS, PARTS):
         cluster = run(seed)
         faults = {kind.replace(" ", "_").replace(",", ""): cluster.faults[kind] for kind in FAULTS}

@@ -1,4 +1,4 @@
-"""Readers who never read: they take up next to nothing, are dropped soon, and disturb nobody."""
+"""Readers that never read take little memory, are dropped soon, and don't affect others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 READERS = 100 if TORTURE else 10
 GAMES = 5 if TORTURE else 1
 ROUNDS = 120
-"""Half as much again as it takes until a reader who never reads is too slow."""
+"""Half as much again as it takes until such a reader is too slow."""
 
 LONG = 250
 """How many events a game has when nothing can be taken back any more soon."""
@@ -52,7 +52,7 @@ QUIET = (
 
 @pytest.mark.torture
 def test_readers_who_never_read_are_dropped(store_url: str, record_property: Record) -> None:
-    """The same games are played with as many readers who read, first: the server hardly needs more."""
+    """The memory is compared with the same games and readers that read."""
     with (
         tally(record_property, FIGURE) as numbers,
         Server(store_url, NOUGHTS_CACHED_GAMES=str(GAMES)) as server,
@@ -76,7 +76,7 @@ def test_readers_who_never_read_are_dropped(store_url: str, record_property: Rec
 @pytest.mark.torture
 @pytest.mark.waits
 def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_property: Record) -> None:
-    """A reader who stopped reading is gone in time, though the game went quiet after that."""
+    """A reader that stopped reading is dropped in time, even if the game is quiet."""
     with (
         tally(record_property, QUIET) as numbers,
         Server(store_url) as server,
@@ -134,7 +134,7 @@ def _play_before(
 
 
 def _busy(match: Match, rounds: int) -> None:
-    """Place a token, ask whether it may be taken back, and take it back: events, and news of the room.
+    """Place a token, offer to take it back, and take it back.
 
     When the game has become long it is asked for and not given.
     """

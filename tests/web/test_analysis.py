@@ -10,7 +10,7 @@ from support.web.serving import Server
 
 
 def test_the_analysis_depends_on_who_started(quick: Server) -> None:
-    """The same board is another position when O has started: one in twenty is asked for."""
+    """The same board is another position if O has started; one in twenty is checked."""
     with quick.client() as client:
         for board in islice(reachable(Mark.O), 0, None, 20):
             found = client.get(f"/analysis?board={board}&first=O").json
@@ -39,7 +39,7 @@ def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
 
 
 def test_a_whole_game_is_reviewed(quick: Server) -> None:
-    """The digits of a game lead to its position, and to what is to be said of each move."""
+    """The moves lead to the position, and to advice on each move."""
     with quick.client() as client:
         found = client.get("/analysis?moves=5162").json
         started = client.get("/analysis?moves=5&first=O").json

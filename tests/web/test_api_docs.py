@@ -1,4 +1,4 @@
-"""What docs/api.md says of the API is held against it, and its examples are run."""
+"""docs/api.md agrees with the API, and its examples work."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def curls(tmp_path: Path) -> dict[str, str]:
 
 
 def follow(command: str, names: dict[str, str], lines: int) -> list[str]:
-    """Run a command that never ends until so many lines have come, and return them."""
+    """Run a command until it has printed a number of lines, and return them."""
     with subprocess.Popen(
         ["/bin/sh", "-c", f"exec {command}"], env=names, stdout=subprocess.PIPE, text=True
     ) as running:
@@ -123,7 +123,7 @@ def follow(command: str, names: dict[str, str], lines: int) -> list[str]:
 
 
 def parsed(line: str) -> tuple[str, Any]:
-    """Return a line of a stream: its field, and what it says, as data if it is that."""
+    """Return the field and the value of a line of a stream; data is decoded."""
     name, _, value = line.partition(": ")
     return name, json.loads(value) if name == "data" else value
 

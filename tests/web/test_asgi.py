@@ -56,7 +56,7 @@ class Address:
 
 
 class PrefixedClient(Client):
-    """Somebody who asks an application that is mounted."""
+    """A client of a mounted application."""
 
     prefix = ""
 
@@ -171,7 +171,7 @@ def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Browsers ask for the quoted one; and a prefix may be anybody's choice."""
+    """Browsers request the quoted one."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
     start = await answer(
         create_app(),

@@ -107,7 +107,7 @@ def test_who_joins_again_keeps_the_name_in_the_record(client: Client) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_request_for_a_game_is_refused(client: Client, body: object) -> None:
-    """A field that nobody knows is refused, and so is what does not fit."""
+    """Unknown fields and fields that don't fit together are refused."""
     refused = client.post("/games", body)
 
     assert (refused.status, refused.code) == (400, "badRequest")
@@ -152,7 +152,6 @@ def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
     ],
 )
 def test_an_invalid_move_is_refused(server: Server, change: dict[str, object], code: str) -> None:
-    """Each with the code that says why; nothing is placed."""
     with seated(server, "self") as both:
         body = {"cell": 4, "version": 5, "key": new_key(), **change}
 
@@ -162,13 +161,12 @@ def test_an_invalid_move_is_refused(server: Server, change: dict[str, object], c
         assert both.version == 5
 
 
-def test_a_body_of_the_right_size_is_read_however_it_comes(server: Server) -> None:
+def test_a_body_of_the_right_size_is_read_however_it_comes(client: Client) -> None:
     """4,096 bytes are taken, with spaces; one more is too many, with its length and without."""
-    with server.client() as client:
-        filling = json.dumps({"opponent": "self", "secret": True})
-        most = filling.encode() + b" " * (4096 - len(filling))
+    filling = json.dumps({"opponent": "self", "secret": True})
+    most = filling.encode() + b" " * (4096 - len(filling))
 
-        for body, status in ((most, 201), (most + b" ", 413), (most + b" " * 100_000, 413)):
-            whole = client.ask("POST", "/games", body, content_type="application/json")
-            assert whole.status == status
-            assert whole.status == 201 or whole.code == "tooLarge"
+    for body, status in ((most, 201), (most + b" ", 413), (most + b" " * 100_000, 413)):
+        whole = client.ask("POST", "/games", body, content_type="application/json")
+        assert whole.status == status
+        assert whole.status == 201 or whole.code == "tooLarge"

@@ -1,4 +1,4 @@
-"""Bots at a server: none forgets that it is its turn, whatever happens around it or in its own code.
+"""Bots move when it is their turn, whatever fails.
 
 The games and the bots are real. The store and the threads take no time here, only turns of the event
 loop, so that every order of events can be tried.
@@ -81,7 +81,7 @@ class Desk:
             await asyncio.sleep(0)
 
     async def check(self, seconds: int) -> None:
-        """Have so many seconds pass, with a check in each."""
+        """Let seconds pass, with a check in each."""
         for _ in range(seconds):
             skip(1)
             await self.bots.check()
@@ -97,7 +97,7 @@ async def create(games: Games, bot: str) -> LiveGame:
 
 @pytest.mark.parametrize("loop_turns", range(10))
 def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
-    """The person moves so many turns of the loop after the bot's own move was recorded."""
+    """The person moves a number of loop turns after the bot's own move was recorded."""
 
     async def play() -> list[Cell]:
         desk = Desk()
@@ -164,7 +164,7 @@ def test_a_bot_that_always_fails_is_asked_now_and_then(
 
 @pytest.mark.parametrize("failures", [1, 50])
 def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> None:
-    """However often it has failed: who opens the game does not wait for the check."""
+    """A new stream starts the bot without waiting for the check."""
 
     async def play() -> tuple[list[Cell], list[Cell]]:
         desk = Desk(RuntimeError("out of order") for _ in range(failures))
@@ -199,7 +199,6 @@ def test_a_missed_turn_is_found_by_the_check(games: int, caplog: pytest.LogCaptu
 
 
 async def test_a_server_checks_by_itself() -> None:
-    """A turn that nobody started is found while the server runs, and nothing is asked of it."""
     async with open_app() as app:
         moved = asyncio.Event()
         app.games.on_change = lambda live: moved.set() if live.game.moves else None

@@ -62,7 +62,7 @@ class Wire(asyncio.Transport):
         """Do nothing: the tests send what they like."""
 
     def resume_reading(self) -> None:
-        """Do nothing, likewise."""
+        """Do nothing."""
 
     def get_extra_info(self, name: str, default: object = None) -> Any:  # noqa: ANN401 - as the base has it
         return (self._peer, 1) if name == "peername" else default
@@ -130,7 +130,7 @@ async def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
     ],
 )
 async def test_a_body_of_unknown_length_is_refused_with_an_upgrade(framing: bytes, method: bytes) -> None:
-    """In a sentence, and the connection is closed: nobody knows where the next request begins."""
+    """And the connection is closed: it is unknown where the next request begins."""
     async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(method + b" / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + framing + b"\r\n\r\n" + HEALTH)
@@ -140,7 +140,7 @@ async def test_a_body_of_unknown_length_is_refused_with_an_upgrade(framing: byte
 
 
 async def test_trailers_are_not_headers() -> None:
-    """Nobody chooses an address or a secret after the head."""
+    """An address or a secret counts only in the head."""
     async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(CREATE + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -244,7 +244,7 @@ async def test_data_while_a_stream_is_opened_ends_the_connection() -> None:
 
 @pytest.mark.parametrize("proxy", ["::1", "2001:DB8::7", "192.0.2.1"])
 async def test_a_proxy_may_have_any_number_of_connections(proxy: str) -> None:
-    """All visitors come through it, by whichever kind of address."""
+    """All visitors come through it."""
     async with serve(proxy=proxy, connections_per_address=1) as server:
         for _ in range(3):
             wire = Wire(server, proxy.lower())

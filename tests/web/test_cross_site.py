@@ -52,7 +52,7 @@ def test_a_browser_that_says_it_comes_from_elsewhere_is_refused(client: Client, 
 
 
 def test_our_own_page_is_accepted(server: Server, client: Client) -> None:
-    """With its origin, however it is written, and from an address that was typed in."""
+    """With its origin in any case, and without an origin."""
     for headers in (
         {"origin": server.url},
         {"origin": server.url.upper()},
@@ -137,7 +137,6 @@ def test_getting_something_changes_nothing(server: Server) -> None:
 
 
 def test_other_sites_cannot_read_answers(server: Server) -> None:
-    """No answer lets another origin read it, whatever the request says."""
     with seated(server, "self") as both:
         for method, path in (
             ("GET", f"/games/{both.game}"),

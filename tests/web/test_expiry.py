@@ -161,7 +161,7 @@ async def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, 
 
 
 async def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
-    """However long nobody comes; with another setting the same game expires."""
+    """With another setting the same game expires."""
     async with open_app(store, expire_days=0) as app:
         await begin(app)
         clock.skip(days=10_000)
@@ -186,7 +186,7 @@ async def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store:
 async def test_a_game_expires_once_at_two_processes(
     clock: FakeWallClock, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The one that comes too late finds no game, and says nothing."""
+    """The slower one finds no game, and logs nothing."""
     async with open_app(store) as one, open_app(store) as other:
         await begin(one)
         await other.games.find(GAME)
@@ -263,7 +263,7 @@ async def test_a_damaged_game_stops_no_other(
 async def test_documents_that_are_not_rooms_are_skipped(
     clock: FakeWallClock, store: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Such as what processes write about who is there, and rooms without a game."""
+    """Such as presence, and rooms without a game."""
     async with open_app(store, shared=1) as app:
         app.games.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
         app.games.store.write_document("process-abc", "0", expected=0)
@@ -279,7 +279,7 @@ async def test_documents_that_are_not_rooms_are_skipped(
 async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search ends at the first room that somebody was at."""
+    """The search ends at the first room that was used lately."""
     monkeypatch.setattr("noughts.web.expiry.PAGE_SIZE", 2)
     read: list[str] = []
 
@@ -366,7 +366,7 @@ def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.Monkey
 
 
 def put(store: EventStore, game: str, *, days: int) -> None:
-    """Put a game where a server finds it, created so many days ago, and not touched since."""
+    """Store a game that was created days ago, and not used since."""
     at = wall_clock() - days * DAY_MS
     room = msgspec.structs.replace(new_room(), created=at)
     write = Write(game, write_room(room), expected=0)
@@ -401,7 +401,6 @@ def test_a_server_deletes_what_has_expired(store: str) -> None:
 
 @pytest.mark.parametrize("is_followed", [False, True])
 def test_a_server_notes_its_readers(store: str, is_followed: bool) -> None:  # noqa: FBT001 - a parameter
-    """Those who ask for the game once, and those who follow it."""
     with open_store(store) as kept:
         put(kept, GAME, days=30)
         before = wall_clock()

@@ -99,17 +99,16 @@ def test_with_both_seats_a_mark_can_be_named(server: Server) -> None:
         assert both.client.read(both.game)["winner"] == "O"
 
 
-def test_each_of_two_secrets_opens_one_seat(server: Server) -> None:
+def test_each_of_two_secrets_opens_one_seat(client: Client) -> None:
     """A program that plays both names the seat by the secret that it sends."""
-    with server.client() as client:
-        seat = client.create("self")
-        for mark, cell in (("O", None), ("X", 0), ("O", 4)):
-            client.secret = seat["secrets"][mark]
-            version = client.read(seat["id"])["version"]
-            if cell is None:
-                assert client.move(seat["id"], 0, version).code == "notYourTurn"
-            else:
-                assert client.move(seat["id"], cell, version).status == 200
+    seat = client.create("self")
+    for mark, cell in (("O", None), ("X", 0), ("O", 4)):
+        client.secret = seat["secrets"][mark]
+        version = client.read(seat["id"])["version"]
+        if cell is None:
+            assert client.move(seat["id"], 0, version).code == "notYourTurn"
+        else:
+            assert client.move(seat["id"], cell, version).status == 200
 
 
 @pytest.mark.parametrize("policy", BUILT_IN)
@@ -137,7 +136,7 @@ def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> 
 
 @pytest.mark.parametrize(("kind", "more"), [("bot", {"bot": "club"}), ("self", {"other": "Bob"})])
 def test_both_join_before_the_game_is_ready(server: Server, kind: str, more: dict[str, str]) -> None:
-    """A game whose players are known when it is created says who they are first."""
+    """If the players are known when it is created."""
     with seated(server, kind, name="Ann", mark="X", **more) as person:
         names = [event["event"] for event in person.client.read(person.game)["events"]]
 
@@ -262,7 +261,7 @@ def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
 
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 def test_a_game_whose_creator_has_resigned_cannot_be_joined(server: Server, kind: str) -> None:
-    """Who resigns before anybody has joined ends the game; the seat stays free."""
+    """The seat stays free."""
     with server.client() as ann, server.client() as bob:
         seat = ann.create(kind)
         ann.secret = seat["secrets"]["X"]
@@ -322,7 +321,7 @@ def test_the_score_is_kept_over_rematches(server: Server) -> None:
 def test_a_rematch_with_oneself_or_a_bot_needs_no_consent(
     server: Server, kind: str, more: dict[str, str]
 ) -> None:
-    """It begins at once, and asked for again, it is the same."""
+    """It starts at once; a second request gets the same game."""
     with seated(server, kind, **more) as one:
         one.resign()
 
@@ -402,24 +401,22 @@ def test_the_lobby_lists_open_games_and_games_to_watch(server: Server) -> None:
         assert _eventually_unlisted(bob, ann.game)
 
 
-def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(server: Server) -> None:
-    with server.client() as client:
-        made = [client.create("lobby")["id"] for _ in range(53)]
+def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(client: Client) -> None:
+    made = [client.create("lobby")["id"] for _ in range(53)]
 
-        listed = [match["id"] for match in client.get("/games").json["open"]]
+    listed = [match["id"] for match in client.get("/games").json["open"]]
 
-        assert len(listed) == 50
-        assert listed == made[::-1][:50]
+    assert len(listed) == 50
+    assert listed == made[::-1][:50]
 
 
-def test_games_between_friends_are_in_no_list(server: Server) -> None:
-    with server.client() as client:
-        hidden = {client.create(kind)["id"] for kind in ("friend", "self")}
-        hidden.add(client.create("bot", bot="random")["id"])
+def test_games_between_friends_are_in_no_list(client: Client) -> None:
+    hidden = {client.create(kind)["id"] for kind in ("friend", "self")}
+    hidden.add(client.create("bot", bot="random")["id"])
 
-        lobby = client.get("/games").json
+    lobby = client.get("/games").json
 
-        assert not hidden & {match["id"] for match in lobby["open"] + lobby["playing"]}
+    assert not hidden & {match["id"] for match in lobby["open"] + lobby["playing"]}
 
 
 def test_a_game_has_an_end_however_much_is_taken_back(quick: Server) -> None:

@@ -100,7 +100,7 @@ def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
 
 
 def test_only_files_of_the_page_are_sent(client: Client) -> None:
-    """No code of the server's, by whatever way it is asked for."""
+    """No code of the server."""
     for path in (
         "app.py",
         "../app.py",

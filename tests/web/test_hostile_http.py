@@ -138,7 +138,7 @@ def alive(server: Server) -> Iterator[None]:
 
 @pytest.mark.parametrize("what", NO_REQUESTS)
 def test_invalid_requests_are_refused(server: Server, what: str) -> None:
-    """With a problem of the client's, and the line is closed."""
+    """With a 4xx problem, and the connection is closed."""
     said = _exchange(server, NO_REQUESTS[what])
 
     status, headers, body = _parts(said)
@@ -184,7 +184,6 @@ def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
 
 
 def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
-    """A line that was good once gets no more room than any other."""
     with socket.create_connection((server.host, server.port), DEADLINE) as connection:
         connection.sendall(GOOD)
         answer = connection.recv(65536)
@@ -254,7 +253,7 @@ def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
 
 
 def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
-    """Send something on a line of its own, and return what comes."""
+    """Send bytes on a new connection, and return what comes."""
     with socket.create_connection((server.host, server.port), DEADLINE) as connection:
         return _send(connection, request, is_whole)
 
@@ -262,7 +261,7 @@ def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] 
 def _send(
     connection: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Send something, and return what comes: until it is whole, or until the line is closed.
+    """Send bytes; return what comes until it is complete or the connection is closed.
 
     Who says that nothing more will come from them is not waited for: that ends what is no request.
     """

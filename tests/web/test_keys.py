@@ -139,50 +139,46 @@ def test_a_command_for_a_version_that_never_was_is_refused(
     [("friend", {"mark": "random"}), ("lobby", {}), ("self", {"other": "Bob"}), ("bot", {"bot": "club"})],
 )
 def test_creating_again_with_the_same_key_gives_the_same_seat(
-    server: Server, opponent: str, more: dict[str, object]
+    client: Client, opponent: str, more: dict[str, object]
 ) -> None:
     """If the answer was lost: the same game, seat, secret and invitation, also when it has gone on."""
-    with server.client() as client:
-        key = new_key()
-        first, again = (client.create(opponent, name="Ann", key=key, **more) for _ in range(2))
+    key = new_key()
+    first, again = (client.create(opponent, name="Ann", key=key, **more) for _ in range(2))
 
-        assert again["id"] == first["id"]
-        assert (again["secrets"], again["invite"]) == (first["secrets"], first["invite"])
-        assert again["game"]["version"] >= first["game"]["version"]
+    assert again["id"] == first["id"]
+    assert (again["secrets"], again["invite"]) == (first["secrets"], first["invite"])
+    assert again["game"]["version"] >= first["game"]["version"]
 
-        if first["game"]["room"]["seats"]["O"]["taken"] and first["game"]["room"]["seats"]["X"]["taken"]:
-            return
-        client.join(first["id"], first["invite"])
-        late = client.create(opponent, name="Ann", key=key, **more)
-        assert (late["id"], late["secrets"], late["invite"]) == (first["id"], first["secrets"], None)
-
-
-def test_another_game_with_the_same_key_is_refused(server: Server) -> None:
-    with server.client() as client:
-        key = new_key()
-        client.create("bot", bot="club", key=key)
-
-        refused = client.post("/games", {"opponent": "bot", "bot": "perfect", "key": key, "secret": True})
-
-        assert (refused.status, refused.code) == (409, "keyReused")
+    if first["game"]["room"]["seats"]["O"]["taken"] and first["game"]["room"]["seats"]["X"]["taken"]:
+        return
+    client.join(first["id"], first["invite"])
+    late = client.create(opponent, name="Ann", key=key, **more)
+    assert (late["id"], late["secrets"], late["invite"]) == (first["id"], first["secrets"], None)
 
 
-def test_two_games_without_a_key_are_two(server: Server) -> None:
-    with server.client() as client:
-        assert client.create("self")["id"] != client.create("self")["id"]
+def test_another_game_with_the_same_key_is_refused(client: Client) -> None:
+    key = new_key()
+    client.create("bot", bot="club", key=key)
+
+    refused = client.post("/games", {"opponent": "bot", "bot": "perfect", "key": key, "secret": True})
+
+    assert (refused.status, refused.code) == (409, "keyReused")
+
+
+def test_two_games_without_a_key_are_two(client: Client) -> None:
+    assert client.create("self")["id"] != client.create("self")["id"]
 
 
 @pytest.mark.parametrize("key", ["", "a" * 15, "a" * 65, "a b" * 8, 5, ["a" * 16]])
-def test_a_key_that_could_be_guessed_is_refused(server: Server, key: object) -> None:
+def test_a_key_that_could_be_guessed_is_refused(client: Client, key: object) -> None:
     """It gives access to a seat, so it has at least 16 characters."""
-    with server.client() as client:
-        refused = client.post("/games", {"opponent": "self", "key": key})
+    refused = client.post("/games", {"opponent": "self", "key": key})
 
-        assert (refused.status, refused.code) == (400, "badRequest")
+    assert (refused.status, refused.code) == (400, "badRequest")
 
 
 def test_resigning_works_at_an_old_version(server: Server) -> None:
-    """A move that comes between does not keep anybody in a game."""
+    """A move that comes in between doesn't prevent it."""
     with friends(server) as match:
         match.play(4, 0)
 

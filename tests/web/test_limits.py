@@ -67,7 +67,6 @@ def test_requests_per_minute_are_limited(
 
 
 def test_bad_requests_count_too(store: str) -> None:
-    """Who sends nonsense for ever is stopped like everybody."""
     with Server(store, NOUGHTS_CREATES_PER_MINUTE="2") as server, server.client() as client:
         statuses = [client.ask("POST", "/games", b"x").status for _ in range(3)]
 
@@ -75,7 +74,7 @@ def test_bad_requests_count_too(store: str) -> None:
 
 
 def test_wrong_secrets_are_counted(store: str) -> None:
-    """Who guesses is stopped; who has the right secret, and who has none, is never."""
+    """Requests with the right secret, or with none, aren't affected."""
     with (
         Server(store, NOUGHTS_WRONG_SECRETS_PER_MINUTE="3") as server,
         server.client() as client,
@@ -153,7 +152,7 @@ def test_streams_per_address_are_limited(store: str) -> None:
 
 
 async def test_streams_that_are_being_opened_count() -> None:
-    """However many come at once; and one that never starts gives its place back."""
+    """A stream that never starts gives its place back."""
     async with open_app(streams_per_address=2, creates_per_minute=0) as app:
         created = await ask(app, "POST", "/games", {"opponent": "self"})
         path = f"/games/{json.loads(created.body)['id']}/events"

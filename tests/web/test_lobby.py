@@ -24,7 +24,7 @@ from support.web.matches import friends, seated
 from support.web.serving import DEADLINE, Client, Server
 
 OLDER_MS = 61_000
-"""More than a game is listed for when nobody is connected, in milliseconds."""
+"""Longer than a game without players is listed."""
 
 NO_GRACE = {"NOUGHTS_LOBBY_GRACE_SECONDS": "0"}
 
@@ -43,7 +43,7 @@ def listed(client: Client, what: str = "open") -> list[str]:
 
 
 def wait_listed(client: Client, game: str, what: str, *, is_listed: bool) -> None:
-    """Ask until a game is listed, or until it is not; the server learns of a closed line in a moment."""
+    """Wait until a game is listed, or isn't any more; the server soon notices a closed connection."""
     until = time.monotonic() + DEADLINE
     while (game in listed(client, what)) != is_listed:
         assert time.monotonic() < until, "it stays as it is"
@@ -74,7 +74,7 @@ def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -
 
 
 def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
-    """A game needs a player; the creator's second line counts as much as the first."""
+    """The creator's second connection counts as much as the first."""
     with seated(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert ann.game not in listed(eve)
@@ -87,7 +87,7 @@ def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
 
 
 def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> None:
-    """One who stays is enough; those who watch do not count."""
+    """One player is enough; spectators don't count."""
     with friends(strict, kind="lobby") as match, match.watcher.follow(match.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert match.game not in listed(match.watcher, "playing")
@@ -215,7 +215,7 @@ def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> 
 
 
 def test_abandoned_games_hide_no_open_one(store: str) -> None:
-    """However many were created after it; and those whose creators are there come first."""
+    """Games whose creators are present come first."""
     with Server(store) as server, server.client() as client:
         waiting = client.create("lobby", name="Ann")
         abandoned = [client.create("lobby")["id"] for _ in range(58)]

@@ -1,4 +1,4 @@
-"""A server whose store is moved away, replaced or cut short while it serves: it says so, and ends."""
+"""A server whose store is moved, replaced or cut short: it reports it, and ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def move_away(file: Path) -> None:
 
 
 def last_words(server: Server) -> list[str]:
-    """Return what a server said that is not its log."""
+    """Return what a server printed apart from its log."""
     return [line for line in server.errors.decode().splitlines() if not line.startswith("{")]
 
 
@@ -66,7 +66,7 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
 
 @pytest.mark.waits
 def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
-    """They notice although nobody asks them anything, and nothing is created where the store was."""
+    """They notice without a request, and create no new store."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", "--workers", "2") as server:
         move_away(file)
@@ -143,7 +143,7 @@ async def test_a_writer_that_has_crashed_ends_the_server(
 
 
 async def test_health_fails_once_the_store_is_known_to_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before, nothing is known of it; afterwards the store is not asked."""
+    """Before, it succeeds; afterwards the store isn't read."""
     async with open_app() as app:
         monkeypatch.setattr(app.games.store, "check", _fail)
         found = [(await get(app, what)).status for what in ("/health", "/ready")]
@@ -158,7 +158,7 @@ async def _turn() -> None:
 
 
 async def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the store wakes those who follow it, it is checked."""
+    """The store is checked when it notifies its followers."""
     monkeypatch.setattr("noughts.web.app.LOST_STORE_SECONDS", 0)
     ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with open_app(end=lambda error: ended.set_result(str(error))) as app:

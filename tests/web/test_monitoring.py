@@ -1,4 +1,4 @@
-"""What somebody who looks after a server asks it: how it is, what it has counted, and what it says."""
+"""Health, metrics and the log of a server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
 
 
 def test_requests_games_and_moves_are_counted(store: str) -> None:
-    """Requests by what they asked for and what came of it, games, moves and streams."""
+    """Requests by route and status."""
     with Server(store) as server, server.client() as client:
         with friends(server) as match, match.watcher.follow(match.game) as stream:
             match.play(0, 4)
@@ -75,7 +75,7 @@ def test_requests_games_and_moves_are_counted(store: str) -> None:
 
 
 def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
-    """However many addresses they think of: the list of numbers has an end, and no address in it."""
+    """The number of metrics is bounded, and no address is in them."""
     before = _samples(client)
     for number in range(50):
         client.get(f"//strange/{number}")
@@ -89,7 +89,6 @@ def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
 
 
 def test_a_server_that_answers_is_well(client: Client) -> None:
-    """Health says that it runs, and readiness that it can reach the games."""
     assert client.get("/health").json == {"status": "ok"}
     assert client.get("/ready").json == {"status": "ok"}
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: it is one, it says what there is, and the server keeps to it.
+"""The OpenAPI document: it is valid and complete, and the server agrees with it.
 
 Schemathesis makes up requests from the document as the server serves it. What fits the document may
 still be refused, because it says less than the rules do: names, policies and positions have a grammar,
@@ -24,7 +24,7 @@ from support.web.serving import Client, Server
 
 EXAMPLES = 12
 EXCLUDED = [positive_data_acceptance, ignored_auth]
-"""Who has no seat is answered as if there were no game, and not with the 401 that it expects."""
+"""Without a seat the answer is 404, not the 401 that Schemathesis expects."""
 ROUTES = [f"{operation.method} {operation.route}" for operation in OPERATIONS]
 TAKING = [
     f"{operation.method} {operation.route}"
@@ -86,7 +86,7 @@ def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_requests_that_fit_get_documented_answers(server: Server, schema: BaseSchema, route: str) -> None:
-    """For games that are there, at every stage, and for those that are not; by those who may, and not."""
+    """For games at every stage and for missing ones, with and without a seat."""
     with friends(server) as fresh, friends(server) as over, friends(server) as asked:
         over.play(0, 3, 1, 4, 2)
         over.X.rematch()

@@ -65,7 +65,7 @@ def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
 
 
 async def test_a_command_to_a_deleted_game_finds_no_game() -> None:
-    """Even where nobody has noticed yet that it was deleted."""
+    """Even before the deletion was noticed here."""
     async with open_app() as app:
         live = await app.games.create(GAME, ROOM, beginning(), "create")
         app.games.store.delete(GAME, at=0)
@@ -158,7 +158,7 @@ def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("table", ["noughts_records", "noughts_games", "noughts_documents"])
 async def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
-    """Whichever of the rows can't be written, none is; and when all can be, the same game is created."""
+    """If one of the rows can't be written, none is."""
     file = store.removeprefix("sqlite:")
 
     async with open_app(store) as app:
@@ -253,7 +253,7 @@ async def test_a_read_during_a_load_has_what_was_acknowledged_before() -> None:
 
 
 async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit that failed may have been made all the same: subscribers get the room."""
+    """A failed commit may have been made after all: subscribers get the room."""
     desk = Desk()
     desk.create()
     live = await desk.find()
@@ -327,7 +327,7 @@ async def test_a_change_that_comes_with_our_own_move_is_not_missed(
 
 
 async def test_a_store_with_another_history_ends_the_game_here() -> None:
-    """A live game is dropped, and read from the store when somebody asks for it again."""
+    """The game is dropped, and read again with the next request."""
     desk = Desk()
     desk.create()
     live = await desk.find()

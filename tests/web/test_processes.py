@@ -1,4 +1,4 @@
-"""Several processes that serve the same games: whichever one asks, and wherever the others are."""
+"""Several processes that serve the same games."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
 
 
 def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
-    """Players at one are present at the other, and all who watch are counted together."""
+    """Players of one are present at the other, and spectators are counted together."""
     here, there = two
     with friends(here, there) as match, here.client() as eve, match.X.follow() as ann:
         ann.wait_room(lambda room: room["seats"]["X"]["present"])
@@ -92,7 +92,7 @@ def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int)
 
 @pytest.mark.parametrize("time", range(3))
 def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
-    """Whatever is asked there next: the game, its past, its events, and moves that are illegal by now."""
+    """The game, its past, its events, and which moves are illegal."""
     here, there = two
     with friends(here, there) as match, there.client() as eve:
         version = 5
@@ -261,7 +261,7 @@ def test_many_games_are_played_at_two_workers(workers: Server) -> None:
 
 
 def test_a_worker_that_dies_is_replaced(store: str) -> None:
-    """Those who were at it come back, and find their game."""
+    """Its clients reconnect, and find their game."""
     with Server(store, "--workers", "2") as server, friends(server) as match:
         match.play(0)
         before = server.workers()

@@ -40,7 +40,7 @@ def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: i
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 @pytest.mark.parametrize("time", range(TIMES))
 def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None:
-    """Everybody has the same invitation: one sits down, and the others are refused."""
+    """One gets it, and the others are refused."""
     with server.client() as ann, ExitStack() as stack:
         seat = ann.create(kind)
         clients = [stack.enter_context(server.client()) for _ in range(12)]
@@ -108,7 +108,7 @@ def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time:
 
 @pytest.mark.parametrize("time", range(TIMES))
 def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
-    """The one who was asked says yes, and moves at the same time: one of the two is so."""
+    """The opponent accepts and moves at the same time: one of the two counts."""
     with friends(server) as match:
         match.play(4)
         match.X.take_back()
@@ -124,7 +124,6 @@ def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
 
 
 def test_the_lobby_is_listed_while_games_come_and_go(server: Server) -> None:
-    """A list that is asked for while games are created and joined is a list."""
     statuses: Counter[int] = Counter()
 
     def come() -> None:

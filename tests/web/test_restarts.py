@@ -59,7 +59,7 @@ def test_a_server_ends_in_order_whoever_ends_it(store: str, how: signal.Signals)
 
 
 def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
-    """Moves that are under way are recorded and answered, or were never taken: none is half done."""
+    """A move is recorded and answered, or neither."""
     with Server(store) as server, server.client() as client:
         seats = [client.create("self") for _ in range(20)]
         answered: dict[str, int] = {}
@@ -97,7 +97,7 @@ def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
 
 @ended
 def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
-    """State, seats, names and secrets are as they were; who sends a move again gets its answer again."""
+    """State, seats, names and secrets are the same; a repeated move gets its first answer."""
     with Server(store) as server, friends(server) as match:
         match.play(0, 4)
         key = new_key()
@@ -139,7 +139,7 @@ def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
 
 @ended
 def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
-    """What was asked can still be answered, and who was invited can still come."""
+    """Offers can still be answered, and invitations used."""
     with Server(store) as server, friends(server) as asking, friends(server) as over:
         asking.play(0)
         asking.X.take_back()
@@ -163,7 +163,7 @@ def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
 
 
 def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
-    """As soon as somebody looks at the game: nothing has to be pressed again."""
+    """As soon as the game is read."""
     game, secret = _left_while_the_bot_was_to_move(store)
 
     with Server(store) as again, again.client(secret) as client, client.follow(game) as stream:
@@ -217,7 +217,7 @@ def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:
 
 
 def test_players_of_an_older_game_keep_their_names_in_a_rematch(store: str) -> None:
-    """Names that nobody could enter now are not checked again."""
+    """Names that couldn't be entered today are kept."""
     history = [*decide(None, CreateGame(open_seats=True))]
     for mark, name in ((Mark.X, "Ann"), (Mark.O, "ann")):
         history += decide(fold(history), JoinGame(mark, name, is_entered=False))

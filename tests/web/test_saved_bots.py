@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server of two processes whose environment says what bots it has, and spoil their files."""
+    """Start a server of two processes with bots from the environment, and then change their files."""
     served = tmp_path_factory.mktemp("served")
     tiger, paper_tiger = copy(folder / "first.json", served), copy(folder / "expert.json", served)
     bots = f"tiger={tiger}, paper-tiger-2={paper_tiger}"
@@ -57,7 +57,7 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
-    """After those that are built in, by whichever process is asked."""
+    """After the built-in ones, at every process."""
     expert = find_policy("expert")
     draws = (odds(expert, perfect).draw + odds(perfect, expert).draw) / 2
 
@@ -74,7 +74,7 @@ def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
 
 
 def test_perfect_is_listed_with_its_tie_break(server: Server) -> None:
-    """Its description names the opponent that it assumes: one who moves at random."""
+    """Its description names the opponent that it assumes."""
     with server.client() as client:
         described = {bot["policy"]: bot["description"] for bot in client.get("/bots").json["bots"]}
 
@@ -82,7 +82,6 @@ def test_perfect_is_listed_with_its_tie_break(server: Server) -> None:
 
 
 def test_a_person_plays_a_saved_bot(server: Server) -> None:
-    """Which moves as its file says, and is called by its name."""
     with server.client() as client:
         seat = client.create("bot", bot="tiger", mark="O", first="X")
         game, client.secret = seat["id"], seat["secrets"]["O"]
@@ -138,7 +137,6 @@ def test_a_client_cannot_name_a_file(server: Server, policy: str) -> None:
 
 
 def test_no_name_opens_a_file(folder: Path) -> None:
-    """However long it may be, and whether the server has bots of its own or not."""
     file = folder / "first.json"
     for roster in (Roster({}, Random()), read_roster(f"tiger={file}")):
         for asked in (f"saved:file={file}", f"menace:file={file}", f"tiger:file={file}", f"lion={file}"):
@@ -223,7 +221,7 @@ VALUES = {"beads": "8-4-2-1", "empty": "refill", "blame": "last", "loss": "-1", 
 
 
 def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Path) -> None:
-    """Of all that any bot takes, and of some that none does."""
+    """Checked with every parameter of any bot, and with some unknown ones."""
     roster = read_roster(f"tiger={folder / 'first.json'}")
     listed = {bot["policy"]: bot["parameters"] for bot in json.loads(bots(roster))["bots"]}
     every = {name for names in listed.values() for name in names} | {"file", "path", "self", "board"}

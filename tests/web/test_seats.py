@@ -104,57 +104,34 @@ def test_absent_and_forbidden_look_alike(server: Server) -> None:
         assert visible_parts(absent_game)[2] == expected[2]
 
 
-def test_an_invitation_works_once(server: Server) -> None:
-    with server.client() as client:
-        seat = client.create("friend")
-        client.join(seat["id"], seat["invite"])
+@pytest.mark.parametrize(
+    ("kind", "refusal"), [("friend", (404, "notFound")), ("lobby", (409, "seatTaken"))]
+)
+def test_a_seat_is_taken_once(client: Client, kind: str, refusal: tuple[int, str]) -> None:
+    """The same key gets the same seat again, with the same secret: the first answer may be lost."""
+    seat, key = client.create(kind), new_key()
+    first = client.join(seat["id"], seat["invite"], key=key)
+    version = client.read(seat["id"])["version"]
 
-        late = client.post(f"/games/{seat['id']}/join", {"invite": seat["invite"], "key": new_key()})
+    late = client.post(f"/games/{seat['id']}/join", {"invite": seat["invite"], "key": new_key()})
+    again = client.join(seat["id"], seat["invite"], key=key)
 
-        assert (late.status, late.code) == (404, "notFound")
-
-
-def test_the_same_key_gives_the_seat_again(server: Server) -> None:
-    """If the answer to joining was lost: the same seat, and the same secret."""
-    with server.client() as client:
-        seat = client.create("friend")
-        key = new_key()
-        first = client.join(seat["id"], seat["invite"], key=key)
-        version = client.read(seat["id"])["version"]
-
-        again = client.join(seat["id"], seat["invite"], key=key)
-
-        assert again["marks"] == first["marks"] == ["O"]
-        assert again["game"]["version"] == version
-        assert again["secrets"] == first["secrets"]
-        client.secret = again["secrets"]["O"]
-        assert client.read(seat["id"])["you"] == ["O"]
+    assert (late.status, late.code) == refusal
+    assert again["marks"] == first["marks"] == ["O"]
+    assert again["secrets"] == first["secrets"]
+    assert again["game"]["version"] == version
+    client.secret = again["secrets"]["O"]
+    assert client.read(seat["id"])["you"] == ["O"]
 
 
-def test_a_key_says_nothing_without_the_invitation(server: Server) -> None:
-    """Who has seen the key of somebody else has no seat by it."""
-    with server.client() as client:
-        seat = client.create("friend")
-        key = new_key()
-        client.join(seat["id"], seat["invite"], key=key)
+def test_a_key_says_nothing_without_the_invitation(client: Client) -> None:
+    seat = client.create("friend")
+    key = new_key()
+    client.join(seat["id"], seat["invite"], key=key)
 
-        for invite in (None, "", "wrong", seat["invite"][:-1]):
-            refused = client.post(f"/games/{seat['id']}/join", {"invite": invite, "key": key})
-            assert (refused.status, refused.code) == (404, "notFound")
-
-
-def test_a_seat_of_the_lobby_is_taken_once(server: Server) -> None:
-    """There the game is open to see, and so is that it is taken."""
-    with server.client() as client:
-        game = client.create("lobby")["id"]
-        key = new_key()
-        first = client.join(game, None, key=key)
-
-        late = client.post(f"/games/{game}/join", {"key": new_key()})
-        again = client.join(game, None, key=key)
-
-        assert (late.status, late.code) == (409, "seatTaken")
-        assert again["marks"] == first["marks"]
+    for invite in (None, "", "wrong", seat["invite"][:-1]):
+        refused = client.post(f"/games/{seat['id']}/join", {"invite": invite, "key": key})
+        assert (refused.status, refused.code) == (404, "notFound")
 
 
 @pytest.mark.parametrize("kind", ["bot", "self"])
@@ -190,18 +167,17 @@ def test_a_browser_gets_a_cookie_that_no_script_can_read(server: Server) -> None
         assert ann.move(seat["id"], 4, 5).status == 200
 
 
-def test_a_program_gets_its_secret_and_no_cookie(server: Server) -> None:
+def test_a_program_gets_its_secret_and_no_cookie(client: Client) -> None:
     """The secret is in the answer's body only."""
-    with server.client() as client:
-        created = client.post("/games", {"opponent": "self", "secret": True})
-        client.secret = created.json["secrets"]["X"]
-        Seat(client, created.json["id"]).resign()
-        again = Seat(client, created.json["id"]).rematch()
+    created = client.post("/games", {"opponent": "self", "secret": True})
+    client.secret = created.json["secrets"]["X"]
+    Seat(client, created.json["id"]).resign()
+    again = Seat(client, created.json["id"]).rematch()
 
-        assert {*created.json["secrets"]} == {"X", "O"}
-        assert again.status == 201
-        for answer in (created, again):
-            assert answer.headers.get_all("set-cookie", []) == []
+    assert {*created.json["secrets"]} == {"X", "O"}
+    assert again.status == 201
+    for answer in (created, again):
+        assert answer.headers.get_all("set-cookie", []) == []
 
 
 def test_a_rematch_sets_cookies_for_the_next_game(server: Server) -> None:
@@ -235,7 +211,7 @@ def test_behind_https_a_cookie_is_secure(
 
 
 def test_over_plain_http_a_cookie_is_not_secure(client: Client) -> None:
-    """It would never come back; and who says that it is https is not believed."""
+    """A header that claims https is ignored."""
     answer = client.post("/games", {"opponent": "friend"}, x_forwarded_proto="https")
 
     assert "Secure" not in answer.headers["set-cookie"]
@@ -280,52 +256,48 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_secret_in_the_address_opens_nothing(server: Server) -> None:
-    """Addresses are written down by everybody on the way."""
-    with server.client() as client:
-        seat = client.create("self")
-        secret = seat["secrets"]["X"]
+def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:
+    """Addresses end up in logs."""
+    seat = client.create("self")
+    secret = seat["secrets"]["X"]
 
-        refused = client.get(f"/games/{seat['id']}?secret={secret}")
-        moved = client.post(
-            f"/games/{seat['id']}/moves?X={secret}", {"cell": 4, "version": 5, "key": new_key()}
-        )
+    refused = client.get(f"/games/{seat['id']}?secret={secret}")
+    moved = client.post(
+        f"/games/{seat['id']}/moves?X={secret}", {"cell": 4, "version": 5, "key": new_key()}
+    )
 
-        assert (refused.status, moved.status) == (400, 404)
+    assert (refused.status, moved.status) == (400, 404)
 
 
 @pytest.mark.parametrize(
     "header", ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"]
 )
-def test_a_secret_has_to_be_written_right(server: Server, header: str) -> None:
-    with server.client() as client:
-        seat = client.create("self")
-        secret = seat["secrets"]["X"]
+def test_a_secret_has_to_be_written_right(client: Client, header: str) -> None:
+    seat = client.create("self")
+    secret = seat["secrets"]["X"]
 
-        answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
+    answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
 
-        assert answer.json["you"] == []
-
-
-def test_the_word_bearer_is_written_as_one_likes(server: Server) -> None:
-    with server.client() as client:
-        seat = client.create("self")
-        for word in ("Bearer", "bearer", "BEARER"):
-            answer = client.get(f"/games/{seat['id']}", authorization=f"{word} {seat['secrets']['O']}")
-            assert answer.json["you"] == ["O"]
+    assert answer.json["you"] == []
 
 
-def test_cookies_of_others_do_no_harm(server: Server) -> None:
+def test_the_word_bearer_is_written_as_one_likes(client: Client) -> None:
+    seat = client.create("self")
+    for word in ("Bearer", "bearer", "BEARER"):
+        answer = client.get(f"/games/{seat['id']}", authorization=f"{word} {seat['secrets']['O']}")
+        assert answer.json["you"] == ["O"]
+
+
+def test_cookies_of_others_do_no_harm(client: Client) -> None:
     """A browser sends whatever it has for the host: what is not ours is passed over."""
-    with server.client() as client:
-        seat = client.create("self")
-        ours = f"X={seat['secrets']['X']}"
-        for cookie in (
-            f"a=b; {ours}; c=d",
-            f"{ours}; X=wrong",
-            f"O=wrong; {ours}",
-            f"; ;=;{ours};",
-            f'x="{"y" * 2000}"; {ours}',
-        ):
-            answer = client.get(f"/games/{seat['id']}", cookie=cookie)
-            assert answer.json["you"] == ["X"], cookie
+    seat = client.create("self")
+    ours = f"X={seat['secrets']['X']}"
+    for cookie in (
+        f"a=b; {ours}; c=d",
+        f"{ours}; X=wrong",
+        f"O=wrong; {ours}",
+        f"; ;=;{ours};",
+        f'x="{"y" * 2000}"; {ours}',
+    ):
+        answer = client.get(f"/games/{seat['id']}", cookie=cookie)
+        assert answer.json["you"] == ["X"], cookie

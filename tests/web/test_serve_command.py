@@ -115,7 +115,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
 
 
 def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
-    """The port and the store; what is said in an option counts more."""
+    """An option counts more."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = str(other.getsockname()[1])
     file = tmp_path / "games.db"
@@ -131,7 +131,7 @@ def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])  # noqa: S104 - that it can be served is the point
 def test_a_server_says_where_it_answers(host: str) -> None:
-    """In a line that can be pasted; this one is started as a user starts it, and not forked."""
+    """This server is started as a user starts it, and not forked."""
     with Server("memory:", "--host", host, "--workers", "1") as server, server.client() as client:
         assert server.url == f"http://{host}:{server.port}"
         assert client.get("/health").status == 200

@@ -1,4 +1,4 @@
-"""What docs/serving.md says of settings, signals, numbers and backups is held against the server."""
+"""docs/serving.md agrees with the server."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_table_has_every_option_and_no_other() -> None:
 
 
 def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
-    """The server pings as often, and the page and the command wait as long, as the page says."""
+    """The server, the page and the command use the documented times."""
     script = (Path(page.__file__).parent / "static" / "line.js").read_text()
     found = re.search(r"SILENCE_LIMIT_MS = ([\d_]+);", script)
 

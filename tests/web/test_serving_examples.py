@@ -101,7 +101,7 @@ def test_the_settings_of_the_container_can_be() -> None:
 
 
 def test_the_container_installs_existing_extras_and_files() -> None:
-    """Extras of ours, from files of ours; for a user who is not root, and from no index by name."""
+    """Our own extras and files, for a user other than root, and no index by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     copied = [word for name, rest in INSTRUCTIONS if name == "COPY" for word in rest.split()[:-1]]
     (extras,) = re.findall(r"'/source\[([a-z,]+)\]'", instructed("RUN"))
@@ -117,7 +117,7 @@ def test_the_container_installs_existing_extras_and_files() -> None:
 
 
 def test_the_container_knows_whether_it_is_well(server: Server) -> None:
-    """Its own check, asked of a real server; and of none."""
+    """Its health check succeeds with a real server, and fails without one."""
     _, there, check = instructed("HEALTHCHECK").partition("CMD ")
     assert there
     program, *arguments = json.loads(check)
@@ -135,7 +135,7 @@ def test_the_container_knows_whether_it_is_well(server: Server) -> None:
 
 
 def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
-    """Their command line is one, and what is secret is not in the file."""
+    """The command line is valid, and the file has no secret."""
     text = (EXAMPLES / "compose.yaml").read_text()
     (command,) = re.findall(r"^\s+command: (\[.*\])$", text, re.MULTILINE)
     (dockerfile,) = re.findall(r"dockerfile: (\S+)", text)
@@ -194,7 +194,6 @@ def test_nginx_holds_no_stream_back() -> None:
 
 
 def test_nginx_keeps_the_numbers_from_strangers(server: Server) -> None:
-    """They are at an address that the server has, and nobody gets through to it."""
     with server.client() as client:
         assert client.get("//metrics").status == 200
 

@@ -25,7 +25,7 @@ async def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
 
 
 async def test_cancelled_work_is_not_done() -> None:
-    """As when a database is away, and the same is asked again and again."""
+    """As when a database is away, and clients retry."""
     done: list[int] = []
 
     threads, goes_on = Threads("test"), Event()

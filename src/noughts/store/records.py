@@ -64,19 +64,20 @@ def read_events(text: str) -> tuple[Event, ...]:
 
 
 class HasEvents(Protocol):
-    """A record, as far as replaying needs it."""
+    """A record, as far as folding needs it."""
 
     @property
     def events(self) -> tuple[Event, ...]:
         """The events."""
 
 
-def replay_records(records: Iterable[HasEvents], game: Game | None = None) -> Game | None:
-    """Return the game that the records lead to, from the start or from a game before them."""
+def fold_records(records: Sequence[HasEvents], game: Game | None = None) -> Game | None:
+    """Return the game that records add up to, from the start or from a game before them."""
     try:
         return fold((event for record in records for event in record.events), game)
     except RecordError as error:
-        raise CorruptStore(f"the records do not make a game: {error}") from error
+        name = f" of game {records[0].game}" if isinstance(records[0], Record) else ""
+        raise CorruptStore(f"the records{name} don't make a game: {error}") from error
 
 
 def count_events(text: str) -> int:

@@ -13,7 +13,7 @@ from noughts.core.board import Mark
 from noughts.core.events import Event
 from noughts.core.game import Game, fold
 from noughts.core.player import Player
-from noughts.store.records import Record, read_events, replay_records
+from noughts.store.records import Record, fold_records, read_events
 from noughts.text.describe import describe
 from noughts.web import schemas
 from noughts.web.room import MarkName, Room, RoomOffer, RoomSeat
@@ -262,7 +262,7 @@ def stored_commands(records: Iterable[Record]) -> list[StoredCommand]:
 
 
 def _fold(commands: Sequence[StoredCommand], start: Game | None = None) -> Game:
-    game = replay_records(commands, start)
+    game = fold_records(commands, start)
     if game is None:
         raise ValueError("a game has at least one event")
     return game

@@ -1,4 +1,4 @@
-"""People who play bots as fast as they can: each move is sent as soon as the bot's is seen."""
+"""Clients that play bots as fast as possible."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HttpConnection(NamedTuple):
 
 
 class Challengers:
-    """So many people, who play until the bots have made so many moves."""
+    """Clients that play until the bots have made a number of moves."""
 
     def __init__(self, place: Address, people: int, moves: int, chance: Random) -> None:
         self._place = place
@@ -52,7 +52,7 @@ class Challengers:
         await asyncio.gather(*(self._sit() for _ in range(self._people)))
 
     async def _sit(self) -> None:
-        """Play one game after the other, on one line for commands."""
+        """Play one game after the other, on one connection for commands."""
         line = HttpConnection(*await asyncio.open_connection(*self._place))
         try:
             while self.numbers["moves"] < self._most:
@@ -87,7 +87,7 @@ class Challengers:
     async def _follow(
         self, stream: HttpConnection, free: set[int], version: int
     ) -> tuple[int, bool | None]:
-        """Read on until it is X's turn, or nobody's; return the version, and whose turn it is."""
+        """Read until X is to move or the game is over; return the version, and whether X is to move."""
         while line := await stream.reader.readline():
             name, _, value = line.partition(b": ")
             if name == b"id":

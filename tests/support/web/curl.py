@@ -1,4 +1,4 @@
-"""As much of curl as docs/api.md uses, for machines that have none: run with curl's own options."""
+"""A small curl, with the options that docs/api.md uses, for machines without one."""
 
 from __future__ import annotations
 

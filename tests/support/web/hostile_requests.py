@@ -36,7 +36,7 @@ class HostileRequest(NamedTuple):
     asks: tuple[str, ...] = ()
     """The methods of its requests, if it is certain where each ends."""
     stays: bool = False
-    """Whether the line is left open with nothing more to come."""
+    """Whether the connection is left open with nothing more to come."""
 
 
 class Request(NamedTuple):
@@ -205,7 +205,7 @@ class Attacker:
         return self._random.choice(self._ways)()
 
     def _earnest(self) -> Request:
-        """Return something that could be asked in earnest."""
+        """Return a valid request."""
         random, game = self._random, f"{BASE}/games/{self.target.game}"
         if random.random() < 0.3:
             asked = (
@@ -323,7 +323,7 @@ class Attacker:
         )
 
     def _smuggled(self) -> HostileRequest:
-        """Put in headers that are read in two ways, or in none, or are too much."""
+        """Insert headers that are ambiguous, invalid or too large."""
         head, _, body = bytes(self._earnest()).partition(CRLF * 2)
         lines = head.split(CRLF)
         lines.insert(self._random.randrange(1, len(lines) + 1), self._random.choice(SMUGGLED))
@@ -360,7 +360,7 @@ class Attacker:
         return HostileRequest("too many in a row", b"".join(requests), stays=self._random.random() < 0.5)
 
     def _follow(self) -> HostileRequest:
-        """Follow a game, maybe from where it never was, and then ask for more on the same line."""
+        """Follow a game, maybe from an invalid version, and send more on the same connection."""
         last = self._random.choice(["", "Last-Event-ID: 3\r\n", "Last-Event-ID: x\r\n"])
         query = self._random.choice(["", "?after=2", "?after=x", "?after=99999", "?before=1"])
         head = f"GET {BASE}/games/{self.target.game}/events{query} HTTP/1.1\r\nHost: x\r\n{last}\r\n"

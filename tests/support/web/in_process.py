@@ -36,7 +36,7 @@ class InProcessServer(Server):
         return self.loop.is_running()
 
     def stop(self, deadline: float = DEADLINE) -> int:
-        """End as a server does that was asked to stop; return 0, as an exit code."""
+        """Shut down; return 0, as an exit code."""
         self._lifespan.close("lifespan.shutdown")
         assert self._lifespan.next_message(deadline) == {"type": "lifespan.shutdown.complete"}
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -81,7 +81,7 @@ class InProcessConnection:
             outgoing.put(None)
 
     def next_message(self, deadline: float = DEADLINE) -> dict[str, Any]:
-        """Wait for the next message; that there is none counts as a cut connection."""
+        """Wait for the next message; if there is none, the connection counts as cut."""
         message = self._outgoing.get(timeout=deadline)
         if message is None:
             raise IncompleteRead(b"")

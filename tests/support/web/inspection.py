@@ -19,7 +19,7 @@ ROUND_EVENTS = 6
 
 
 def quiet_port() -> int:
-    """Return a port that is free, and that no line is given when it is opened.
+    """Return a free port outside the range of ephemeral ports.
 
     Somebody who asks again and again for a port that is given to lines will one day be given that very
     port, be connected to themselves, and keep the server from coming back to it.
@@ -55,13 +55,13 @@ def figure(client: Client, name: str) -> int:
 
 
 def faults(client: Client) -> int:
-    """Return how many requests the server says that it failed at."""
+    """Return how many requests the server has answered with 5xx."""
     text = client.get("//metrics").body.decode()
     return sum(int(count) for count in re.findall(r'status="5\d\d"} (\d+)$', text, re.MULTILINE))
 
 
 def keep_busy(seat: Seat, rounds: int) -> int:
-    """Place a token and take it back, so many times, and return the version."""
+    """Place a token and take it back a number of times; return the version."""
     version = seat.version
     for number in range(rounds):
         for answer in (seat.move(number % 9, version), seat.take_back(version + ROUND_EVENTS // 2)):

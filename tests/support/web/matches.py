@@ -58,7 +58,7 @@ class Match:
 
     def __init__(self, server: Server, other: Server, kind: str, **more: object) -> None:
         self.watcher = other.client()
-        """Somebody who knows the game's id, and nothing else."""
+        """A client that has only the game's id."""
         asked: dict[str, Any] = {"name": "Ann", **more}
         with server.client() as client:
             first = client.create(kind, **asked)

@@ -1,7 +1,6 @@
-"""Players who go on whatever happens to the server: they come back, ask again, and count what they got.
+"""Clients that play on while the server is killed: they reconnect, retry and count.
 
-Nobody tells them that the server was killed. They see that a line is broken, and do what a client has to:
-follow again from where they were, and send a command again with the key that it had.
+They follow again from the version that they have, and send a command again with the same key.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ RECOVERY_SECONDS = 60.0
 """How long anything may take, with the server killed meanwhile as often as it is, in seconds."""
 
 LAST_EVENTS = ("gameReady", "playerActive", "gameCompleted")
-"""With which events a command ends after which somebody is to move, or nobody any more."""
+"""The last events of commands after which a player is to move, or the game is over."""
 
 MAX_GAMES = 10_000
 MAX_TRIES = int(RECOVERY_SECONDS / RETRY_SECONDS)
 
 
 class Acknowledged(NamedTuple):
-    """A command that the server said it has recorded: where, as what, and under which key."""
+    """A command that the server has acknowledged."""
 
     game: str
     version: int
@@ -38,7 +37,7 @@ class Acknowledged(NamedTuple):
 
 
 class Players:
-    """All who play, and what they came to."""
+    """All players, and what was acknowledged."""
 
     def __init__(self) -> None:
         self.news = Condition()
@@ -52,7 +51,7 @@ class Players:
         self._goes_on: dict[str, bool] = {}
 
     def goes_on(self, game: str) -> bool:
-        """Say whether another game follows this one: the same to both who played it."""
+        """Return whether a rematch follows this game: the same for both players."""
         with self.news:
             return self._goes_on.setdefault(game, not self.is_enough.is_set())
 
@@ -61,7 +60,7 @@ class Players:
             self.numbers.update(numbers)
 
     def wait_for(self, commands: int) -> None:
-        """Wait until so many commands were acknowledged since the beginning."""
+        """Wait until a number of commands were acknowledged."""
         with self.news:
             came = self.news.wait_for(
                 lambda: self.failures or len(self.acknowledged) >= commands, RECOVERY_SECONDS
@@ -75,7 +74,7 @@ class Players:
 
 
 class Player(Thread):
-    """Somebody at a seat: plays a game to its end, then the next at the same table."""
+    """A client that plays a game to its end, and then rematches."""
 
     def __init__(
         self, players: Players, address: Address, client: Client, seat: dict[str, Any], random: Random
@@ -108,7 +107,7 @@ class Player(Thread):
             self._client.close()
 
     def _play(self) -> None:
-        """Play the game to its end; X has somebody who only watches."""
+        """Play the game to its end; X also has a spectator."""
         with ExitStack() as stack:
             self._reader = stack.enter_context(Reader(self._address, self._game, self._client.secret))
             readers = [self._reader]

@@ -1,4 +1,4 @@
-"""Runs real servers, asks them things over HTTP as programs and browsers do, and follows their streams.
+"""Real servers, and clients that use HTTP as programs and browsers do.
 
 Most of them are forked (`tests/support/forked.py`); those with several processes are started.
 
@@ -108,7 +108,7 @@ class Server:
         return found
 
     def client(self, secret: str | None = None, source: str | None = None) -> Client:
-        """Return somebody who asks it things, from another address such as 127.0.0.2 maybe."""
+        """Return a client, maybe with another address such as 127.0.0.2."""
         return Client(self, secret, source)
 
     def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
@@ -192,13 +192,13 @@ class Answer(NamedTuple):
 
     @property
     def code(self) -> str | None:
-        """What a problem is called; nothing, if it is none."""
+        """The code of a problem; None if it isn't one."""
         kind = self.headers.get_content_type()
         return str(self.json["code"]) if kind == "application/problem+json" else None
 
 
 class Client:
-    """Somebody who asks: with a secret as a program, with cookies as a browser, or with neither.
+    """A client with a secret as a program has it, with cookies as a browser, or with neither.
 
     One client is for one thread at a time. It keeps its line open.
     """
@@ -304,7 +304,7 @@ class Client:
 
 
 class Message(NamedTuple):
-    """What came by a stream: an event of the game with its version, or the room or a ping with none."""
+    """A message of a stream: an event with its version, or the room or a ping without one."""
 
     event: str
     id: str | None
@@ -312,7 +312,7 @@ class Message(NamedTuple):
 
 
 class Stream:
-    """A line to a game, read by a thread of its own; what came is kept."""
+    """A stream of a game, read by a thread; all messages are kept."""
 
     def __init__(
         self,
@@ -339,10 +339,10 @@ class Stream:
         self.messages: list[Message] = []
         """All that has come, in order."""
         self.retry: int | None = None
-        """After how many milliseconds the server wants a reader back whose line broke."""
+        """After how many milliseconds a reader should reconnect."""
         self.is_over = False
         self.was_ended = False
-        """Whether the server ended it in order: a line that is cut ends otherwise."""
+        """Whether the server ended it in order, and the connection wasn't cut."""
         self._news = news or Condition()
         self._thread = Thread(target=self._read, args=(response,), daemon=True)
         self._thread.start()
@@ -388,7 +388,7 @@ class Stream:
         return self.rooms[-1]
 
     def wait_over(self) -> None:
-        """Wait until the stream is over, in whichever way."""
+        """Wait until the stream is over."""
         with self._news:
             assert self._news.wait_for(lambda: self.is_over, DEADLINE), "it stays open"
 

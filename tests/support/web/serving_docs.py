@@ -1,4 +1,4 @@
-"""Reads the pages on serving: their tables, their command lines, the settings that they name."""
+"""Reads the pages on serving: tables, command lines and settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def code(cell: str) -> list[str]:
 
 
 def served(*arguments: str) -> Namespace:
-    """Return the options that a command line says, which has to be one of `noughts serve`."""
+    """Return the options of a command line of `noughts serve`."""
     options = parser(arguments).parse_args(arguments)
     assert options.command == "serve"
     return options

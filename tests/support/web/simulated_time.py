@@ -61,7 +61,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self._ready: deque[asyncio.Handle] = deque()
         self.is_killed = False
         self.failures: list[dict[str, Any]] = []
-        """What went wrong without anybody noticing."""
+        """Failures that were not handled."""
         simulation.loops.append(self)
 
     def run_ready(self) -> bool:

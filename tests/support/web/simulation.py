@@ -1,4 +1,4 @@
-"""The server in a simulated world: its own code, from the bytes of a request to the commit.
+"""The server in a simulation: its real code, from the bytes of a request to the commit.
 
 A run draws everything from its seed: when commits finish, fail or hang, when bytes arrive, when streams
 are cut, go mute or are not read, how long bots think, when processes are killed, and what players do. It
@@ -33,7 +33,7 @@ from support.web.simulated_time import SimulatedLoop, Simulation
 
 EPOCH_MS = 1_800_000_000_000
 MOVE_SECONDS, EVENT_SECONDS = 5.0, 30.0
-"""Once faults are over: how soon a move is answered, and how soon everybody has every event."""
+"""After the last fault: how soon a move is answered, and how soon all clients have every event."""
 
 RESPONSE_TIMEOUT_SECONDS = 2.0
 RETRY_SECONDS = 0.5
@@ -449,7 +449,7 @@ class Caller(Client):
         self.since = 0.0
 
     def post(self, path: str, body: object, secret: str, on_answer: Callable[[int, Any], None]) -> None:
-        """Send a request again and again, until the answer says what became of it."""
+        """Repeat a request until its outcome is known."""
         content = json.dumps(body).encode()
         self._request = (
             f"POST /api/v1{path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -581,7 +581,7 @@ class Subscriber(Client):
 
 
 class Match:
-    """A game of two people, or of one and a bot, with somebody who watches."""
+    """A game of two clients, or of one and a bot, with a spectator."""
 
     def __init__(self, cluster: Cluster, bot: str | None) -> None:
         self.cluster = cluster
@@ -617,7 +617,7 @@ class Match:
         self.subscribers.append(player.subscriber)
 
     def check(self) -> None:
-        """Compare what everybody has seen with the record."""
+        """Compare what all clients have seen with the record."""
         problems = self.cluster.problems
         if not self.id or len(self.players) < 2 - bool(self.bot):
             problems.append("a game was never created or joined")
@@ -661,7 +661,7 @@ class Player:
         self._match.cluster.simulation.after(delay, self._act)
 
     def _look(self) -> None:
-        """Look at the board every second, as somebody does whose move was refused."""
+        """Look at the board every second, as a client does whose move was refused."""
         self._act()
         self._match.cluster.simulation.after(1.0, self._look)
 

@@ -20,10 +20,10 @@ Address: TypeAlias = tuple[str, int]
 """A host and a port."""
 
 RETRY_SECONDS = 0.02
-"""How long a reader waits who was not let in, in seconds."""
+"""How long a reader waits before it reconnects."""
 
 MAX_CONNECTIONS = 100_000
-"""How often one reader comes back: far oftener than any test breaks their line."""
+"""Far more than any test needs."""
 
 
 SMALL_BUFFER_BYTES = 1024
@@ -42,7 +42,7 @@ class Refusal(Exception):
 
 
 class EventStreamParser:
-    r"""Makes messages of the bytes of an answer in chunks, however they are cut.
+    r"""Parses the chunked bytes of a stream into messages, however they are cut.
 
     >>> unfolding = Unfolding()
     >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nc\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
@@ -122,7 +122,7 @@ class Reader:
         self.wrong: Counter[str] = Counter()
         """How many events were missed, and how many repeated."""
         self.connections = 0
-        """How many lines were opened and answered."""
+        """How many connections were opened and answered."""
         self.torn = 0
         """How many of them broke in the middle of a message."""
         self.failure: BaseException | None = None
@@ -225,7 +225,7 @@ class Reader:
 
 
 class Crowd:
-    """So many lines to a game, held open until the `with` block is left."""
+    """Many streams of a game, open until the `with` block is left."""
 
     def __init__(self, address: Address, game: str, size: int, *, is_reading: bool) -> None:
         self._lines: list[socket.socket] = []
