@@ -48,8 +48,8 @@ def first_free(board: Board) -> Mapping[Cell, Fraction]:
     return {board.free_cells[0]: Fraction(1)}
 
 
-class Desk:
-    """A lounge with bots, in which nothing takes time but turns of the loop."""
+class Process:
+    """Games and bots of a process, in which only turns of the loop take time."""
 
     def __init__(self, failures: Iterable[Exception] = ()) -> None:
         self.asked = 0
@@ -100,23 +100,23 @@ def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
     """The person moves a number of loop turns after the bot's own move was recorded."""
 
     async def play() -> list[Cell]:
-        desk = Desk()
+        process = Process()
         moved: list[asyncio.Task[object]] = []
 
         async def move(live: LiveGame) -> None:
             for _ in range(loop_turns):
                 await asyncio.sleep(0)
             command = PlaceToken(Mark.X, live.game.board.free_cells[0])
-            await desk.games.command(live, command, version=live.version, key="ann")
+            await process.games.command(live, command, version=live.version, key="ann")
 
         def on_change(live: LiveGame) -> None:
-            desk.bots.start(live)
+            process.bots.start(live)
             if len(live.game.moves) == 1:
                 moved.append(asyncio.ensure_future(move(live)))
 
-        desk.games.on_change = on_change
-        live = await desk.game()
-        await desk.settle()
+        process.games.on_change = on_change
+        live = await process.game()
+        await process.settle()
         await asyncio.gather(*moved)
         return list(live.game.moves)
 
@@ -128,11 +128,11 @@ def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCa
     """It moves when a second has passed, and what went wrong is in the log."""
 
     async def play() -> tuple[list[Cell], list[Cell]]:
-        desk = Desk([FAILURES[failure]()])
-        live = await desk.game()
-        await desk.settle()
+        process = Process([FAILURES[failure]()])
+        live = await process.game()
+        await process.settle()
         before = list(live.game.moves)
-        await desk.check(1)
+        await process.check(1)
         return before, list(live.game.moves)
 
     assert run(play) == ([], [0])
@@ -149,12 +149,12 @@ def test_a_bot_that_always_fails_is_asked_now_and_then(
     make = FAILURES.get(failure)
 
     async def play() -> tuple[int, int]:
-        desk = Desk(make() for _ in count()) if make else Desk()
-        await desk.game("first" if make else "nonesuch")
-        await desk.check(60)
-        before = desk.asked
-        await desk.check(100)
-        return before, desk.asked
+        process = Process(make() for _ in count()) if make else Process()
+        await process.game("first" if make else "nonesuch")
+        await process.check(60)
+        before = process.asked
+        await process.check(100)
+        return before, process.asked
 
     before, after = run(play)
     assert 15 <= before <= 18
@@ -167,13 +167,13 @@ def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> N
     """A new stream starts the bot without waiting for the check."""
 
     async def play() -> tuple[list[Cell], list[Cell]]:
-        desk = Desk(RuntimeError("out of order") for _ in range(failures))
-        live = await desk.game()
-        while desk.asked < failures:
-            await desk.check(1)
+        process = Process(RuntimeError("out of order") for _ in range(failures))
+        live = await process.game()
+        while process.asked < failures:
+            await process.check(1)
         before = list(live.game.moves)
-        desk.bots.start(live)
-        await desk.settle()
+        process.bots.start(live)
+        await process.settle()
         return before, list(live.game.moves)
 
     assert run(play) == ([], [0])
@@ -184,12 +184,12 @@ def test_a_missed_turn_is_found_by_the_check(games: int, caplog: pytest.LogCaptu
     """Each bot moves, and the log says that its turn was missed."""
 
     async def play() -> list[list[Cell]]:
-        desk = Desk()
-        desk.games.on_change = lambda _live: None
-        held = [await desk.game() for _ in range(games)]
-        await desk.settle()
+        process = Process()
+        process.games.on_change = lambda _live: None
+        held = [await process.game() for _ in range(games)]
+        await process.settle()
         assert not any(live.game.moves for live in held)
-        await desk.check(1)
+        await process.check(1)
         return [list(live.game.moves) for live in held]
 
     assert run(play) == [[0]] * games

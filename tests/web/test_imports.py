@@ -24,7 +24,7 @@ def imported(module: Path) -> set[str]:
 
 
 IMPORTS = {file.stem: imported(file) for file in FOLDER.glob("*.py")}
-WITHIN = {
+WEB_IMPORTS = {
     module: {name.split(".")[2] for name in names if name.startswith("noughts.web.")} & IMPORTS.keys()
     for module, names in IMPORTS.items()
 }
@@ -34,14 +34,14 @@ def reached(module: str) -> set[str]:
     """Return a module and all that it imports, directly or not."""
     found, waiting = {module}, [module]
     while waiting:
-        new = WITHIN[waiting.pop()] - found
+        new = WEB_IMPORTS[waiting.pop()] - found
         found |= new
         waiting += new
     return found
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert [*TopologicalSorter(WITHIN).static_order()]
+    assert [*TopologicalSorter(WEB_IMPORTS).static_order()]
 
 
 def test_the_application_knows_no_server() -> None:

@@ -186,7 +186,7 @@ async def test_a_game_is_not_created_in_somebody_elses_room() -> None:
         assert app.games.known(GAME) is None
 
 
-class Desk:
+class Process:
     """The games of a process in which nothing happens by itself."""
 
     def __init__(self, *, is_shared: bool = False) -> None:
@@ -225,47 +225,47 @@ async def turns() -> None:
 @pytest.mark.parametrize("is_named", [True, False])
 async def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
     """The move comes after the game was read, and before it is known here."""
-    desk = Desk()
-    desk.create()
-    desk.reads.hold()
-    loading = start(desk.find())
+    process = Process()
+    process.create()
+    process.reads.hold()
+    loading = start(process.find())
     await turns()
-    desk.move(4)
-    noticed = start(desk.notice(is_named=is_named))
+    process.move(4)
+    noticed = start(process.notice(is_named=is_named))
     await turns()
-    desk.reads.release()
+    process.reads.release()
     await noticed
     assert int((await loading).version) == 8
 
 
 async def test_a_read_during_a_load_has_what_was_acknowledged_before() -> None:
-    desk = Desk(is_shared=True)
-    desk.create()
-    desk.reads.hold()
-    first = start(desk.games.find(GAME, is_latest=True))
+    process = Process(is_shared=True)
+    process.create()
+    process.reads.hold()
+    first = start(process.games.find(GAME, is_latest=True))
     await turns()
-    desk.move(4)
-    second = start(desk.games.find(GAME, is_latest=True))
+    process.move(4)
+    second = start(process.games.find(GAME, is_latest=True))
     await turns()
-    desk.reads.release()
+    process.reads.release()
     await first
-    assert (await second).version == desk.store.versions([GAME])[GAME] == 8
+    assert (await second).version == process.store.versions([GAME])[GAME] == 8
 
 
 async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed commit may have been made after all: subscribers get the room."""
-    desk = Desk()
-    desk.create()
-    live = await desk.find()
-    record = desk.store.record
+    process = Process()
+    process.create()
+    live = await process.find()
+    record = process.store.record
 
     def fail(items: Any) -> None:  # noqa: ANN401 - whatever is written
         record(items)
         raise StoreUnavailable("the connection was lost")
 
-    monkeypatch.setattr(desk.games._writer, "_write", fail)  # noqa: SLF001 - the store fails here
+    monkeypatch.setattr(process.games._writer, "_write", fail)  # noqa: SLF001 - the store fails here
     with pytest.raises(StoreUnavailable):
-        await desk.games.change_room(live, lambda room: msgspec.structs.replace(room, lobby=True))
+        await process.games.change_room(live, lambda room: msgspec.structs.replace(room, lobby=True))
     await turns()
     assert live.room.lobby
 
@@ -273,28 +273,28 @@ async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("is_named", [True, False])
 async def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
     """The move comes after the game was recorded, and before this process knows that it was."""
-    desk = Desk()
-    desk.writes.hold()
-    creating = start(desk.games.create(GAME, ROOM, beginning(), "create"))
+    process = Process()
+    process.writes.hold()
+    creating = start(process.games.create(GAME, ROOM, beginning(), "create"))
     await turns()
-    desk.move(4)
-    await desk.notice(is_named=is_named)
-    desk.writes.release()
+    process.move(4)
+    await process.notice(is_named=is_named)
+    process.writes.release()
     assert int((await creating).version) == 8
 
 
 async def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
     """The second change comes after the game was read for the first one."""
-    desk = Desk()
-    desk.create()
-    live = await desk.find()
-    desk.reads.hold()
-    desk.move(4)
-    desk.games.refresh_soon(live)
+    process = Process()
+    process.create()
+    live = await process.find()
+    process.reads.hold()
+    process.move(4)
+    process.games.refresh_soon(live)
     await turns()
-    desk.move(0)
-    desk.games.refresh_soon(live)
-    desk.reads.release()
+    process.move(0)
+    process.games.refresh_soon(live)
+    process.reads.release()
     await turns()
     assert live.version == 11
 
@@ -307,19 +307,19 @@ async def test_a_change_that_comes_with_our_own_move_is_not_missed(
     """Until our own move is known here nothing is read, and then only if there is more."""
     read: set[str] = set()
 
-    desk = Desk()
-    desk.create()
-    live = await desk.find()
-    monkeypatch.setattr(desk.store, "read_many", _noting(desk.store.read_many, read))
-    desk.writes.hold()
-    moving = start(desk.games.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
+    process = Process()
+    process.create()
+    live = await process.find()
+    monkeypatch.setattr(process.store, "read_many", _noting(process.store.read_many, read))
+    process.writes.hold()
+    moving = start(process.games.command(live, PlaceToken(Mark.X, 4), version=5, key="ours"))
     await turns()
     if theirs:
-        desk.move(0)
+        process.move(0)
     read.clear()
-    await desk.notice(is_named=is_named)
+    await process.notice(is_named=is_named)
     assert not read
-    desk.writes.release()
+    process.writes.release()
     await moving
     await turns()
     assert live.version == 8 + 3 * theirs
@@ -328,11 +328,11 @@ async def test_a_change_that_comes_with_our_own_move_is_not_missed(
 
 async def test_a_store_with_another_history_ends_the_game_here() -> None:
     """The game is dropped, and read again with the next request."""
-    desk = Desk()
-    desk.create()
-    live = await desk.find()
+    process = Process()
+    process.create()
+    live = await process.find()
     live.version -= 1  # as if the store had been replaced by one that has a longer command there
-    desk.move(4)
-    await desk.notice(is_named=False)
-    assert desk.games.known(GAME) is None
-    assert (await desk.find()).version == 8
+    process.move(4)
+    await process.notice(is_named=False)
+    assert process.games.known(GAME) is None
+    assert (await process.find()).version == 8

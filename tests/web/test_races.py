@@ -15,11 +15,11 @@ from support.at_once import in_threads
 from support.web.matches import Seat, asked_at_once, friends
 from support.web.serving import DEADLINE, Answer, Client, Server, Stream, new_key
 
-TIMES = 5
+REPEATS = 5
 
 
 @pytest.mark.parametrize("cells", [(4,) * 16, range(9)], ids=["one cell", "all cells"])
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: int) -> None:
     """The same player moves at many screens at once: the move that is answered with 200 is recorded."""
     with friends(server) as match, ExitStack() as stack:
@@ -38,7 +38,7 @@ def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: i
 
 
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None:
     """One gets it, and the others are refused."""
     with server.client() as ann, ExitStack() as stack:
@@ -62,7 +62,7 @@ def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None
         assert ann.read(seat["id"])["you"] == ["O"]
 
 
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: int) -> None:
     with server.client() as ann, ExitStack() as stack:
         seat, key = ann.create("friend"), f"{time}{new_key()}"
@@ -78,7 +78,7 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
         assert ann.read(seat["id"])["you"] == ["O"]
 
 
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> None:
     with friends(server) as match:
         match.X.resign(5)
@@ -92,7 +92,7 @@ def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> N
         assert {answer.json["id"] for answer in followed} == {match.room["next"]}
 
 
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time: int) -> None:
     with friends(server) as match, ExitStack() as stack:
         match.X.resign(5)
@@ -106,7 +106,7 @@ def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time:
         assert match.watcher.read(answers[0].json["id"])["version"] == 5
 
 
-@pytest.mark.parametrize("time", range(TIMES))
+@pytest.mark.parametrize("time", range(REPEATS))
 def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
     """The opponent accepts and moves at the same time: one of the two counts."""
     with friends(server) as match:

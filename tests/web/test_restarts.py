@@ -17,7 +17,7 @@ from support.web.matches import Seat, friends
 from support.web.serving import Server, new_key
 
 ENDS = {"stopped": Server.stop, "killed": Server.kill}
-GRACE = 10
+STOP_SECONDS = 10
 """How long a server may take to end what it has begun, in seconds."""
 
 ended = pytest.mark.parametrize("end", ENDS)
@@ -31,7 +31,7 @@ def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
             for stream in (ann, bob, eve):
                 stream.wait_version(8)
 
-            code = server.stop(GRACE / 2)
+            code = server.stop(STOP_SECONDS / 2)
 
             assert code == 0
             for stream in (ann, bob, eve):
