@@ -110,21 +110,21 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 class Call:
     """A call of the application, with all that it sends."""
 
-    def __init__(self, app: AsgiApp, kind: str = "http", prefix: str = "", **scope: Any) -> None:  # noqa: ANN401 - as a scope has it
+    def __init__(self, app: AsgiApp, kind: str = "http", prefix: str = "", **scope: Any) -> None:
         self._received: asyncio.Queue[dict[str, object]] = asyncio.Queue()
         self.sent: list[Any] = []
         defaults = {"method": "GET", "query_string": b"", "headers": [(b"host", b"x")], "client": None}
         whole = {"type": kind, "root_path": prefix, **defaults, **scope}
         self.task = asyncio.ensure_future(app(whole, self._received.get, self._send))
 
-    async def _send(self, message: Any) -> None:  # noqa: ANN401 - any message
+    async def _send(self, message: Any) -> None:
         self.sent.append(message)
 
     def receive(self, kind: str, **more: object) -> None:
         self._received.put_nowait({"type": kind, **more})
 
 
-async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> dict[str, Any]:  # noqa: ANN401 - likewise
+async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> dict[str, Any]:
     """Return the start of the response to a request."""
     call = Call(app, path=scope.get("prefix", "") + path, **scope)
     call.receive("http.request", body=body)

@@ -165,7 +165,7 @@ def test_the_events_are_told_live_in_the_language_of_the_documents(people: Peopl
         )
 
 
-def analysis(server: Server, question: str) -> Any:  # noqa: ANN401 - JSON is anything
+def analysis(server: Server, question: str) -> Any:
     """Return what the server says of a position or of a game."""
     with server.client() as client:
         return client.get(f"/analysis?{question}").json

@@ -64,7 +64,7 @@ class Wire(asyncio.Transport):
     def resume_reading(self) -> None:
         """Do nothing."""
 
-    def get_extra_info(self, name: str, default: object = None) -> Any:  # noqa: ANN401 - as the base has it
+    def get_extra_info(self, name: str, default: object = None) -> Any:
         return (self._peer, 1) if name == "peername" else default
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
@@ -72,7 +72,7 @@ class Wire(asyncio.Transport):
 
 
 @asynccontextmanager
-async def serve(**settings: Any) -> AsyncIterator[Server]:  # noqa: ANN401 - any setting
+async def serve(**settings: Any) -> AsyncIterator[Server]:
     async with open_app(**settings) as app:
         server = Server(app, Connection, 0)
         await asyncio.sleep(0)
@@ -84,7 +84,7 @@ def noting(server: Server) -> list[Request]:
     """Return a list to which every request is added that the application gets."""
     requests, handle = [], server.app.handle
 
-    def note(request: Request) -> Any:  # noqa: ANN401 - whatever the application returns
+    def note(request: Request) -> Any:
         requests.append(request)
         return handle(request)
 

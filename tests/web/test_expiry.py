@@ -292,7 +292,7 @@ async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
             await begin(app, game)
         feed = app.games.store._feed  # noqa: SLF001 - what it reads is what is counted
 
-        def noting(*asked: Any) -> tuple[list[Any], str]:  # noqa: ANN401 - as it is called
+        def noting(*asked: Any) -> tuple[list[Any], str]:
             rows, cursor = feed(*asked)
             read.extend(row[0] for row in rows)
             return rows, cursor

@@ -35,7 +35,7 @@ TAKING = [
 
 
 @pytest.fixture(scope="module")
-def document(server: Server) -> Any:  # noqa: ANN401 - JSON is anything
+def document(server: Server) -> Any:
     with server.client() as client:
         answer = client.get("/openapi.json")
     assert answer.headers["content-type"] == "application/json"

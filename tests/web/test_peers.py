@@ -129,7 +129,7 @@ async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.Monk
     async with open_app() as app:
         store, loop, ended = app.games.store, asyncio.get_running_loop(), asyncio.Event()
 
-        def changed(*after: Any) -> tuple[tuple[Document, ...], str]:  # noqa: ANN401 - as it is called
+        def changed(*after: Any) -> tuple[tuple[Document, ...], str]:
             documents, cursor = read(*after)
             pages.append(len(documents))
             if any(document.name == last for document in documents):
@@ -149,7 +149,7 @@ async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.Monk
 
 
 def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
-    def noting(games: dict[str, int]) -> Any:  # noqa: ANN401 - what is read
+    def noting(games: dict[str, int]) -> Any:
         names.update(games)
         return read(games)
 
@@ -259,7 +259,7 @@ async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.Monk
     live = await process.find()
     record = process.store.record
 
-    def fail(items: Any) -> None:  # noqa: ANN401 - whatever is written
+    def fail(items: Any) -> None:
         record(items)
         raise StoreUnavailable("the connection was lost")
 

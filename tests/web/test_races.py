@@ -184,7 +184,7 @@ def _is_answered(stream: Stream) -> bool:
     return len(own) == 2 and len(placed) > own[-1] + 1
 
 
-def _send_at_once(server: Server, seat: Any, *commands: tuple[str, dict[str, object]]) -> bool:  # noqa: ANN401 - JSON is anything
+def _send_at_once(server: Server, seat: Any, *commands: tuple[str, dict[str, object]]) -> bool:
     """Send commands without waiting; return whether all were accepted."""
     requests = b""
     for what, command in commands:

@@ -72,7 +72,7 @@ def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Even
     return events
 
 
-async def _nothing() -> Any:  # noqa: ANN401 - nothing is returned
+async def _nothing() -> Any:
     """Wait for nothing, and close nothing."""
 
 
@@ -95,10 +95,7 @@ def make_world(
 
 @asynccontextmanager
 async def open_app(
-    store: str = "memory:",
-    *,
-    end: Callable[[NoughtsError], None] = lambda _error: None,
-    **settings: Any,  # noqa: ANN401 - any setting
+    store: str = "memory:", *, end: Callable[[NoughtsError], None] = lambda _error: None, **settings: Any
 ) -> AsyncIterator[App]:
     """Open the application, and close it in the end."""
     app = await application.open_app(Settings(store=store, **settings), {}, end)

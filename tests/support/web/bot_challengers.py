@@ -30,7 +30,7 @@ class HttpConnection(NamedTuple):
         )
         self.writer.write(head.encode() + content)
 
-    async def answer(self) -> Any:  # noqa: ANN401 - JSON is anything
+    async def answer(self) -> Any:
         head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.partition(b"content-length:")[2].split(b"\r\n")[0])
         body = await self.reader.readexactly(length)

@@ -85,7 +85,7 @@ class People:
         self._there: list[Person] = []
         self.server = server
 
-    def come(self, name: str = "Ann", **options: Any) -> Person:  # noqa: ANN401 - whatever Playwright takes
+    def come(self, name: str = "Ann", **options: Any) -> Person:
         """Have somebody come with a browser of their own."""
         person = Person(name, self._browser.new_context(**{"base_url": self.server.url, **options}))
         person.foresees(*self._foreseen)
@@ -161,14 +161,14 @@ class Person:
     def tries(self, number: int) -> None:
         self.cell(number).click(force=True)
 
-    def creates(self, opponent: str, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
+    def creates(self, opponent: str, **more: object) -> Any:
         """Create a game without any page, and return the seat."""
         return self._asks("/games", {"opponent": opponent, "name": self.name, **more})
 
     def joins(self, game: str, invite: str | None) -> None:
         self._asks(f"/games/{game}/join", {"invite": invite, "name": self.name, "key": new_key()})
 
-    def _asks(self, path: str, body: object) -> Any:  # noqa: ANN401 - JSON is anything
+    def _asks(self, path: str, body: object) -> Any:
         answer = self.context.request.post(f"/api/v1{path}", data=body)
         assert answer.ok, answer.text()
         return answer.json()

@@ -42,7 +42,7 @@ class InProcessServer(Server):
         self.loop.call_soon_threadsafe(self.loop.stop)
         return 0
 
-    def connection(self, _source: tuple[str, int] | None = None) -> Any:  # noqa: ANN401 - it acts as an HTTPConnection
+    def connection(self, _source: tuple[str, int] | None = None) -> Any:
         """Return what a client calls the application with."""
         return InProcessConnection(self)
 
@@ -71,7 +71,7 @@ class InProcessConnection:
         incoming: asyncio.Queue[dict[str, object]],
         outgoing: Queue[dict[str, Any] | None],
     ) -> None:
-        async def send(message: Any) -> None:  # noqa: ANN401 - a message has anything
+        async def send(message: Any) -> None:
             outgoing.put(dict(message))
 
         incoming.put_nowait(first)

@@ -71,11 +71,11 @@ class Match:
         self.seats = {"X": self.X, "O": self.O}
 
     @property
-    def now(self) -> Any:  # noqa: ANN401 - JSON is anything
+    def now(self) -> Any:
         return self.watcher.read(self.game)
 
     @property
-    def room(self) -> Any:  # noqa: ANN401 - JSON is anything
+    def room(self) -> Any:
         return self.now["room"]
 
     def play(self, *cells: int) -> Answer:

@@ -166,7 +166,7 @@ class Player(Thread):
                 reader.wait(lambda now: now.room and self._is_answered(now.room), RECOVERY_SECONDS)
         raise AssertionError("they never agree on another game")
 
-    def _is_answered(self, room: Any) -> bool:  # noqa: ANN401 - JSON is anything
+    def _is_answered(self, room: Any) -> bool:
         return bool(room["next"] or (room["offer"] and room["offer"]["mark"] != self._mark))
 
     def _post(self, what: str, body: dict[str, object]) -> Answer:

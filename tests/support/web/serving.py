@@ -187,7 +187,7 @@ class Answer(NamedTuple):
     body: bytes
 
     @property
-    def json(self) -> Any:  # noqa: ANN401 - JSON is anything
+    def json(self) -> Any:
         return json.loads(self.body)
 
     @property
@@ -279,13 +279,13 @@ class Client:
         path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
         return Stream(self._server, path, self.headers(path, headers), self._source, news)
 
-    def create(self, opponent: str, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
+    def create(self, opponent: str, **more: object) -> Any:
         """Create a game as a program does, and return the seat."""
         answer = self.post("/games", {"opponent": opponent, "secret": True, **more})
         assert answer.status == 201, answer.body
         return answer.json
 
-    def join(self, game: str, invite: str | None, **more: object) -> Any:  # noqa: ANN401 - JSON is anything
+    def join(self, game: str, invite: str | None, **more: object) -> Any:
         """Join a game as a program does, and return the seat."""
         answer = self.post(
             f"/games/{game}/join", {"invite": invite, "key": new_key(), "secret": True, **more}
@@ -297,7 +297,7 @@ class Client:
         body = {"cell": cell, "version": version, "key": key or new_key(), **more}
         return self.post(f"/games/{game}/moves", body)
 
-    def read(self, game: str, version: int | None = None) -> Any:  # noqa: ANN401 - JSON is anything
+    def read(self, game: str, version: int | None = None) -> Any:
         answer = self.get(f"/games/{game}" + ("" if version is None else f"?version={version}"))
         assert answer.status == 200, answer.body
         return answer.json
@@ -382,7 +382,7 @@ class Stream:
         self.wait(lambda _: any(message.id == str(version) for message in self.events))
         return self.events
 
-    def wait_room(self, is_so: Callable[[Any], object]) -> Any:  # noqa: ANN401 - JSON is anything
+    def wait_room(self, is_so: Callable[[Any], object]) -> Any:
         """Wait until the room that came last is so, and return it."""
         self.wait(lambda _: self.rooms and is_so(self.rooms[-1]))
         return self.rooms[-1]

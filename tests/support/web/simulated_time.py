@@ -77,15 +77,15 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
                 if self.is_killed:
                     break
         finally:
-            asyncio._set_running_loop(None)  # noqa: SLF001 - the same
+            asyncio._set_running_loop(None)  # noqa: SLF001 - documented for loops
         return True
 
-    def start(self, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever the action returns
-        asyncio._set_running_loop(self)  # noqa: SLF001 - the same
+    def start(self, action: Callable[[], Any]) -> Any:
+        asyncio._set_running_loop(self)  # noqa: SLF001 - documented for loops
         try:
             return action()
         finally:
-            asyncio._set_running_loop(None)  # noqa: SLF001 - the same
+            asyncio._set_running_loop(None)  # noqa: SLF001 - documented for loops
 
     def kill(self) -> None:
         """Stop for good, in the middle of whatever is going on."""

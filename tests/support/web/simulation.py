@@ -217,7 +217,7 @@ class StoreView:
         self._store = store
         self._on_write = on_write
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def record(self, items: Sequence[Any]) -> None:
@@ -395,7 +395,7 @@ class SimulatedConnection(asyncio.Transport):
         for piece in held:
             self._arrive(piece)
 
-    def get_extra_info(self, name: str, default: object = None) -> Any:  # noqa: ANN401 - as the base has it
+    def get_extra_info(self, name: str, default: object = None) -> Any:
         return ("127.0.0.1", 1) if name == "peername" else default
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
@@ -598,7 +598,7 @@ class Match:
     def new_key(self) -> str:
         return f"{self.cluster.random.getrandbits(100):025x}"
 
-    def _created(self, status: int, seat: Any) -> None:  # noqa: ANN401 - JSON is anything
+    def _created(self, status: int, seat: Any) -> None:
         assert status == 201, seat
         self.id = seat["id"]
         self._seat("X", seat["secrets"]["X"])
@@ -607,7 +607,7 @@ class Match:
             body = {"invite": seat["invite"], "key": self.new_key(), "secret": True}
             self._caller.post(f"/games/{self.id}/join", body, "", self._joined)
 
-    def _joined(self, status: int, seat: Any) -> None:  # noqa: ANN401 - the same
+    def _joined(self, status: int, seat: Any) -> None:
         assert status == 200, seat
         self._seat("O", seat["secrets"]["O"])
 
@@ -681,7 +681,7 @@ class Player:
             f"/games/{self._match.id}/moves", body, self._secret, partial(self._answered, key)
         )
 
-    def _answered(self, key: str, status: int, answer: Any) -> None:  # noqa: ANN401 - JSON is anything
+    def _answered(self, key: str, status: int, answer: Any) -> None:
         if status == 200:
             self.acknowledged[key] = answer["version"]
         else:
