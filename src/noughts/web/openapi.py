@@ -20,6 +20,7 @@ EVENT_STREAM = {
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
+GAME_ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
 LAST_EVENT_ID = {
     "name": "Last-Event-ID",
     "in": "header",
@@ -88,7 +89,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
-    own = [_id()] if "{id}" in operation.path else []
+    own = [GAME_ID] if "{id}" in operation.path else []
     own += [LAST_EVENT_ID] if not operation.answers else []
     return own + [
         {
@@ -100,10 +101,6 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
         }
         for query in operation.query
     ]
-
-
-def _id() -> dict[str, Any]:
-    return {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 def _problems(codes: list[str]) -> dict[str, Any]:
