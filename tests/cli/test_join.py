@@ -163,11 +163,11 @@ def test_a_person_is_asked_before_a_token_is_taken_back(server: FarServer, tmp_p
         session.expect("Waiting for bob.")
 
         session.type("undo\n")
-        session.expect("bob is asked whether you may.")
+        session.expect("Asked bob to allow it.")
         server.tell(offer=None)
         session.expect("bob does not agree.")
         session.type("undo\n")
-        session.expect("bob is asked whether you may.")
+        session.expect("Asked bob to allow it.")
         server.do(TakeBack(O))
 
         assert session.expect(QUESTION).startswith("\r\nfrank took back.\r\n1|2|3\r\n")
@@ -271,7 +271,7 @@ def test_who_watches_goes_along_to_the_next_game(server: FarServer, tmp_path: Pa
         server.place(5)
         session.expect("bob:\r\n1|2|3\r\n-+-+-\r\n4|X|6")
         session.type("1\n")
-        session.expect("You watch: hint, why, help and quit are what you can say.")
+        session.expect("You are watching: type hint, why, help or quit.")
         server.do(Resign(O))
         session.expect("frank resigned.")
         session.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0")
@@ -317,7 +317,7 @@ def test_who_waits_is_told_who_takes_the_other_seat(server: FarServer, tmp_path:
         one.expect("You play X.")
         one.expect("Waiting for somebody to take the other seat.")
         one.type("5\n")
-        one.expect("The other seat is free still.")
+        one.expect("Nobody has joined yet.")
         server.game = server.games["madegame"]
         server.seat_frank()
 
@@ -412,14 +412,12 @@ def test_the_open_games_are_listed(server: FarServer, tmp_path: Path) -> None:
     played = noughts("join", f"{server.url}/", env=home(tmp_path))
 
     assert [ran.returncode for ran in (nothing, one, played)] == [0, 0, 0]
-    assert nothing.stdout == (
-        f"Nobody waits for somebody to play.\nnoughts join {server.url}/ --play waits for somebody.\n"
-    )
+    assert nothing.stdout == (f"No open games.\nnoughts join {server.url}/ --play opens one.\n")
     assert one.stdout == (
-        f"Waiting for somebody:\n  {server.watching}  bob (X)\n"
-        f"noughts join {server.url}/ --play takes the seat of whoever has waited longest.\n"
+        f"Open games:\n  {server.watching}  bob (X)\n"
+        f"noughts join {server.url}/ --play joins the oldest open game.\n"
     )
-    assert f"Played now:\n  {server.watching}  bob (X) against frank (O)\n" in played.stdout
+    assert f"Games in progress:\n  {server.watching}  bob (X) against frank (O)\n" in played.stdout
 
 
 def test_play_at_a_server_takes_a_seat_or_waits_for_somebody(server: FarServer, tmp_path: Path) -> None:
@@ -461,7 +459,7 @@ def test_play_where_no_seat_is_free_is_refused(server: FarServer, tmp_path: Path
     ran = noughts("join", server.watching, "--play", env=home(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "without --play you can watch" in ran.stderr
+    assert "leave out --play to watch" in ran.stderr
 
 
 # Other screens

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from support.pseudo_terminal import Session
 
 QUESTION = "frank, enter a position from 1 to 9: "
-BROKEN, BACK = "The line is broken; reconnecting.\r\n", "Back.\r\n"
+BROKEN, BACK = "Connection lost; reconnecting.\r\n", "Reconnected.\r\n"
 
 
 @pytest.fixture
@@ -160,7 +160,8 @@ def test_a_move_that_came_too_late_is_told_as_what_it_is(server: FarServer, sess
     stop.set()
 
     assert said.startswith(
-        "Somebody has played on elsewhere.\r\n1|2|X\r\n-+-+-\r\n4|X|6\r\n-+-+-\r\n7|8|O"
+        "This game has moved on in another window; here it is now.\r\n"
+        "1|2|X\r\n-+-+-\r\n4|X|6\r\n-+-+-\r\n7|8|O"
     )
     assert server.game.service.look("thegame").game.moves == (4, 8, 2)
 
@@ -251,9 +252,9 @@ def test_a_seat_that_was_never_answered_is_found_by_coming_again(
     again = noughts("join", server.invitation, env=home(tmp_path))
 
     assert (lost.returncode, lost.stdout) == (1, "")
-    assert lost.stderr == f"noughts: the line to {server.url} broke\n"
+    assert lost.stderr == f"noughts: lost the connection to {server.url}\n"
     assert (late.returncode, late.stdout) == (2, "")
-    assert late.stderr == "noughts: the invitation was used already, or it never was one\n"
+    assert late.stderr == "noughts: that invitation is invalid or has been used\n"
     assert again.stdout.startswith("You play O against bob.\n")
     assert seats(tmp_path / "late") == []
 
@@ -306,6 +307,6 @@ def test_what_is_typed_ahead_waits_for_its_turn(server: FarServer, tmp_path: Pat
 
     said = session.output.decode()
     assert "It is not your turn: bob is to move." in said
-    assert "bob is asked whether you may." in said
+    assert "Asked bob to allow it." in said
     assert server.game.service.look("thegame").game.moves == (4, 0)
     assert INVITE not in said

@@ -119,7 +119,7 @@ def test_an_unknown_host_is_told(tmp_path: Path) -> None:
     """With 1: it may be known another time."""
     words = refused(tmp_path, "http://nonesuch.invalid/game/abc", code=1)
 
-    assert words == "no host is known as 'nonesuch.invalid'"
+    assert words == "the host 'nonesuch.invalid' is unknown"
 
 
 def test_a_server_that_does_not_run_is_told(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_nobody_is_sent_elsewhere_with_a_secret(server: FarServer, tmp_path: Pat
         words = refused(tmp_path, server.watching, code=1)
 
         assert other.asked == []
-    assert words == f"{server.url} sends us elsewhere, and we do not go there"
+    assert words == f"{server.url} redirects to another address, which is not followed"
 
 
 def test_a_seat_is_a_seat_at_its_own_server_only(server: FarServer, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_game_that_is_not_there_is_told(server: FarServer, tmp_path: Path) -> 
     """With 2, as everywhere."""
     words = refused(tmp_path, f"{server.url}/game/nonesuch", code=2)
 
-    assert words == f"there is no such game at {server.url}"
+    assert words == f"no such game at {server.url}"
 
 
 def test_a_refusal_is_told_in_the_servers_words(server: FarServer, tmp_path: Path) -> None:
@@ -536,7 +536,7 @@ def test_a_server_without_a_certificate_is_told(server: FarServer, tmp_path: Pat
     """Nothing is said in the clear to a server that was to be secured."""
     address = server.invitation.replace("http:", "https:")
 
-    assert refused(tmp_path, address, code=1).startswith("there is no secure line to '127.0.0.1': ")
+    assert refused(tmp_path, address, code=1).startswith("no secure connection to '127.0.0.1': ")
     assert server.asked == []
 
 
@@ -555,7 +555,7 @@ def test_without_a_home_there_is_no_seat(server: FarServer, tmp_path: Path) -> N
     """With 1, and what to do."""
     words = refused(tmp_path, server.invitation, code=1, HOME="", XDG_DATA_HOME="")
 
-    assert words == "there is no folder to keep a seat in: set HOME"
+    assert words == "no folder to save a seat in: set HOME"
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_a_file_that_holds_no_seat_is_told(server: FarServer, tmp_path: Path, wr
     (file,) = (tmp_path / "noughts" / "seats").iterdir()
     file.write_bytes(written)
 
-    assert f"{file} holds no seat" in refused(tmp_path, server.watching, code=1)
+    assert f"{file} is not a seat of this game" in refused(tmp_path, server.watching, code=1)
     assert file.read_bytes() == written
 
 

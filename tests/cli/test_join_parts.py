@@ -19,18 +19,18 @@ from noughts.cli.keyboard import UnreadableLine
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import BadAddress, parse_address
 from noughts.cli.remote.background import (
-    MOST_NEWS,
-    Around,
-    Broken,
-    Errand,
+    INBOX_SIZE,
+    Call,
+    Disconnected,
+    GameEvent,
+    GameStream,
     Inbox,
-    Mended,
-    Order,
-    Stream,
-    Told,
+    PendingCall,
+    Reconnected,
+    RoomChanged,
 )
-from noughts.cli.remote.client import Garbled, Message, Server, Unreachable, parse_stream
-from noughts.cli.remote.following import Following
+from noughts.cli.remote.client import BadResponse, Client, StreamMessage, Unreachable, parse_stream
+from noughts.cli.remote.view import GameReplica
 from support.far_server import FarServer, Handler
 from support.pseudo_terminal import DEADLINE
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from noughts import Command
-    from noughts.cli.remote.background import News
+    from noughts.cli.remote.background import Update
 
 
 # Addresses
@@ -85,15 +85,18 @@ def test_messages_do_not_depend_on_how_they_come(data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(said)))))
     pieces = [said[start:end] for start, end in zip([0, *cuts], [*cuts, len(said)], strict=True)]
 
-    assert [*parse_stream(pieces)] == [Message("message", "1", "a"), Message("room", None, "b\nc")]
+    assert [*parse_stream(pieces)] == [
+        StreamMessage("message", "1", "a"),
+        StreamMessage("room", None, "b\nc"),
+    ]
 
 
 @given(st.lists(st.binary()))
 def test_any_bytes_are_messages_or_refused(chunks: list[bytes]) -> None:
     """And nothing else happens."""
     try:
-        assert all(isinstance(one, Message) for one in parse_stream(chunks))
-    except Garbled as refusal:
+        assert all(isinstance(one, StreamMessage) for one in parse_stream(chunks))
+    except BadResponse as refusal:
         assert str(refusal).startswith("the stream ")
 
 
@@ -117,13 +120,13 @@ def test_an_answer_has_to_be_whole_in_time(server: FarServer) -> None:
     server.harm["/thegame"].append(drip)
 
     with pytest.raises(Unreachable):
-        Server(parse_address(server.watching), patience=0.5).ask("/games/thegame")
+        Client(parse_address(server.watching), timeout_seconds=0.5).request("/games/thegame")
 
 
 def test_a_stream_has_to_begin_in_time(server: FarServer) -> None:
     """The same for what comes before its first message."""
     server.harm["/events"].append(drip)
-    stream = Server(parse_address(server.watching), patience=0.5).listen(
+    stream = Client(parse_address(server.watching), timeout_seconds=0.5).stream(
         "thegame", 0, None, lambda _: None
     )
 
@@ -133,8 +136,8 @@ def test_a_stream_has_to_begin_in_time(server: FarServer) -> None:
 
 def test_a_silent_stream_is_broken(server: FarServer) -> None:
     """A server says something now and then, if only that it is there."""
-    asked = Server(parse_address(server.watching), silence=0.5)
-    stream = asked.listen("thegame", 0, None, lambda _: None)
+    asked = Client(parse_address(server.watching), silence_seconds=0.5)
+    stream = asked.stream("thegame", 0, None, lambda _: None)
 
     with pytest.raises(Unreachable):
         assert [message.id for message in stream] == ["1", "2", "3", None]
@@ -145,23 +148,25 @@ def test_a_stream_that_goes_mute_is_reported_and_opened_again(server: FarServer)
     server.seat_frank()
     version = server.game.service.look("thegame").version
     inbox = Inbox()
-    stream = Stream(Server(parse_address(server.watching), silence=0.5), "thegame", version, None, inbox)
-    wait_for_news(inbox, Around)
+    stream = GameStream(
+        Client(parse_address(server.watching), silence_seconds=0.5), "thegame", version, None, inbox
+    )
+    wait_for_news(inbox, RoomChanged)
     server.mute()
     server.place(5)
 
-    news = wait_for_news(inbox, Told)
+    news = wait_for_news(inbox, GameEvent)
     stream.close()
 
-    moved = Told(version + 1, events.PlayerPlacedToken(1, 1, X))
-    assert news.index(Broken()) < news.index(Mended()) < news.index(moved)
+    moved = GameEvent(version + 1, events.PlayerPlacedToken(1, 1, X))
+    assert news.index(Disconnected()) < news.index(Reconnected()) < news.index(moved)
 
 
-def wait_for_news(inbox: Inbox, kind: type[Around | Told]) -> list[News]:
+def wait_for_news(inbox: Inbox, kind: type[RoomChanged | GameEvent]) -> list[Update]:
     """Wait until there is some news of a kind, and return all that came until then."""
     bell = select.poll()
-    bell.register(inbox.bell, select.POLLIN)
-    news: list[News] = []
+    bell.register(inbox.readable, select.POLLIN)
+    news: list[Update] = []
     while not any(isinstance(one, kind) for one in news):
         assert bell.poll(1000 * DEADLINE), f"it never came: {news}"
         news += [one for _, one in inbox.take()]
@@ -171,7 +176,7 @@ def wait_for_news(inbox: Inbox, kind: type[Around | Told]) -> list[News]:
 def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:
     """Whoever waits for its next message is told that there is none."""
     ends: list[Callable[[], None]] = []
-    stream = Server(parse_address(server.watching)).listen("thegame", 0, None, ends.append)
+    stream = Client(parse_address(server.watching)).stream("thegame", 0, None, ends.append)
     first = next(stream)
 
     ends[0]()
@@ -192,7 +197,7 @@ def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does(
         accepted = pool.submit(listening.accept)
         ends: list[Callable[[], None]] = []
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        stream = Server(parse_address(address)).listen("thegame", 0, None, ends.append)
+        stream = Client(parse_address(address)).stream("thegame", 0, None, ends.append)
         first = pool.submit(next, stream)
         line, _ = accepted.result()
         line.recv(4096)
@@ -212,17 +217,17 @@ def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does(
 def test_news_come_in_order_and_the_bell_is_still_when_all_are_taken() -> None:
     """However many there are."""
     inbox = Inbox()
-    sender = Errand(Server(parse_address("http://127.0.0.1:1/")), Order("", "/"), Inbox(), once=True)
-    for _ in range(MOST_NEWS // 2):
-        inbox.put(sender, Broken())
-        inbox.put(sender, Mended())
+    sender = PendingCall(Client(parse_address("http://127.0.0.1:1/")), Call("", "/"), Inbox(), once=True)
+    for _ in range(INBOX_SIZE // 2):
+        inbox.put(sender, Disconnected())
+        inbox.put(sender, Reconnected())
 
     taken = [news for _, news in inbox.take()]
 
-    assert taken == [Broken(), Mended()] * (MOST_NEWS // 2)
+    assert taken == [Disconnected(), Reconnected()] * (INBOX_SIZE // 2)
     assert inbox.take() == []
     with pytest.raises(BlockingIOError):
-        os.read(inbox.bell, 1)
+        os.read(inbox.readable, 1)
 
 
 # The game as it is told
@@ -246,13 +251,13 @@ def test_a_game_is_seen_from_command_to_command() -> None:
     told = _told()
     start = fold(told[:2])
     assert start
-    following = Following(2, start)
+    following = GameReplica(2, start)
 
     groups = [
         group
         for version, event in enumerate(told[2:], start=3)
         for _ in range(2)
-        if (group := following.take(version, event))
+        if (group := following.apply(version, event))
     ]
 
     assert [event for group in groups for event in group] == told[2:]
@@ -273,14 +278,14 @@ def test_no_events_lead_to_a_game_that_cannot_be_shown(data: st.DataObject) -> N
     told = data.draw(st.lists(st.sampled_from(_told()[1:])))
     start = fold(_told()[:5])
     assert start
-    following = Following(5, start)
+    following = GameReplica(5, start)
     try:
         for version, event in enumerate(told, start=6):
-            following.take(version, event)
+            following.apply(version, event)
             game = following.game
             assert game.is_over == (game.board.is_over or game.resigned is not None)
             assert game.winner == (game.resigned.other if game.resigned else game.board.winner)
-    except Garbled:
+    except BadResponse:
         pass
 
 
@@ -304,11 +309,11 @@ SEATED = {"id": "x", "marks": ["X"], "secrets": {"X": "s"}, "invite": None, "gam
 MOVED = {"version": 1, "events": [encode(events.GameCreated())], "offer": None}
 LISTED = {"open": [{"id": "x", "name": "a", "mark": "O"}], "playing": [{"id": "y", "X": "a", "O": "b"}]}
 READERS = [
-    (messages.standing, VIEW),
-    (messages.seated, SEATED),
-    (messages.moved, MOVED),
-    (messages.open_games, LISTED),
-    (messages.games_played, LISTED),
+    (messages.read_snapshot, VIEW),
+    (messages.read_granted_seat, SEATED),
+    (messages.read_result, MOVED),
+    (messages.read_open_games, LISTED),
+    (messages.read_games_in_progress, LISTED),
 ]
 
 anything = st.recursive(
@@ -342,7 +347,7 @@ def test_an_answer_that_is_not_as_agreed_is_refused(
     at[key] = data.draw(anything)
     try:
         reader(answer)
-    except Garbled as refusal:
+    except BadResponse as refusal:
         assert str(refusal).isprintable()
 
 

@@ -178,8 +178,8 @@ def test_what_the_server_refuses_is_told(server: Server, tmp_path: Path) -> None
     assert first.returncode == 0
     assert [ran.returncode for ran in (same, second, absent, bot)] == [2, 2, 2, 2]
     assert "different names" in same.stderr
-    assert second.stderr == "noughts: the invitation was used already, or it never was one\n"
-    assert absent.stderr == f"noughts: there is no such game at {server.url}\n"
+    assert second.stderr == "noughts: that invitation is invalid or has been used\n"
+    assert absent.stderr == f"noughts: no such game at {server.url}\n"
     assert "nonesuch" in bot.stderr
 
 
@@ -208,9 +208,9 @@ def test_a_server_that_dies_and_comes_back_is_played_on(tmp_path: Path) -> None:
         session.expect("Waiting for bob.\r\n")
         server.kill()
     with session:
-        session.expect("The line is broken; reconnecting.\r\n")
+        session.expect("Connection lost; reconnecting.\r\n")
         with Server(store, "--port", port) as server, server.client(secret) as bob:
-            session.expect("Back.\r\n")
+            session.expect("Reconnected.\r\n")
             _move(bob, game, 8)
             session.expect("bob takes 9.\r\nO|2|3\r\n-+-+-\r\n4|X|6\r\n-+-+-\r\n7|8|X\r\n")
             session.expect(FRANK)

@@ -1,4 +1,4 @@
-"""A game of a server, joined from the terminal: by an invitation, from the lobby, or to watch."""
+"""`noughts join`: play or watch a game on a server, or list the open games."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from argparse import Namespace
 
 from noughts.cli.input import Typed
 from noughts.cli.keyboard import UnreadableLine
+from noughts.cli.remote import messages
 from noughts.cli.remote.address import Address, BadAddress, parse_address
-from noughts.cli.remote.background import Answered, Errand, Failed, Inbox, Order
-from noughts.cli.remote.client import NotAServer, Refused, Server, Unreachable
-from noughts.cli.remote.game import NO, YES, YES_OR_NO, FarTable, Place
-from noughts.cli.remote.messages import Listed, Standing, games_played, open_games, seated, standing
-from noughts.cli.remote.seats import Seat, Seats
+from noughts.cli.remote.background import Call, Failed, Inbox, PendingCall, Replied
+from noughts.cli.remote.client import Client, NotANoughtsServer, RequestRefused, Unreachable
+from noughts.cli.remote.game import NO, YES, YES_OR_NO, JoinedGame, RemoteGame
+from noughts.cli.remote.messages import GameSnapshot, ListedGame
+from noughts.cli.remote.seats import SavedSeat, SeatFiles
 from noughts.cli.screen import Screen
 from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
@@ -21,25 +22,25 @@ from noughts.core.player import clean_name
 from noughts.service import random_id
 from noughts.store.errors import NoSuchGame
 
-TRIES = 3
-"""How often a seat is asked for; the same key gets the same seat."""
-TAKE = "Take the free seat? (y/n)"
+MAX_TRIES = 3
+"""How often a seat is requested; the same key gets the same seat."""
+TAKE_SEAT = "Take the free seat? (y/n)"
 
 
 def join(options: Namespace, screen: Screen, keyboard: int | None, waiting: Waiting) -> None:
-    """Do what the address and the options say: play, watch, or list what there is."""
+    """Run the command."""
     address = parse_address(options.address)
     if address.game and (options.friend or options.bot is not None):
-        asked = "--friend" if options.friend else "--bot"
-        raise BadAddress(f"{asked} makes a new game: say {address.server}/, without one")
+        option = "--friend" if options.friend else "--bot"
+        raise BadAddress(f"{option} makes a new game: use it with {address.server}/")
     name = None if options.name is None else clean_name(options.name)
-    visit = Visit(address, name, screen, Typed(keyboard), waiting)
-    if place := visit.find_place(options):
-        visit.play(place)
+    joiner = Joiner(address, name, screen, Typed(keyboard), waiting)
+    if joined := joiner.join(options):
+        joiner.play(joined)
 
 
-class Visit:
-    """Somebody who comes to a server."""
+class Joiner:
+    """Finds, creates or joins the game that the address and the options mean."""
 
     def __init__(
         self, address: Address, name: str | None, screen: Screen, typed: Typed, waiting: Waiting
@@ -49,129 +50,127 @@ class Visit:
         self._screen = screen
         self._typed = typed
         self._waiting = waiting
-        self._server = Server(address)
+        self._client = Client(address)
         self._inbox = Inbox()
-        self._seats = Seats(os.environ)
+        self._seats = SeatFiles(os.environ)
 
-    def play(self, place: Place) -> None:
-        """Play, or watch."""
-        FarTable(self._server, self._screen, self._typed, self._inbox, self._waiting, self._seats).play(
-            place
+    def play(self, joined: JoinedGame) -> None:
+        """Play or watch the game."""
+        game = RemoteGame(
+            self._client, self._screen, self._typed, self._inbox, self._waiting, self._seats
         )
+        game.play(joined)
 
-    def find_place(self, options: Namespace) -> Place | None:
-        """Return a place at the game that is meant; None if only a list is."""
+    def join(self, options: Namespace) -> JoinedGame | None:
+        """Return the game to play or watch; None after listing the games."""
         if self._address.game:
-            return self._at_game(self._address, self._address.game, takes_seat=options.play)
+            return self._join_game(self._address, self._address.game, wants_seat=options.play)
         if options.bot is not None:
             return self._create({"opponent": "bot", "bot": options.bot})
         if options.friend:
             return self._create({"opponent": "friend"})
-        listed = self._ask("/games")
-        waiting = open_games(listed)
+        answer = self._request("/games")
+        open_games = messages.read_open_games(answer)
         if options.play:
-            if waiting:  # whoever has waited longest
-                return self._take(self._address.at(waiting[-1].game))
+            if open_games:  # the last one has waited longest
+                return self._take_seat(self._address.at(open_games[-1].game))
             return self._create({"opponent": "lobby"})
-        self._list(waiting, games_played(listed))
+        self._list(open_games, messages.read_games_in_progress(answer))
         return None
 
-    def _at_game(self, address: Address, game: str, *, takes_seat: bool) -> Place:
-        """Take the seat that we have, or are invited to, or that is free; or watch."""
-        kept = self._seats.find(address)
-        secret = kept.secret if kept else None
+    def _join_game(self, address: Address, game: str, *, wants_seat: bool) -> JoinedGame:
+        """Take the seat that we have, were invited to, or that is free; or watch."""
+        saved = self._seats.find(address)
+        secret = saved.secret if saved else None
         try:
-            now = standing(self._ask(f"/games/{game}", secret=secret))
-        except Refused as error:
+            snapshot = messages.read_snapshot(self._request(f"/games/{game}", secret=secret))
+        except RequestRefused as error:
             if error.code != "notFound":
                 raise
-            raise NoSuchGame(f"there is no such game at {address.server}") from None
-        if secret and now.ours:
-            return Place(address.at(game), now, now.ours[0], secret)
+            raise NoSuchGame(f"no such game at {address.server}") from None
+        if secret and snapshot.our_marks:
+            return JoinedGame(address.at(game), snapshot, snapshot.our_marks[0], secret)
         if address.invite:
-            return self._take(address)
-        if _has_open_seat(now):
-            if takes_seat or (self._screen.interactive and self._agrees(now)):
-                return self._take(address)
-        elif takes_seat:
-            raise SeatTaken("no seat is free there for everybody; without --play you can watch")
-        return Place(address, now)
+            return self._take_seat(address)
+        if _has_open_seat(snapshot):
+            if wants_seat or (self._screen.interactive and self._confirm_seat(snapshot)):
+                return self._take_seat(address)
+        elif wants_seat:
+            raise SeatTaken("no seat is free in that game; leave out --play to watch it")
+        return JoinedGame(address, snapshot)
 
-    def _take(self, address: Address) -> Place:
-        """Take a seat; the key to ask with is kept first, so that no seat is lost with the line."""
-        kept = self._seats.find(address)
-        key = kept.key if kept and not kept.secret else random_id()
-        self._seats.keep(address, Seat(key))
+    def _take_seat(self, address: Address) -> JoinedGame:
+        """Take a seat; its key is saved first, so that it is not lost with the connection."""
+        saved = self._seats.find(address)
+        key = saved.key if saved and not saved.secret else random_id()
+        self._seats.save(address, SavedSeat(key))
         body: dict[str, object] = {"invite": address.invite, "key": key}
         try:
-            given = seated(self._ask_again(f"/games/{address.game}/join", self._signed(body)))
-        except Refused as error:
-            self._seats.forget(address)
+            answer = self._request_seat(f"/games/{address.game}/join", body)
+            seat = messages.read_granted_seat(answer)
+        except RequestRefused as error:
+            self._seats.remove(address)
             if error.code == "notFound":
-                raise NoSuchGame("the invitation was used already, or it never was one") from None
+                raise NoSuchGame("that invitation is invalid or has been used") from None
             raise
-        self._seats.keep(address, Seat(key, given.secret))
-        return Place(address.at(address.game or ""), given.standing, given.mark, given.secret)
+        self._seats.save(address, SavedSeat(key, seat.secret))
+        return JoinedGame(address.at(address.game or ""), seat.snapshot, seat.mark, seat.secret)
 
-    def _create(self, body: dict[str, object]) -> Place:
+    def _create(self, body: dict[str, object]) -> JoinedGame:
         key = random_id()
-        given = seated(self._ask_again("/games", self._signed({**body, "key": key})))
-        address = self._address.at(given.game)
-        self._seats.keep(address, Seat(key, given.secret))
-        if given.invite:  # the one code that is meant to be passed on
-            self._screen.say(f"To play with you, a friend opens {address}#{given.invite}")
-        return Place(address, given.standing, given.mark, given.secret)
+        seat = messages.read_granted_seat(self._request_seat("/games", {**body, "key": key}))
+        address = self._address.at(seat.game)
+        self._seats.save(address, SavedSeat(key, seat.secret))
+        if seat.invite:  # the only secret that is shown: it is meant for the friend
+            self._screen.say(f"To play with you, a friend opens {address}#{seat.invite}")
+        return JoinedGame(address, seat.snapshot, seat.mark, seat.secret)
 
-    def _signed(self, body: dict[str, object]) -> dict[str, object]:
-        named = {} if self._name is None else {"name": self._name}
-        return {**body, **named, "secret": True}
-
-    def _list(self, waiting: list[Listed], played: list[Listed]) -> None:
-        for title, games in (("Waiting for somebody:", waiting), ("Played now:", played)):
+    def _list(self, open_games: list[ListedGame], in_progress: list[ListedGame]) -> None:
+        for title, games in (("Open games:", open_games), ("Games in progress:", in_progress)):
             if games:
                 self._screen.say(title)
-            for one in games:
-                who = " against ".join(f"{name} ({mark})" for mark, name in one.names.items())
-                self._screen.say(f"  {self._address.at(one.game)}  {who}")
-        if not waiting:
-            self._screen.say("Nobody waits for somebody to play.")
-        play = "takes the seat of whoever has waited longest" if waiting else "waits for somebody"
-        self._screen.say(f"noughts join {self._address} --play {play}.")
+            for game in games:
+                players = " against ".join(f"{name} ({mark})" for mark, name in game.names.items())
+                self._screen.say(f"  {self._address.at(game.game)}  {players}")
+        if not open_games:
+            self._screen.say("No open games.")
+        effect = "joins the oldest open game" if open_games else "opens one"
+        self._screen.say(f"noughts join {self._address} --play {effect}.")
 
-    # Asking: the server in the background, so that Ctrl-C counts at once; and the player
-
-    def _ask(
+    def _request(
         self, path: str, body: dict[str, object] | None = None, secret: str | None = None
     ) -> dict[str, object]:
-        """Ask the server once, and wait for the answer."""
+        """Send a request once, in the background, so that Ctrl-C works at once; wait for the answer."""
         self._screen.flush()
-        errand = Errand(self._server, Order("", path, body, secret), self._inbox, once=True)
+        pending = PendingCall(self._client, Call("", path, body, secret), self._inbox, once=True)
         while True:
-            self._waiting.wait([self._inbox.bell])
-            for sender, news in self._inbox.take():
-                if sender is errand and isinstance(news, Answered):
-                    return news.answer
-                if sender is errand and isinstance(news, Failed):
-                    raise news.error
+            self._waiting.wait([self._inbox.readable])
+            for sender, update in self._inbox.take():
+                if sender is pending and isinstance(update, Replied):
+                    return update.answer
+                if sender is pending and isinstance(update, Failed):
+                    raise update.error
 
-    def _ask_again(self, path: str, body: dict[str, object]) -> dict[str, object]:
-        """Ask for what counts once, however often it is asked for."""
-        for tries in range(1, TRIES):
+    def _request_seat(self, path: str, body: dict[str, object]) -> dict[str, object]:
+        """Request a seat, again if the connection fails; the key in the body makes it count once."""
+        name = {} if self._name is None else {"name": self._name}
+        body = {**body, **name, "secret": True}
+        for tries in range(1, MAX_TRIES):
             try:
-                return self._ask(path, body)
-            except NotAServer:
+                return self._request(path, body)
+            except NotANoughtsServer:
                 raise
             except Unreachable as error:
-                if error.rest:
+                if error.retry_after_seconds:
                     raise
                 self._waiting.sleep(0.2 * tries)
-        return self._ask(path, body)
+        return self._request(path, body)
 
-    def _agrees(self, now: Standing) -> bool:
-        """Show the game, and ask whether the player wants to play it."""
-        self._screen.show(now.game)
+    def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
+        """Show the game, and ask whether the player wants the free seat."""
+        self._screen.show(snapshot.game)
         while True:
-            self._screen.ask(TAKE)
+            self._screen.ask(TAKE_SEAT)
             while not self._typed and not self._typed.has_ended:
                 if {*self._typed.sources} & {*self._waiting.wait(self._typed.sources)}:
                     self._typed.take_in()
@@ -187,6 +186,6 @@ class Visit:
             self._screen.say(YES_OR_NO)
 
 
-def _has_open_seat(now: Standing) -> bool:
-    is_free = any(not now.room.chairs[mark].is_taken for mark in Mark)
-    return now.room.is_open and is_free and not now.game.is_over
+def _has_open_seat(snapshot: GameSnapshot) -> bool:
+    is_free = any(not snapshot.room.seats[mark].is_taken for mark in Mark)
+    return snapshot.room.is_open and is_free and not snapshot.game.is_over

@@ -1,4 +1,4 @@
-"""Where a game on a server is: the address that people pass on."""
+"""Addresses of servers, games and invitations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _INVITE = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class BadAddress(NoughtsError):
-    """Text that says neither where a server is, nor a game of one."""
+    """Text that is not the address of a server or of a game."""
 
 
 class Address(Value):
-    """A server, and perhaps a game of it, and perhaps an invitation to that.
+    """A server; with a game, or a game and an invitation to it.
 
     >>> parse_address("http://127.0.0.1:8000/game/abc").server
     'http://127.0.0.1:8000'
@@ -33,7 +33,7 @@ class Address(Value):
 
     @property
     def server(self) -> str:
-        """The server alone: the only one that hears a secret of its seats."""
+        """The address without the game: the only place that secrets are sent to."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}{'' if self.port == _PORTS[self.scheme] else f':{self.port}'}"
 
@@ -42,12 +42,12 @@ class Address(Value):
         return self.replace(game=game, invite=invite)
 
     def __str__(self) -> str:
-        """Write the address; the code of an invitation is left out, and passed on only on purpose."""
+        """Return the address without the invitation code, which is a secret."""
         return f"{self.server}{f'/game/{self.game}' if self.game else '/'}"
 
 
 def parse_address(text: str) -> Address:
-    """Read an address; what is wrong with it is said without the code of an invitation.
+    """Read an address; errors never repeat an invitation code.
 
     >>> str(parse_address("HTTPS://noughts.example/lobby"))
     'https://noughts.example/'
@@ -55,25 +55,25 @@ def parse_address(text: str) -> Address:
     written, _, fragment = text.partition("#")
     shown = quoted(written)
     if not text.isprintable() or " " in text:
-        raise BadAddress(f"{shown} is no address: it has signs that no address has")
+        raise BadAddress(f"{shown} is not an address: it has characters that no address can have")
     try:
         parts = urlsplit(written)
         port = parts.port
         host = (parts.hostname or "").encode("idna").decode()
-    except ValueError:  # a UnicodeError is one, too
-        raise BadAddress(f"{shown} is no address") from None
+    except ValueError:  # UnicodeError is a ValueError
+        raise BadAddress(f"{shown} is not an address") from None
     if parts.scheme not in _PORTS or not host:
-        raise BadAddress(f"{shown} is no address: one begins with http:// or https:// and a host")
+        raise BadAddress(f"{shown} is not an address: start with http:// or https:// and a host")
     if "@" in parts.netloc:
-        raise BadAddress(f"{shown} names a user, and there are none: a seat is kept by itself")
+        raise BadAddress(f"{shown} has a user name: leave it out, servers have no accounts")
     if port == 0:
-        raise BadAddress(f"{shown} is no address: no server has port 0")
+        raise BadAddress(f"{shown} is not an address: port 0 cannot be reached")
     server = Address(parts.scheme, host, port or _PORTS[parts.scheme])
     game = _GAME.fullmatch(parts.path)
     if parts.query or not (game or _LOBBY.fullmatch(parts.path)):
-        raise BadAddress(f"{shown} is no game: say {server.server}/game/ID, or {server} for the list")
+        raise BadAddress(f"{shown} is not a game: use {server.server}/game/ID, or {server} for the list")
     if not fragment:
         return server.at(game[1]) if game else server
     if not game or not _INVITE.fullmatch(fragment):
-        raise BadAddress(f"what stands after # in {shown} is no invitation")
+        raise BadAddress(f"the part after # in {shown} is not an invitation code")
     return server.at(game[1], fragment)

@@ -1,8 +1,7 @@
-"""The line to a server: asked and heard in the background, and mended as often as it breaks.
+"""Background threads for requests and streams, which retry and reconnect, and the inbox they report to.
 
-Whoever plays waits for the keyboard and for news at the same time. So all that may take long is done in
-threads, which put what they hear into an inbox and ring its bell. No thread keeps the
-command from ending.
+The main thread waits for the keyboard and for the inbox at once. The threads are daemons: none of them
+keeps the command from ending.
 """
 
 from __future__ import annotations
@@ -16,22 +15,21 @@ from random import random
 from threading import Event as Flag, Thread
 from typing import TypeAlias
 
-from noughts.cli.remote.client import Garbled, Message, Server, TimedOut, Unreachable
-from noughts.cli.remote.messages import Room, read_event, read_room
+from noughts.cli.remote.client import BadResponse, Client, StreamMessage, TimedOut, Unreachable
+from noughts.cli.remote.messages import RoomState, read_event, read_room
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event
 from noughts.core.value import Value
 
-MOST_NEWS = 100
-"""How much waits in an inbox; a server that says more has to wait itself."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 4.0
-"""Seconds between two tries."""
-STEADY = 5.0
-"""Seconds after which a stream counts as mended for good, and the next break as the first."""
+INBOX_SIZE = 100
+"""How many updates an inbox holds; a server that sends more is read more slowly."""
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.2, 4.0
+STABLE_AFTER_SECONDS = 5.0
+"""A stream that lasted this long starts again with the first retry pause."""
 
 
-class Order(Value):
-    """Something that the server is asked for, as often as it takes; its key makes it count once."""
+class Call(Value):
+    """A request that can be repeated: the key in its body makes it count once."""
 
     kind: str
     path: str
@@ -39,190 +37,189 @@ class Order(Value):
     secret: str | None = None
 
 
-class Told(Value):
-    """An event of the game, which has this version with it."""
+class GameEvent(Value):
+    """The next event of the game, and the game's version with it."""
 
     version: int
     event: Event
 
 
-class Around(Value):
-    """What stands around the game has changed; `is_first` where it may have changed long ago."""
-
-    room: Room
+class RoomChanged(Value):
+    room: RoomState
     is_first: bool
+    """Whether it is the first on its connection, so that the change may be an old one."""
 
 
-class Broken(Value):
-    """The line is broken, and mended as soon as it can be."""
+class Disconnected(Value):
+    """The connection is lost; it is being restored."""
 
 
-class Mended(Value):
-    """The line is whole again."""
+class Reconnected(Value):
+    """The connection is restored."""
 
 
-class Answered(Value):
-    """What the server said to an order."""
-
+class Replied(Value):
     answer: dict[str, object]
 
 
 class Failed(Value):
-    """Nothing more will come of it."""
+    """The call or the stream has ended with this error."""
 
     error: NoughtsError
 
 
-News: TypeAlias = Told | Around | Broken | Mended | Answered | Failed
-Sender: TypeAlias = "Errand | Stream"
+Update: TypeAlias = GameEvent | RoomChanged | Disconnected | Reconnected | Replied | Failed
+Sender: TypeAlias = "PendingCall | GameStream"
 
 
 class Inbox:
-    """Where news wait to be taken; its bell is rung when there are some."""
+    """A queue of updates; `readable` is a file descriptor to wait for."""
 
     def __init__(self) -> None:
-        self.bell, self._rope = os.pipe()
-        for end in (self.bell, self._rope):
+        self.readable, self._writable = os.pipe()
+        for end in (self.readable, self._writable):
             os.set_blocking(end, False)
-        self._news: Queue[tuple[Sender, News]] = Queue(MOST_NEWS)
+        self._updates: Queue[tuple[Sender, Update]] = Queue(INBOX_SIZE)
 
-    def put(self, sender: Sender, news: News) -> None:
-        """Put something in, as soon as there is room, and ring."""
-        self._news.put((sender, news))
-        with suppress(BlockingIOError):  # it rings already
-            os.write(self._rope, b".")
+    def put(self, sender: Sender, update: Update) -> None:
+        """Add an update; wait while the inbox is full."""
+        self._updates.put((sender, update))
+        self._wake()
 
-    def take(self) -> list[tuple[Sender, News]]:
-        """Take out what is there, and let the bell be still."""
+    def take(self) -> list[tuple[Sender, Update]]:
+        """Remove and return the updates."""
         with suppress(BlockingIOError):
-            os.read(self.bell, 1 << 16)
+            os.read(self.readable, 1 << 16)
         taken = []
-        for _ in range(MOST_NEWS):
+        for _ in range(INBOX_SIZE):
             try:
-                taken.append(self._news.get_nowait())
+                taken.append(self._updates.get_nowait())
             except Empty:
                 return taken
-        with suppress(BlockingIOError):  # there may be more
-            os.write(self._rope, b".")
+        self._wake()  # there may be more
         return taken
 
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):  # full, and so readable already
+            os.write(self._writable, b".")
 
-class Errand:
-    """An order on its way: sent again until there is an answer, or `once` only."""
 
-    def __init__(self, server: Server, order: Order, inbox: Inbox, *, once: bool = False) -> None:
-        self.order = order
-        self._server = server
+class PendingCall:
+    """A call in progress: repeated until there is an answer, or sent `once` only."""
+
+    def __init__(self, client: Client, call: Call, inbox: Inbox, *, once: bool = False) -> None:
+        self.call = call
+        self._client = client
         self._inbox = inbox
         self._once = once
-        _in_background(self._run, lambda error: inbox.put(self, Failed(error)))
+        _start_thread(self._run, lambda error: inbox.put(self, Failed(error)))
 
     def _run(self) -> None:
         tries = 0
         while True:
             try:
-                answer = self._server.ask(self.order.path, self.order.body, self.order.secret)
+                answer = self._client.request(self.call.path, self.call.body, self.call.secret)
             except Unreachable as error:
                 if self._once:
                     raise
                 tries += 1
-                if tries == 2:  # the first break is mended in silence, if it can be
-                    self._inbox.put(self, Broken())
-                time.sleep(_pause(tries, error))
+                if tries == 2:  # the first failure is not worth a message
+                    self._inbox.put(self, Disconnected())
+                time.sleep(_retry_pause(tries, error))
             else:
-                self._inbox.put(self, Answered(answer))
+                self._inbox.put(self, Replied(answer))
                 return
 
 
-class Stream:
-    """All that happens in a game from a version on, until it is closed."""
+class GameStream:
+    """Puts the events of a game after a version into the inbox, until it is closed."""
 
-    def __init__(self, server: Server, game: str, after: int, secret: str | None, inbox: Inbox) -> None:
-        self._server = server
+    def __init__(self, client: Client, game: str, after: int, secret: str | None, inbox: Inbox) -> None:
+        self._client = client
         self._game = game
         self._after = after
         self._secret = secret
         self._inbox = inbox
         self._closed = Flag()
-        self._hang_up: Callable[[], None] = lambda: None
+        self._disconnect: Callable[[], None] = lambda: None
         self._tries = 0
-        self._is_broken = False
-        _in_background(self._run, self._fail)
+        self._is_reported = False
+        """Whether the inbox knows that the connection is lost."""
+        _start_thread(self._run, self._fail)
 
     def close(self) -> None:
-        """Hear no more."""
         self._closed.set()
-        self._hang_up()
+        self._disconnect()
 
     def _run(self) -> None:
         while not self._closed.is_set():
             opened = time.monotonic()
-            trouble: Unreachable | None = None
+            failure: Unreachable | None = None
             try:
-                self._hear()
+                self._read()
             except Unreachable as error:
-                trouble = error
-            if time.monotonic() - opened > STEADY:
+                failure = error
+            if time.monotonic() - opened > STABLE_AFTER_SECONDS:
                 self._tries = 0
             self._tries += 1
-            # A first break is repaired without a word, unless the player has waited for it already.
-            is_long = self._tries >= 2 or isinstance(trouble, TimedOut)
-            if is_long and not self._is_broken:
-                self._is_broken = True
-                self._put(Broken())
-            self._closed.wait(_pause(self._tries, trouble))
+            # The first failure is not worth a message, unless the player has waited for it already.
+            is_long = self._tries >= 2 or isinstance(failure, TimedOut)
+            if is_long and not self._is_reported:
+                self._is_reported = True
+                self._put(Disconnected())
+            self._closed.wait(_retry_pause(self._tries, failure))
 
-    def _hear(self) -> None:
+    def _read(self) -> None:
         is_first = True
-        for message in self._server.listen(self._game, self._after, self._secret, self._opened):
+        for message in self._client.stream(self._game, self._after, self._secret, self._opened):
             if self._closed.is_set():
                 return
             if message.event == "room":
-                self._put(Around(read_room(message.data), is_first))
+                self._put(RoomChanged(read_room(message.data), is_first))
                 is_first = False
             elif message.event == "message":
-                self._put(self._told(message))
+                self._put(self._next_event(message))
 
-    def _told(self, message: Message) -> Told:
-        following = self._after + 1
-        if message.id != str(following):
-            raise Garbled("the stream leaves something out")
-        self._after = following
-        self._tries = 0  # it goes on, however often it breaks
-        return Told(following, read_event(message.data))
+    def _next_event(self, message: StreamMessage) -> GameEvent:
+        version = self._after + 1
+        if message.id != str(version):
+            raise BadResponse("the stream skips an event")
+        self._after = version
+        self._tries = 0  # there is progress, however often the connection breaks
+        return GameEvent(version, read_event(message.data))
 
-    def _opened(self, hang_up: Callable[[], None]) -> None:
-        self._hang_up = hang_up
-        if self._closed.is_set():  # it was closed while the line was being opened
-            hang_up()
-        if self._is_broken:
-            self._is_broken = False
-            self._put(Mended())
+    def _opened(self, disconnect: Callable[[], None]) -> None:
+        self._disconnect = disconnect
+        if self._closed.is_set():  # closed while it was connecting
+            disconnect()
+        if self._is_reported:
+            self._is_reported = False
+            self._put(Reconnected())
 
     def _fail(self, error: NoughtsError) -> None:
         self._put(Failed(error))
 
-    def _put(self, news: News) -> None:
+    def _put(self, update: Update) -> None:
         if not self._closed.is_set():
-            self._inbox.put(self, news)
+            self._inbox.put(self, update)
 
 
-def _pause(tries: int, trouble: Unreachable | None) -> float:
-    """Return how long to wait: longer each time, and not the same for all whom a server has lost."""
-    longest: float = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(tries - 1, 10))
-    spread = longest * (0.5 + random() / 2)  # noqa: S311 - a pause, no secret
-    return max(spread, trouble.rest if trouble else 0.0)
+def _retry_pause(tries: int, failure: Unreachable | None) -> float:
+    """Return a pause in seconds: doubled each time, and random, so that clients don't return at once."""
+    longest: float = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(tries - 1, 10))
+    pause = longest * (0.5 + random() / 2)  # noqa: S311 - not used for security
+    return max(pause, failure.retry_after_seconds if failure else 0.0)
 
 
-def _in_background(work: Callable[[], None], fail: Callable[[NoughtsError], None]) -> None:
-    """Do something in a thread that keeps nobody from leaving; whatever goes wrong is told."""
+def _start_thread(work: Callable[[], None], fail: Callable[[NoughtsError], None]) -> None:
+    """Run something in a daemon thread, and pass on its error."""
 
     def run() -> None:
         try:
             work()
         except NoughtsError as error:
             fail(error)
-        except Exception as error:  # noqa: BLE001 - a thread's traceback is nobody's answer
-            fail(Garbled(f"the server could not be understood ({type(error).__name__})"))
+        except Exception as error:  # noqa: BLE001 - a thread's traceback would reach nobody
+            fail(BadResponse(f"the server's answer cannot be understood ({type(error).__name__})"))
 
     Thread(target=run, daemon=True).start()

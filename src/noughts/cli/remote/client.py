@@ -1,7 +1,7 @@
-"""What a server is asked, and what it tells: HTTP, and a stream of events.
+"""The HTTP client: JSON requests, and the event stream of a game.
 
-Everything here waits, and is meant to be called in a thread of its own. Nothing is believed: an answer
-has a limit in length and in time, nobody is sent elsewhere, and a certificate is checked.
+Every call blocks, so run it in a thread. The server is not trusted: answers are limited in size and in
+time, redirects are not followed, and certificates are checked.
 """
 
 from __future__ import annotations
@@ -20,275 +20,269 @@ from noughts.core.errors import NoughtsError, RecordError, printable, quoted
 from noughts.core.value import Value
 
 API = "/api/v1"
-PATIENCE = 15.0
-"""Seconds for a whole answer."""
+REQUEST_TIMEOUT_SECONDS = 15.0
+"""For a whole answer, and for the head of a stream."""
 SILENCE_LIMIT_SECONDS = 25.0
-"""After so long without a byte a stream is dead: a server sends a ping every 15 s."""
-LONGEST_ANSWER = 1 << 20
-LONGEST_MESSAGE = 1 << 16
-_LONGEST_DETAIL = 300
-_LONGEST_REST = 60.0
+"""A stream without a byte for this long is dead: servers send a ping every 15 s."""
+MAX_ANSWER_BYTES = 1 << 20
+MAX_MESSAGE_BYTES = 1 << 16
+_MAX_DETAIL_CHARACTERS = 300
+_MAX_RETRY_AFTER_SECONDS = 60.0
 _JSON, _PROBLEM, _STREAM = "application/json", "application/problem+json", "text/event-stream"
 
 
 class Unreachable(NoughtsError):
-    """No answer, or one that says: not now. Later there may be another."""
+    """No answer, or a temporary failure: another try may succeed."""
 
     exit_code = 1
-    rest = 0.0
-    """How many seconds the server wants to be left alone for."""
+    retry_after_seconds = 0.0
+    """How long the server asked to wait."""
 
 
 class TimedOut(Unreachable):
-    """Nothing came within the time limit."""
+    """No answer within the time limit."""
 
 
-class NotAServer(Unreachable):
-    """Somebody answers there, but no server of noughts."""
+class NotANoughtsServer(Unreachable):
+    """Something else answers at that address."""
 
 
-class Garbled(NoughtsError):
-    """A server says what none can mean; asked again, it would say it again."""
+class BadResponse(NoughtsError):
+    """The server sent something invalid; another try would not help."""
 
     exit_code = 1
 
 
-class Refused(NoughtsError):
-    """The server will not do that; `code` says why, for programs."""
+class RequestRefused(NoughtsError):
+    """The server refused the request; `code` is the reason for programs."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
         self.code = code
 
 
-class Message(Value):
-    """One message of a stream."""
-
+class StreamMessage(Value):
     event: str
     id: str | None
     data: str
 
 
-class _Call(Value):
-    """A request under way: the line, and what cuts it off when time is up."""
+class _Exchange(Value):
+    """A connection for one request, and the timer that closes it when time is up."""
 
     connection: http.client.HTTPConnection
     deadline: Timer
 
 
-class _Ending:
-    """Ends a stream from outside: whoever reads it then is at its end, and nothing is broken."""
+class _StreamCloser:
+    """Closes a stream from another thread; for its reader that is a normal end of the stream."""
 
-    def __init__(self, line: socket.socket) -> None:
-        self._line = line
-        self._is_ended = False
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._is_closed = False
 
     def __call__(self) -> None:
-        """Hang up."""
-        self._is_ended = True
-        _hang_up(self._line)
+        self._is_closed = True
+        _shut_down(self._connection)
 
     def read(self, response: http.client.HTTPResponse) -> bytes:
-        """Return what comes next, and nothing at the end."""
+        """Return the next bytes; none at the end."""
         try:
-            return response.read1(LONGEST_MESSAGE)
+            return response.read1(MAX_MESSAGE_BYTES)
         except (OSError, http.client.HTTPException):
-            if self._is_ended:  # in the midst of a chunk, or answered with a reset
+            if self._is_closed:  # in the middle of a chunk, or answered with a reset
                 return b""
             raise
 
 
-class Server:
-    """A server, and how long it is waited for."""
+class Client:
+    """A client of one server."""
 
     def __init__(
-        self, address: Address, patience: float = PATIENCE, silence: float = SILENCE_LIMIT_SECONDS
+        self,
+        address: Address,
+        timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+        silence_seconds: float = SILENCE_LIMIT_SECONDS,
     ) -> None:
         self.address = address
-        self._patience = patience
-        self._silence = silence
+        self._timeout_seconds = timeout_seconds
+        self._silence_seconds = silence_seconds
 
-    def ask(
+    def request(
         self, path: str, body: dict[str, object] | None = None, secret: str | None = None
     ) -> dict[str, object]:
-        """Ask for something, or with a body for something to be done, and return the answer."""
-        headers = {"Accept": _JSON, **_authorized(secret)}
-        with self._translated(), self._call() as call:
+        """GET a path, or POST to it if there is a body; return the JSON object of the answer."""
+        headers = {"Accept": _JSON, **_authorization(secret)}
+        with self._errors_translated(), self._exchange() as exchange:
             if body is None:
-                call.connection.request("GET", API + path, headers=headers)
+                exchange.connection.request("GET", API + path, headers=headers)
             else:
                 headers["Content-Type"] = _JSON
-                call.connection.request("POST", API + path, json.dumps(body).encode(), headers)
-            with call.connection.getresponse() as response:
-                written = self._body(response)
-                self._check(response, written)
-                if _kind(response) != _JSON:
-                    raise self._stranger()
-                return self._object(written)
+                exchange.connection.request("POST", API + path, json.dumps(body).encode(), headers)
+            with exchange.connection.getresponse() as response:
+                content = self._read_body(response)
+                self._check_status(response, content)
+                if _media_type(response) != _JSON:
+                    raise self._not_a_noughts_server()
+                return self._parse_object(content)
 
-    def listen(
+    def stream(
         self, game: str, after: int, secret: str | None, opened: Callable[[Callable[[], None]], None]
-    ) -> Iterator[Message]:
-        """Tell all that happens in a game after a version; `opened` is given what ends that."""
-        headers = {"Accept": _STREAM, "Last-Event-ID": str(after), **_authorized(secret)}
-        with self._translated(), self._call() as call:
-            call.connection.request("GET", f"{API}/games/{game}/events", headers=headers)
-            line = call.connection.sock  # a connection that ends with its answer forgets it
-            with call.connection.getresponse() as response:
+    ) -> Iterator[StreamMessage]:
+        """Yield the messages of a game after a version; `opened` gets a function that ends the stream."""
+        headers = {"Accept": _STREAM, "Last-Event-ID": str(after), **_authorization(secret)}
+        with self._errors_translated(), self._exchange() as exchange:
+            exchange.connection.request("GET", f"{API}/games/{game}/events", headers=headers)
+            connection = exchange.connection.sock  # http.client forgets it if the answer ends it
+            with exchange.connection.getresponse() as response:
                 if response.status != http.client.OK:
-                    self._check(response, self._body(response))
-                if _kind(response) != _STREAM or response.status != http.client.OK:
-                    raise self._stranger()
-                line.settimeout(self._silence)
-                call.deadline.cancel()
-                ending = _Ending(line)
-                opened(ending)
-                yield from parse_stream(iter(lambda: ending.read(response), b""))
+                    self._check_status(response, self._read_body(response))
+                if _media_type(response) != _STREAM or response.status != http.client.OK:
+                    raise self._not_a_noughts_server()
+                connection.settimeout(self._silence_seconds)
+                exchange.deadline.cancel()
+                close = _StreamCloser(connection)
+                opened(close)
+                yield from parse_stream(iter(lambda: close.read(response), b""))
 
     @contextmanager
-    def _call(self) -> Iterator[_Call]:
-        """Open a line for one request; what is not answered in time is cut off."""
-        address = self.address
-        if address.scheme == "https":
-            connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-                address.host,
-                address.port,
-                timeout=self._patience,
-                context=ssl.create_default_context(),
-            )
-        else:
-            connection = http.client.HTTPConnection(address.host, address.port, timeout=self._patience)
+    def _exchange(self) -> Iterator[_Exchange]:
+        """Open a connection for one request, and close it when the time is up."""
+        host, port, seconds = self.address.host, self.address.port, self._timeout_seconds
+        connection = http.client.HTTPConnection(host, port, timeout=seconds)
+        if self.address.scheme == "https":
+            context = ssl.create_default_context()
+            connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
         try:
             connection.connect()
-            # A byte now and then would keep the socket's own limit from ever being reached.
-            deadline = Timer(self._patience, _hang_up, [connection.sock])
+            # The socket's own timeout starts again with every byte, so it never ends a slow answer.
+            deadline = Timer(seconds, _shut_down, [connection.sock])
             deadline.daemon = True
             deadline.start()
             try:
-                yield _Call(connection, deadline)
+                yield _Exchange(connection, deadline)
             finally:
                 deadline.cancel()
         finally:
             connection.close()
 
-    def _body(self, response: http.client.HTTPResponse) -> bytes:
-        """Return what was answered, to its end: one that does not tell its length may be cut anywhere."""
+    def _read_body(self, response: http.client.HTTPResponse) -> bytes:
+        """Return the whole body; without a length nobody could tell whether it is whole."""
         has_end = response.chunked or response.length is not None
-        written = response.read(LONGEST_ANSWER + 1)
-        if len(written) > LONGEST_ANSWER:
-            raise Garbled(f"{self.address.server} gives an answer without an end")
+        content = response.read(MAX_ANSWER_BYTES + 1)
+        if len(content) > MAX_ANSWER_BYTES:
+            raise BadResponse(f"{self.address.server} sent an answer that is too long")
         if response.length or not has_end:
-            raise http.client.IncompleteRead(written, response.length)
-        return written
+            raise http.client.IncompleteRead(content, response.length)
+        return content
 
-    def _check(self, response: http.client.HTTPResponse, written: bytes) -> None:
-        """Refuse what is no good answer, in the server's own words where it has some."""
-        status = response.status
+    def _check_status(self, response: http.client.HTTPResponse, content: bytes) -> None:
+        """Raise an error unless the status is a success; use the server's own message if it has one."""
+        status, server = response.status, self.address.server
         if 200 <= status < 300:
             return
         if 300 <= status < 400:
-            raise NotAServer(f"{self.address.server} sends us elsewhere, and we do not go there")
-        if _kind(response) != _PROBLEM:
+            raise NotANoughtsServer(f"{server} redirects to another address, which is not followed")
+        if _media_type(response) != _PROBLEM:
             if status >= 500:
-                raise Unreachable(f"{self.address.server} is in trouble: it answers {status}")
-            raise self._stranger()
-        code, detail = (self._object(written).get(name) for name in ("code", "detail"))
+                raise Unreachable(f"{server} failed with status {status}")
+            raise self._not_a_noughts_server()
+        code, detail = (self._parse_object(content).get(name) for name in ("code", "detail"))
         if not isinstance(code, str) or not isinstance(detail, str):
-            raise Garbled(f"{self.address.server} refuses, and does not say why")
-        words = printable(detail[:_LONGEST_DETAIL]).removesuffix(".")
-        words = f"{words[:1].lower()}{words[1:]}"
+            raise BadResponse(f"{server} refused without giving a reason")
+        reason = printable(detail[:_MAX_DETAIL_CHARACTERS]).removesuffix(".")
+        reason = f"{reason[:1].lower()}{reason[1:]}"
         if status >= 500 or status == http.client.TOO_MANY_REQUESTS:
-            not_now = Unreachable(words)
-            not_now.rest = _rest(response)
-            raise not_now
-        raise Refused(code, words)
+            temporary = Unreachable(reason)
+            temporary.retry_after_seconds = _retry_after_seconds(response)
+            raise temporary
+        raise RequestRefused(code, reason)
 
-    def _object(self, written: bytes) -> dict[str, object]:
+    def _parse_object(self, content: bytes) -> dict[str, object]:
         try:
-            read = read_json(written.decode())
+            parsed = read_json(content.decode())
         except (RecordError, UnicodeDecodeError):
-            read = None
-        if not isinstance(read, dict):
-            raise Garbled(f"{self.address.server} gives an answer that cannot be read")
-        return read
+            parsed = None
+        if not isinstance(parsed, dict):
+            raise BadResponse(f"{self.address.server} sent an answer that is not a JSON object")
+        return parsed
 
-    def _stranger(self) -> NotAServer:
-        return NotAServer(f"no server of noughts answers at {self.address.server}")
+    def _not_a_noughts_server(self) -> NotANoughtsServer:
+        return NotANoughtsServer(f"{self.address.server} is not a noughts server")
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Tell what can go wrong with a line in a sentence; nothing foreign gets past."""
+    def _errors_translated(self) -> Iterator[None]:
+        """Turn the errors of sockets, TLS and HTTP into our own."""
         host, server = quoted(self.address.host), self.address.server
         try:
             yield
         except socket.gaierror:
-            raise Unreachable(f"no host is known as {host}") from None
+            raise Unreachable(f"the host {host} is unknown") from None
         except ssl.SSLCertVerificationError as error:
             why = printable(error.verify_message)
             raise Unreachable(f"the certificate of {host} is not trusted: {why}") from None
         except ssl.SSLError as error:
-            raise Unreachable(
-                f"there is no secure line to {host}: {printable(str(error.reason))}"
-            ) from None
+            why = printable(str(error.reason))
+            raise Unreachable(f"no secure connection to {host}: {why}") from None
         except TimeoutError:
             raise TimedOut(f"{server} does not answer") from None
         except (http.client.RemoteDisconnected, http.client.IncompleteRead):
-            raise Unreachable(f"the line to {server} broke") from None
+            raise Unreachable(f"lost the connection to {server}") from None
         except OSError as error:
             raise Unreachable(f"{server} cannot be reached: {error.strerror or error}") from None
         except (http.client.HTTPException, ValueError):
-            raise self._stranger() from None
+            raise self._not_a_noughts_server() from None
 
 
-def parse_stream(chunks: Iterable[bytes]) -> Iterator[Message]:
-    r"""Read a stream of messages; one that is not whole at the end is none.
+def parse_stream(chunks: Iterable[bytes]) -> Iterator[StreamMessage]:
+    r"""Parse server-sent events; an incomplete message at the end is dropped.
 
-    >>> [*parse_stream([b"id: 7\nda", b"ta: {}\n", b"\n: still here\n\ndata: lost"])]
-    [Message(event='message', id='7', data='{}')]
+    >>> [*parse_stream([b"id: 7\nda", b"ta: {}\n", b"\n: comment\n\ndata: lost"])]
+    [StreamMessage(event='message', id='7', data='{}')]
     """
     fields: dict[str, str] = {}
     size = 0
     for line in _lines(chunks):
         if line:
             size += len(line)
-            if size > LONGEST_MESSAGE:
-                raise Garbled("the stream has a message without an end")
+            if size > MAX_MESSAGE_BYTES:
+                raise BadResponse("the stream has a message that is too long")
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")
             fields[name] = f"{fields[name]}\n{value}" if name == "data" and name in fields else value
             continue
         if "data" in fields:
-            yield Message(fields.get("event") or "message", fields.get("id"), fields["data"])
+            yield StreamMessage(fields.get("event") or "message", fields.get("id"), fields["data"])
         fields, size = {}, 0
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    begun = b""
+    rest = b""
     for chunk in chunks:
-        *lines, begun = (begun + chunk).split(b"\n")
-        if len(begun) > LONGEST_MESSAGE:
-            raise Garbled("the stream has a line without an end")
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > MAX_MESSAGE_BYTES:
+            raise BadResponse("the stream has a line that is too long")
         for line in lines:
             try:
                 yield line.removesuffix(b"\r").decode()
             except UnicodeDecodeError:
-                raise Garbled("the stream is no text") from None
+                raise BadResponse("the stream is not text") from None
 
 
-def _authorized(secret: str | None) -> dict[str, str]:
+def _authorization(secret: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"} if secret else {}
 
 
-def _kind(response: http.client.HTTPResponse) -> str:
+def _media_type(response: http.client.HTTPResponse) -> str:
     return (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
 
 
-def _rest(response: http.client.HTTPResponse) -> float:
+def _retry_after_seconds(response: http.client.HTTPResponse) -> float:
     text = response.getheader("Retry-After") or ""
-    return min(float(text), _LONGEST_REST) if text.isascii() and text.isdecimal() else 0.0
+    return min(float(text), _MAX_RETRY_AFTER_SECONDS) if text.isascii() and text.isdecimal() else 0.0
 
 
-def _hang_up(line: socket.socket) -> None:
-    """End a line under whoever waits on it; a secured one has no time for courtesies either."""
+def _shut_down(connection: socket.socket) -> None:
+    """Close a connection that another thread reads from; TLS gets no closing handshake."""
     with suppress(OSError):
-        socket.socket.shutdown(line, socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

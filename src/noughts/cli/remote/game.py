@@ -1,7 +1,7 @@
-"""A game on a server, played or watched at this terminal: its loop, and one game after another.
+"""A game on a server, played or watched in this terminal.
 
-What the server tells is the game. What is typed is judged here first, so that most mistakes are answered
-at once; then it is sent with the version that the player saw, and a key under which it counts once.
+The server decides. Input is checked here first, so that most mistakes are answered at once; then it is
+sent with the version that the player saw, and with a key that makes it count once.
 """
 
 from __future__ import annotations
@@ -13,25 +13,13 @@ from noughts.cli.input import Typed
 from noughts.cli.keyboard import UnreadableLine
 from noughts.cli.local_game import SHORT_HELP
 from noughts.cli.prompt import Talk, sentence
+from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
-from noughts.cli.remote.background import (
-    Answered,
-    Around,
-    Broken,
-    Errand,
-    Failed,
-    Inbox,
-    Mended,
-    News,
-    Order,
-    Sender,
-    Stream,
-    Told,
-)
-from noughts.cli.remote.client import Refused, Server
-from noughts.cli.remote.messages import Room, Standing, is_seated, moved, read_offer, seated, standing
-from noughts.cli.remote.seats import Seat, Seats
-from noughts.cli.remote.view import Seen
+from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
+from noughts.cli.remote.client import Client, RequestRefused
+from noughts.cli.remote.messages import GameSnapshot, RoomState
+from noughts.cli.remote.seats import SavedSeat, SeatFiles
+from noughts.cli.remote.view import AGAIN, GameView
 from noughts.cli.screen import Screen
 from noughts.cli.signals import Waiting
 from noughts.core.board import Mark
@@ -53,72 +41,70 @@ resign  give the game up
 help    show this
 quit    leave; you can come back"""
 
-WATCHING = "You watch: hint, why, help and quit are what you can say."
+WATCHING = "You are watching: type hint, why, help or quit."
 
 YES, NO = ("y", "yes"), ("n", "no")
-AGAIN = "Play again? (y/n)"
 YES_OR_NO = "Please answer y or n."
-BROKEN, BACK = "The line is broken; reconnecting.", "Back."
-ON_ITS_WAY = "Please wait: your last word is on its way."
-ELSEWHERE = "Somebody has played on elsewhere."
+DISCONNECTED, RECONNECTED = "Connection lost; reconnecting.", "Reconnected."
+PLEASE_WAIT = "Please wait: the server has not answered yet."
+MOVED_ON = "This game has moved on in another window; here it is now."
 
-_GONE_ON = {"staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"}
-"""What is refused only if the game is not any more what the player saw."""
+_STALE_CODES = "staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"
+"""Refusals of commands that were allowed in the game the player saw."""
 
 
-class Place(Value):
-    """Where somebody sits: a game, and the mark and the secret of a seat at it; none for who watches."""
+class JoinedGame(Value):
+    """A game, and our seat in it; watchers have neither a mark nor a secret."""
 
     address: Address
-    standing: Standing
+    snapshot: GameSnapshot
     mark: Mark | None = None
     secret: str | None = None
 
 
 class _Left(Exception):
-    """The player left, by a word or at the end of input."""
+    """The player typed quit, or input has ended."""
 
 
-class FarTable:
-    """One screen, one keyboard, and a line to a server."""
+class RemoteGame:
+    """Runs one game after another: connects the screen, the keyboard and the server."""
 
     def __init__(
         self,
-        server: Server,
+        client: Client,
         screen: Screen,
         typed: Typed,
         inbox: Inbox,
         waiting: Waiting,
-        seats: Seats,
+        seats: SeatFiles,
     ) -> None:
-        self._server = server
+        self._client = client
         self._screen = screen
         self._talk = Talk(screen)
         self._typed = typed
         self._inbox = inbox
         self._waiting = waiting
         self._seats = seats
-        self._errand: Errand | None = None
-        """What was asked of the server last, until there is an answer."""
-        self._has_heard_room = False
-        """Whether the room was told since then: the answer may know less of it than we do."""
-        self._broken: set[Sender] = set()
+        self._pending: PendingCall | None = None
+        self._is_room_newer = False
+        """Whether the room came by the stream since then, and so is newer than the answer."""
+        self._disconnected: set[Sender] = set()
 
-    def play(self, place: Place) -> None:
-        """Play, or watch, until there is nothing more to do."""
-        self._sit_down(place)
+    def play(self, joined: JoinedGame) -> None:
+        """Play or watch, until somebody leaves."""
+        self._enter(joined)
         try:
             self._introduce()
             while True:
-                self._go_on()
+                self._continue()
                 self._ask()
-                self._listen()
+                self._wait()
         except _Left:
-            self._part()
+            self._leave()
             self._talk.say("Goodbye!")
         except KeyboardInterrupt:
-            with suppress(OSError):  # whoever was reading may have gone
-                self._part()
+            with suppress(OSError):  # the reader of our output may have gone
+                self._leave()
             raise
         except NoughtsError:
             self._talk.end_question()
@@ -126,82 +112,76 @@ class FarTable:
         finally:
             self._stream.close()
 
-    def _sit_down(self, place: Place) -> None:
-        self._place = place
-        self._mark = place.mark
-        self._seen = Seen(self._talk, place.standing, place.mark)
-        self._has_to_look = self._has_looked = False
-        self._wants_again = False
-        self._waits_told: tuple[str, Game] | None = None
+    def _enter(self, joined: JoinedGame) -> None:
+        self._joined = joined
+        self._mark = joined.mark
+        self._view = GameView(self._talk, joined.snapshot, joined.mark)
+        self._must_reload = self._has_reloaded = False
+        self._wants_rematch = False
+        self._last_wait: tuple[str, Game] | None = None
         self._open_stream()
 
     def _open_stream(self) -> None:
-        game, secret = self._place.address.game or "", self._place.secret
-        self._stream = Stream(self._server, game, self._seen.version, secret, self._inbox)
+        game, secret = self._joined.address.game or "", self._joined.secret
+        self._stream = GameStream(self._client, game, self._view.version, secret, self._inbox)
 
     def _close_stream(self) -> None:
         self._stream.close()
-        self._broken.discard(self._stream)
+        self._disconnected.discard(self._stream)
 
     def _introduce(self) -> None:
-        """Tell who plays, and how it stands."""
         if self._mark is None:
-            who = " against ".join(self._seen.name(mark) for mark in Mark)
-            self._talk.say(f"You watch {who}.")
+            players = " against ".join(self._view.name(mark) for mark in Mark)
+            self._talk.say(f"You watch {players}.")
         else:
-            other = self._seen.game.player(self._mark.other)
-            self._talk.say(
-                f"You play {self._mark}{f' against {printable(other.name)}' if other else ''}."
-            )
-            self._talk.say(f"To come back: noughts join {self._place.address}")
-        self._seen.begin()
+            other = self._view.game.player(self._mark.other)
+            against = f" against {printable(other.name)}" if other else ""
+            self._talk.say(f"You play {self._mark}{against}.")
+            self._talk.say(f"To come back: noughts join {self._joined.address}")
+        self._view.show()
         for mark in Mark:
-            self._seen.note_absence(mark)
+            self._view.show_absence(mark)
 
-    def _move_on(self, place: Place) -> None:
-        """Go to the next game, which is at an address of its own."""
+    def _enter_next(self, joined: JoinedGame) -> None:
         self._close_stream()
-        self._forget_seat()
-        self._sit_down(place)
-        first = self._seen.name(self._seen.game.board.first)
+        self._remove_seat()
+        self._enter(joined)
+        first = self._view.name(self._view.game.board.first)
         self._talk.say(self._screen.wording.starts.format(player=first))
-        self._seen.begin()
+        self._view.show()
 
-    def _part(self) -> None:
-        """Tell who leaves a game that is not over how to come back."""
+    def _leave(self) -> None:
         self._talk.end_question()
         if self._mark is None:
             return
-        if self._seen.game.is_over and not self._wants_again:
-            self._forget_seat()
+        if self._view.game.is_over and not self._wants_rematch:
+            self._remove_seat()
         else:
-            self._talk.say(f"To go on: noughts join {self._place.address}")
+            self._talk.say(f"To go on: noughts join {self._joined.address}")
 
-    def _forget_seat(self) -> None:
+    def _remove_seat(self) -> None:
         if self._mark is not None:
-            with suppress(FileUnavailable):  # it is of no use any more, wherever it is
-                self._seats.forget(self._place.address)
+            with suppress(FileUnavailable):  # nobody needs the file any more
+                self._seats.remove(self._joined.address)
 
-    def _listen(self) -> None:
-        """Wait for news or a line, and hear them.
+    # Input and updates
 
-        What is typed while a command is on its way waits for what becomes of that; but whoever sits
-        before the screen is answered at once.
-        """
+    def _wait(self) -> None:
+        """Handle the next update or line; a line from a pipe waits for the answer to the one before."""
         self._screen.flush()
         keyboard = self._typed.sources
-        is_heard = not self._errand or bool(self._broken) or self._screen.interactive
-        can_hear = is_heard and (bool(self._typed) or self._typed.has_ended)
-        ready = self._waiting.wait([self._inbox.bell, *keyboard], 0 if can_hear else None)
-        if self._inbox.bell in ready:
-            for sender, news in self._inbox.take():
-                self._hear(sender, news)
+        accepts_lines = not self._pending or bool(self._disconnected) or self._screen.interactive
+        has_line = accepts_lines and (bool(self._typed) or self._typed.has_ended)
+        ready = self._waiting.wait([self._inbox.readable, *keyboard], 0 if has_line else None)
+        if self._inbox.readable in ready:
+            for sender, update in self._inbox.take():
+                self._handle(sender, update)
         if {*keyboard} & {*ready}:
             self._typed.take_in()
-        elif can_hear:
-            self._hear_line()
+        elif has_line:
+            self._handle_line()
 
-    def _hear_line(self) -> None:
+    def _handle_line(self) -> None:
         if not self._typed:
             raise _Left
         question = self._talk.take_answer()
@@ -211,157 +191,128 @@ class FarTable:
             if question == AGAIN:
                 self._talk.say(YES_OR_NO)
             else:
-                self._talk.refuse(str(refusal), self._seen.game)
+                self._talk.refuse(str(refusal), self._view.game)
         else:
             self._obey(words)
 
-    def _hear(self, sender: Sender, news: News) -> None:
-        if sender is not self._stream and sender is not self._errand:
-            return  # it is about a game that we have left
-        match news:
-            case Broken():
-                if not self._broken:
-                    self._talk.say(BROKEN)
-                self._broken.add(sender)
-            case Mended():
-                self._mend(sender)
-            case Told(version, event):
-                self._seen.take(version, event)
-            case Around(room, is_first):
-                self._look_around(room, is_first=is_first)
-            case Answered(answer):
-                self._mend(sender)
-                self._settle(answer)
-            case Failed(error):
-                self._mend(sender)
-                self._fail(sender, error)
+    def _handle(self, sender: Sender, update: Update) -> None:
+        if sender is not self._stream and sender is not self._pending:
+            return  # from a game that we have left
+        match update:
+            case background.Disconnected():
+                if not self._disconnected:
+                    self._talk.say(DISCONNECTED)
+                self._disconnected.add(sender)
+            case background.Reconnected():
+                self._note_reconnected(sender)
+            case background.GameEvent(version, event):
+                self._view.apply(version, event)
+            case background.RoomChanged(room, is_first):
+                self._update_room(room, is_first=is_first)
+            case background.Replied(answer) if isinstance(sender, PendingCall):
+                self._note_reconnected(sender)
+                self._handle_answer(sender.call.kind, answer)
+            case background.Failed(error):
+                self._note_reconnected(sender)
+                self._handle_failure(sender, error)
 
-    def _mend(self, sender: Sender) -> None:
-        if sender in self._broken:
-            self._broken.remove(sender)
-            if not self._broken:
-                self._talk.say(BACK)
+    def _note_reconnected(self, sender: Sender) -> None:
+        if sender in self._disconnected:
+            self._disconnected.remove(sender)
+            if not self._disconnected:
+                self._talk.say(RECONNECTED)
 
-    def _look_around(self, room: Room, *, is_first: bool) -> None:
-        self._has_looked = False
-        self._has_heard_room = True
-        self._seen.look_around(room, is_first=is_first)
-        if room.offer is None and room.next is None and not self._errand:
-            self._wants_again = False
+    def _update_room(self, room: RoomState, *, is_first: bool) -> None:
+        self._has_reloaded = False
+        self._is_room_newer = True
+        self._view.update_room(room, is_first=is_first)
+        if room.offer is None and room.next_game is None and not self._pending:
+            self._wants_rematch = False
 
-    def _settle(self, answer: Mapping[str, object]) -> None:
-        """Take up the answer to what was asked last."""
-        match self._done().kind:
-            case "look":
+    def _handle_answer(self, kind: str, answer: Mapping[str, object]) -> None:
+        self._pending = None
+        match kind:
+            case "reload":
                 self._close_stream()
-                self._seen.look_again(standing(answer))
+                self._view.reset(messages.read_snapshot(answer))
                 self._open_stream()
             case "follow":
-                address = self._place.address.at(self._seen.room.next or "")
-                self._move_on(Place(address, standing(answer)))
-            case "again" if is_seated(answer):
-                given = seated(answer)
-                address = self._place.address.at(given.game)
-                self._seats.keep(address, Seat(random_id(), given.secret))
-                self._move_on(Place(address, given.standing, given.mark, given.secret))
-            case kind:
-                self._take_up(kind, answer)
+                address = self._joined.address.at(self._view.room.next_game or "")
+                self._enter_next(JoinedGame(address, messages.read_snapshot(answer)))
+            case "rematch" if messages.grants_seat(answer):
+                seat = messages.read_granted_seat(answer)
+                address = self._joined.address.at(seat.game)
+                self._seats.save(address, SavedSeat(random_id(), seat.secret))
+                self._enter_next(JoinedGame(address, seat.snapshot, seat.mark, seat.secret))
+            case _:
+                self._apply_result(kind, messages.read_result(answer))
 
-    def _take_up(self, kind: str, answer: Mapping[str, object]) -> None:
-        """Go on with what a command has led to."""
-        after, offer = moved(answer), read_offer(answer.get("offer"))
-        first = after.version - len(after.events) + 1
-        if first > self._seen.version + 1:  # something came between that we have not seen
-            self._has_to_look = True
+    def _apply_result(self, kind: str, result: messages.CommandResult) -> None:
+        first = result.version - len(result.events) + 1
+        if first > self._view.version + 1:  # the stream still owes us the events before
+            self._must_reload = True
             return
-        for version, event in enumerate(after.events, first):
-            self._seen.take(version, event)
-        if not self._has_heard_room:
-            self._seen.room = self._seen.room.replace(offer=offer)
-        if kind == "undo" and offer and self._mark:
-            self._seen.note_asked_back()
-            self._talk.say(f"{self._seen.name(self._mark.other)} is asked whether you may.")
+        for version, event in enumerate(result.events, first):
+            self._view.apply(version, event)
+        if not self._is_room_newer:
+            self._view.room = self._view.room.replace(offer=result.offer)
+        if kind == "undo" and result.offer and self._mark:
+            self._view.note_request()
+            self._talk.say(f"Asked {self._view.name(self._mark.other)} to allow it.")
 
-    def _done(self) -> Order:
-        errand, self._errand = self._errand, None
-        if errand is None:
-            raise AssertionError("an answer without a question")
-        return errand.order
-
-    def _fail(self, sender: Sender, error: NoughtsError) -> None:
-        """Go on with the game as it is now, if that is all that was wrong."""
-        if sender is self._stream:
-            self._lose_stream(error)
+    def _handle_failure(self, sender: Sender, error: NoughtsError) -> None:
+        """Reload the game if it has moved on; raise anything that ends it."""
+        if isinstance(sender, GameStream):
+            # A server restored from a backup is behind us; but reloading twice would not help.
+            is_behind = isinstance(error, RequestRefused) and error.code == "staleVersion"
+            if not is_behind or self._has_reloaded:
+                raise error
+            self._has_reloaded = self._must_reload = True
             return
-        order = self._done()
-        is_lost = not isinstance(error, Refused) or error.code == "notFound"
-        if is_lost or order.kind in ("look", "follow"):
+        self._pending = None
+        code = error.code if isinstance(error, RequestRefused) else None
+        if code in (None, "notFound") or sender.call.kind in ("reload", "follow"):
             raise error
-        self._wants_again = False
-        has_gone_on = isinstance(error, Refused) and error.code in _GONE_ON
-        self._talk.say(ELSEWHERE if has_gone_on else sentence(str(error)))
-        self._has_to_look = True
+        self._wants_rematch = False
+        self._talk.say(MOVED_ON if code in _STALE_CODES else sentence(str(error)))
+        self._must_reload = True
 
-    def _lose_stream(self, error: NoughtsError) -> None:
-        """Look at a game that the server knows less of than we do; but it cannot know less each time."""
-        is_behind = isinstance(error, Refused) and error.code == "staleVersion"
-        if not is_behind or self._has_looked:
-            raise error
-        self._has_looked = self._has_to_look = True
-
-    def _go_on(self) -> None:
-        """Look again if need be; and go where the others have gone, if there is a next game."""
-        if self._errand or self._broken:
+    def _continue(self) -> None:
+        """Reload the game, or go to the next one, if it is time for that."""
+        if self._pending or self._disconnected:
             return
-        if self._has_to_look:
-            self._has_to_look = False
-            self._send("look", "", None)
+        if self._must_reload:
+            self._must_reload = False
+            self._send("reload", "", None)
             return
-        following = self._seen.room.next
-        if not self._seen.game.is_over or not following:
+        next_game = self._view.room.next_game
+        if not self._view.game.is_over or not next_game:
             return
         if self._mark is None:
-            self._errand = Errand(self._server, Order("follow", f"/games/{following}"), self._inbox)
-        elif self._wants_again:
-            self._ask_for_next()
+            self._pending = PendingCall(self._client, Call("follow", f"/games/{next_game}"), self._inbox)
+        elif self._wants_rematch:
+            self._send_rematch()
 
     def _ask(self) -> None:
-        """Ask what is to be asked now, or tell who it is that has to do something."""
-        question = None if self._errand or self._broken else self._what_to_ask()
-        self._talk.ask(question, below_board=not self._seen.game.is_over)
+        """Ask the player, or say once whom the game waits for."""
+        is_busy = bool(self._pending or self._disconnected)
+        question = None if is_busy else self._view.question()
+        if self._wants_rematch and question == AGAIN:
+            question = None
+        self._talk.ask(question, below_board=not self._view.game.is_over)
         if question is not None:
-            self._waits_told = None
-        elif not self._errand and not self._broken:
-            self._tell_wait()
+            self._last_wait = None
+        elif not is_busy and (waiting := self._view.waiting()):
+            wait = waiting, self._view.game
+            if wait != self._last_wait:
+                self._last_wait = wait
+                self._talk.say(waiting)
 
-    def _what_to_ask(self) -> str | None:
-        game, mark = self._seen.game, self._mark
-        if mark is None:
-            return None
-        if game.is_over:
-            return None if self._wants_again else AGAIN
-        if self._seen.is_asked_back:
-            return f"{self._seen.name(mark.other)} wants to take back. Agree? (y/n)"
-        if not game.is_ready or game.active is not mark:
-            return None
-        question = "{mark} 1-9:" if self._screen.compact else self._screen.wording.ask
-        return question.format(mark=mark, player=self._seen.name(mark))
-
-    def _tell_wait(self) -> None:
-        game, waits = self._seen.game, ""
-        if not game.is_ready and not game.is_over:
-            waits = "Waiting for somebody to take the other seat."
-        elif self._mark and not self._seen.room.chairs[self._mark.other].is_bot:
-            whom = self._seen.name(self._mark.other)
-            waits = f"Waiting for {whom}{' to agree' if game.is_over else ''}."
-        told = waits, game
-        if waits and told != self._waits_told:
-            self._waits_told = told
-            self._talk.say(waits)
+    # Commands
 
     def _obey(self, words: str) -> None:
-        """Do what the player says, or say why not."""
-        game = self._seen.game
+        """Do what the player typed, or say why not."""
+        game = self._view.game
         try:
             if words == "quit":
                 raise _Left
@@ -371,8 +322,8 @@ class FarTable:
                 self._talk.reply(self._coached(words), game)
             elif self._mark is None:
                 self._talk.reply(WATCHING, game)
-            elif self._broken or self._errand:
-                self._talk.reply(BROKEN if self._broken else ON_ITS_WAY, game)
+            elif self._disconnected or self._pending:
+                self._talk.reply(DISCONNECTED if self._disconnected else PLEASE_WAIT, game)
             elif game.is_over:
                 self._answer_again(words)
             else:
@@ -385,9 +336,9 @@ class FarTable:
             self._talk.reply(sentence(str(refusal)), game)
 
     def _command(self, words: str, mark: Mark) -> None:
-        game = self._seen.game
-        seen: dict[str, object] = {"version": self._seen.version, "mark": str(mark)}
-        if self._seen.is_asked_back and words in (*YES, *NO):
+        game = self._view.game
+        seen: dict[str, object] = {"version": self._view.version, "mark": str(mark)}
+        if self._view.has_to_answer and words in (*YES, *NO):
             self._send("answer", "/take-back/answer", {"accept": words in YES})
         elif words == "resign":
             self._send("resign", "/resign", seen)
@@ -397,9 +348,9 @@ class FarTable:
         else:
             cell = parse_cell(words)
             if not game.is_ready:
-                self._talk.reply("The other seat is free still.", game)
+                self._talk.reply("Nobody has joined yet.", game)
             elif game.active is not mark:
-                other = self._seen.name(mark.other)
+                other = self._view.name(mark.other)
                 self._talk.reply(f"It is not your turn: {other} is to move.", game)
             elif isinstance(decide(game, PlaceToken(mark, cell))[0], PlayerNotifyIllegalMove):
                 self._refuse_taken()
@@ -409,23 +360,21 @@ class FarTable:
     def _answer_again(self, words: str) -> None:
         if words in NO:
             raise _Left
-        if self._wants_again:
-            return
-        if words in YES:
-            self._ask_for_next()
-        else:
+        if words in YES and not self._wants_rematch:
+            self._send_rematch()
+        elif not self._wants_rematch:
             self._talk.say(YES_OR_NO)
 
-    def _ask_for_next(self) -> None:
-        self._wants_again = True
-        self._send("again", "/rematch", {"secret": True})
+    def _send_rematch(self) -> None:
+        self._wants_rematch = True
+        self._send("rematch", "/rematch", {"secret": True})
 
     def _send(self, kind: str, path: str, body: dict[str, object] | None) -> None:
-        """Ask the server for something at this game; if the line breaks, again with the same key."""
+        """Send a request about this game; its key stays the same when it is repeated."""
         keyed = None if body is None else {**body, "key": random_id()}
-        order = Order(kind, f"/games/{self._place.address.game}{path}", keyed, self._place.secret)
-        self._has_heard_room = False
-        self._errand = Errand(self._server, order, self._inbox)
+        call = Call(kind, f"/games/{self._joined.address.game}{path}", keyed, self._joined.secret)
+        self._is_room_newer = False
+        self._pending = PendingCall(self._client, call, self._inbox)
 
     @property
     def _help(self) -> str:
@@ -436,7 +385,7 @@ class FarTable:
     def _coached(self, words: str) -> str:
         from noughts.cli.hints import explain, hint  # noqa: PLC0415 - only who asks for it loads it
 
-        game, asked = self._seen.game, words.removeprefix("why").strip()
+        game, asked = self._view.game, words.removeprefix("why").strip()
         if game.is_over and (words == "hint" or asked):
             return "The game is over."
         if words == "hint":
@@ -444,6 +393,6 @@ class FarTable:
         return explain(game, asked, short=self._screen.compact)
 
     def _refuse_taken(self) -> None:
-        game = self._seen.game
+        game = self._view.game
         free = ", ".join(map(format_cell, game.board.free_cells))
         self._talk.refuse(f"that cell is taken: the free cells are {free}", game)

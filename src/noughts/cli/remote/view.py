@@ -1,115 +1,196 @@
-"""What is to be seen at a game on a server: what happens there is told as it comes."""
+"""What the terminal shows of a game on a server, and the copy of the game that is kept for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from noughts.cli.prompt import Talk
-from noughts.cli.remote.following import Following
-from noughts.cli.remote.messages import Room, Standing
+from noughts.cli.remote.client import BadResponse
+from noughts.cli.remote.messages import GameSnapshot, RoomState
 from noughts.core.board import Mark
-from noughts.core.errors import printable
-from noughts.core.events import Event, PlayerJoined, PlayerPlacedToken, PlayerResigned, PlayerTookBack
-from noughts.core.game import Game
+from noughts.core.errors import RecordError, printable
+from noughts.core.events import (
+    Event,
+    GameCompleted,
+    GameReady,
+    PlayerActive,
+    PlayerJoined,
+    PlayerPlacedToken,
+    PlayerResigned,
+    PlayerTookBack,
+)
+from noughts.core.game import Game, evolve
 from noughts.core.notation import format_cell
 
+AGAIN = "Play again? (y/n)"
+_MAX_EVENTS_PER_COMMAND = 5
+"""A winning token leads to five events."""
 
-class Seen:
-    """A game and the room around it, seen from a seat, or by somebody who watches."""
 
-    def __init__(self, talk: Talk, standing: Standing, mark: Mark | None) -> None:
+class GameReplica:
+    """The game up to the last command whose events have all arrived."""
+
+    def __init__(self, version: int, game: Game) -> None:
+        self.version = version
+        self.game = game
+        self._next = game
+        self._pending: list[Event] = []
+
+    def apply(self, version: int, event: Event) -> list[Event]:
+        """Apply the next event; return all events of its command once they are complete.
+
+        Known versions are ignored: an event comes with the answer to a command and by the stream.
+        """
+        if version <= self.version:
+            return []
+        if version != self.version + 1:
+            raise BadResponse("the server skipped an event")
+        try:
+            self._next = evolve(self._next, event)
+        except RecordError as error:
+            raise BadResponse(f"the server sent an impossible game: {error}") from error
+        self.version = version
+        self._pending.append(event)
+        if not self._ends_command(event) and len(self._pending) < _MAX_EVENTS_PER_COMMAND:
+            return []
+        if not _is_consistent(self._next):
+            raise BadResponse(f"the server sent an impossible game: {event} is wrong there")
+        self.game = self._next
+        complete, self._pending = self._pending, []
+        return complete
+
+    def _ends_command(self, event: Event) -> bool:
+        if isinstance(event, PlayerJoined):  # after the second player the game is ready
+            return self._next.is_ready or len(self._next.players) < len(Mark)
+        return isinstance(event, PlayerActive | GameCompleted | GameReady)
+
+
+def _is_consistent(game: Game) -> bool:
+    """Check that the result follows from the board and the resignation, and each seat has one player."""
+    marks = [player.mark for player in game.players]
+    winner = game.resigned.other if game.resigned else game.board.winner
+    is_over = game.board.is_over or game.resigned is not None
+    return (game.is_over, game.winner) == (is_over, winner) and len(marks) == len({*marks} & {*Mark})
+
+
+class GameView:
+    """Shows a game and its room, from a seat or to a watcher."""
+
+    def __init__(self, talk: Talk, snapshot: GameSnapshot, mark: Mark | None) -> None:
         self._talk = talk
-        self._following = Following(standing.version, standing.game)
-        self.room = standing.room
+        self._replica = GameReplica(snapshot.version, snapshot.game)
+        self.room = snapshot.room
         self.mark = mark
-        """Ours; None if we watch."""
-        self._gone: set[Mark] = set()
-        self._asked_back = 0
+        """Our mark; None if we watch."""
+        self._absent: set[Mark] = set()
+        self._asked_version = 0
         """The version at which we asked to take back."""
 
     @property
     def game(self) -> Game:
-        """The game as it was last told to the end of a command."""
-        return self._following.game
+        return self._replica.game
 
     @property
     def version(self) -> int:
-        """How many events were told."""
-        return self._following.version
+        return self._replica.version
 
     @property
-    def is_asked_back(self) -> bool:
-        """Whether the other player wants to take back, and asks us."""
+    def has_to_answer(self) -> bool:
+        """Whether the other player has asked us to allow a take-back."""
         offer = self.room.offer
         is_theirs = offer and offer.kind == "takeBack" and offer.mark is not self.mark
         return bool(is_theirs and self.mark and not self.game.is_over)
 
     def name(self, mark: Mark) -> str:
-        """Call a player by name."""
         return self._talk.name(self.game, mark)
 
-    def look_again(self, standing: Standing) -> None:
-        """Forget what was told, and go on from how it stands."""
-        self._following = Following(standing.version, standing.game)
-        self.room = standing.room
+    def reset(self, snapshot: GameSnapshot) -> None:
+        """Replace the game by what the server has now."""
+        self._replica = GameReplica(snapshot.version, snapshot.game)
+        self.room = snapshot.room
         self._talk.show(self.game)
 
-    def begin(self) -> None:
-        """Show how it stands."""
+    def show(self) -> None:
+        """Show the board and, after the game, the score."""
         self._talk.show(self.game)
         if self.game.is_over:
-            self._tell_score()
+            score = dict(self.room.score)
+            score[self.game.winner] += 1
+            self._talk.notice(f"Score: {self._talk.screen.points(self.game, score)}", self.game)
 
-    def take(self, version: int, event: Event) -> None:
-        """Take up an event, and tell what a command led to once that is known to its end."""
-        if told := self._following.take(version, event):
-            self.room = self.room.replace(offer=None)  # whatever was offered has lapsed with it
-            self._tell(told)
+    def apply(self, version: int, event: Event) -> None:
+        """Apply an event, and show what a command did once all its events are here."""
+        if events := self._replica.apply(version, event):
+            self.room = self.room.replace(offer=None)  # every command cancels the offer
+            self._show_events(events)
 
-    def note_asked_back(self) -> None:
-        """Note that the other player was asked whether we may take back."""
-        self._asked_back = self.version
+    def note_request(self) -> None:
+        """Remember that we have asked to take back."""
+        self._asked_version = self.version
 
-    def look_around(self, room: Room, *, is_first: bool) -> None:
-        """Tell, in passing, who has come or gone, and what was offered."""
+    def update_room(self, room: RoomState, *, is_first: bool) -> None:
+        """Show who came, who left and what was offered."""
         before, self.room = self.room, room
         for mark in Mark:
-            if before.chairs[mark].is_present:
-                self.note_absence(mark)
-            if mark in self._gone and room.chairs[mark].is_present:
-                self._gone.remove(mark)
+            if before.seats[mark].is_present:
+                self.show_absence(mark)
+            if mark in self._absent and room.seats[mark].is_present:
+                self._absent.remove(mark)
                 self._talk.notice(f"{self.name(mark)} is back.", self.game)
         if self.mark is None or room.offer == before.offer:
             return
         other = self.mark.other
         if room.offer and room.offer.kind == "rematch" and room.offer.mark is other:
             self._talk.notice(f"{self.name(other)} wants to play again.", self.game)
-        is_declined = room.offer is None and self._asked_back == self.version
-        if is_declined and not is_first:  # after a break, what was agreed to is told only then
-            self._asked_back = 0
+        is_declined = room.offer is None and self._asked_version == self.version
+        if is_declined and not is_first:  # after a reconnect, the events of a consent come later
+            self._asked_version = 0
             self._talk.notice(f"{self.name(other)} does not agree.", self.game)
 
-    def note_absence(self, mark: Mark) -> None:
-        """Tell that another player is not there, once."""
-        chair = self.room.chairs[mark]
-        is_there = chair.is_present or chair.is_bot or not chair.is_taken
-        if mark is not self.mark and not is_there and mark not in self._gone:
-            self._gone.add(mark)
+    def show_absence(self, mark: Mark) -> None:
+        """Say once that another player is away."""
+        seat = self.room.seats[mark]
+        is_there = seat.is_present or seat.is_bot or not seat.is_taken
+        if mark is not self.mark and not is_there and mark not in self._absent:
+            self._absent.add(mark)
             self._talk.notice(f"{self.name(mark)} is not here now.", self.game)
 
-    def _tell(self, events: Iterable[Event]) -> None:
-        """Tell what happened, and show the board if it is another."""
-        is_new = False
-        for event in events:
-            words = self._words(event)
-            if words:
-                self._talk.say(words)
-            is_new |= not isinstance(event, PlayerJoined) and words is not None
-        if is_new:
-            self.begin()
+    def question(self) -> str | None:
+        """Return what the player has to answer now."""
+        game, mark, screen = self.game, self.mark, self._talk.screen
+        if mark is None:
+            return None
+        if game.is_over:
+            return AGAIN
+        if self.has_to_answer:
+            return f"{self.name(mark.other)} wants to take back. Agree? (y/n)"
+        if not game.is_ready or game.active is not mark:
+            return None
+        question = "{mark} 1-9:" if screen.compact else screen.wording.ask
+        return question.format(mark=mark, player=self.name(mark))
 
-    def _words(self, event: Event) -> str | None:
-        """Return how an event is told; not at all is None, and by the board alone is nothing."""
+    def waiting(self) -> str | None:
+        """Return a sentence that says whom the game waits for; bots answer at once."""
+        game = self.game
+        if not game.is_ready and not game.is_over:
+            return "Waiting for somebody to take the other seat."
+        if self.mark and not self.room.seats[self.mark.other].is_bot:
+            return f"Waiting for {self.name(self.mark.other)}{' to agree' if game.is_over else ''}."
+        return None
+
+    def _show_events(self, events: Iterable[Event]) -> None:
+        """Describe the events, and show the board if it has changed."""
+        is_changed = False
+        for event in events:
+            text = self._describe(event)
+            if text:
+                self._talk.say(text)
+            is_changed |= not isinstance(event, PlayerJoined) and text is not None
+        if is_changed:
+            self.show()
+
+    def _describe(self, event: Event) -> str | None:
+        """Return a sentence; an empty one if the board says it all, None if nothing is to be shown."""
         wording = self._talk.screen.wording
         match event:
             case PlayerJoined(mark, name):
@@ -126,8 +207,3 @@ class Seen:
                 return wording.resigned.format(player=self.name(mark))
             case _:
                 return None
-
-    def _tell_score(self) -> None:
-        screen, ends = self._talk.screen, dict(self.room.score)
-        ends[self.game.winner] += 1
-        self._talk.notice(f"Score: {screen.points(self.game, ends)}", self.game)
