@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import threading
-from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,18 +11,19 @@ import pytest
 
 from support.far_server import home
 from support.forked import noughts
-from support.pseudo_terminal import CTRL_D, DEADLINE, Session, in_terminal
+from support.proxy import CuttingProxy
+from support.pseudo_terminal import CTRL_D, Session, in_terminal
 from support.web.serving import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
-    from typing import Self
 
     from support.web.serving import Client
 
 BOB, FRANK = "bob, enter a position from 1 to 9: ", "frank, enter a position from 1 to 9: "
 AGAIN = "Play again? (y/n) "
+MAX_CUTS = 1_000
 RUNS = 200 if os.environ.get("NOUGHTS_TORTURE") else 5
 
 
@@ -223,77 +221,6 @@ def _move(client: Client, game: str, cell: int) -> None:
     assert answer.status == 200, answer.body
 
 
-class Cutter:
-    """A line to a server that breaks, once it is told to: each after some of what the server says."""
-
-    def __init__(self, server: Server, seed: int) -> None:
-        self._there = server.host, server.port
-        self._rng = Random(seed)
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self._lines: list[socket.socket] = []
-        self._threads: list[threading.Thread] = []
-        self._breaks = False
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        self.cuts = 0
-
-    def __enter__(self) -> Self:
-        self._start(self._listen)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for line in (self._listening, *self._lines):
-            _shut(line)
-        self._listening.close()
-        for thread in self._threads:
-            thread.join(DEADLINE)
-            assert not thread.is_alive(), "a connection is still open"
-
-    def begin_to_break(self) -> None:
-        """Cut the lines that are open, and each new one at some point."""
-        self._breaks = True
-        self.cuts = len(self._lines)
-        for line in tuple(self._lines):
-            _shut(line)
-
-    def _start(self, work: Callable[..., None], *arguments: socket.socket) -> None:
-        thread = threading.Thread(target=work, args=arguments, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _listen(self) -> None:
-        with suppress(OSError):
-            while True:
-                line, _ = self._listening.accept()
-                self._start(self._carry, line)
-
-    def _carry(self, line: socket.socket) -> None:
-        """Carry what is said both ways, the answer perhaps not to its end."""
-        room = self._rng.choice([self._rng.randint(0, 2000), 1 << 30]) if self._breaks else 1 << 30
-        with line, socket.create_connection(self._there) as server:
-            self._lines.append(line)
-            forth = threading.Thread(target=self._forward, args=[line, server], daemon=True)
-            forth.start()
-            with suppress(OSError):
-                while room and (said := server.recv(min(room, 4096))):
-                    line.sendall(said)
-                    room -= len(said)
-            self.cuts += not room
-            _shut(line)
-            forth.join()
-
-    @staticmethod
-    def _forward(line: socket.socket, to: socket.socket) -> None:
-        with suppress(OSError):
-            while said := line.recv(4096):
-                to.sendall(said)
-        _shut(to)  # or the server would go on sending to a reader that has left
-
-
-def _shut(line: socket.socket) -> None:
-    with suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
-
-
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_a_game_over_a_line_that_breaks_everywhere_is_the_game_that_was_typed(
@@ -301,12 +228,15 @@ def test_a_game_over_a_line_that_breaks_everywhere_is_the_game_that_was_typed(
 ) -> None:
     """Each move counts once, whatever the line broke in: the request, the answer or the stream."""
     cells = [0, 1, 2, 4, 3, 5, 7, 6, 8]  # drawn, so that nine tokens lie in the end
-    with Cutter(server, seed) as line, server.client() as bob:
+    place = server.host, server.port
+    with CuttingProxy(place, 0, Random(seed)) as proxy, server.client() as bob:
         made = bob.create("friend", name="bob")
         bob.secret, game = made["secrets"]["X"], made["id"]
-        with terminal(tmp_path, f"{line.url}/game/{game}#{made['invite']}", "--name", "frank") as frank:
+        with terminal(tmp_path, f"{proxy.url}/game/{game}#{made['invite']}", "--name", "frank") as frank:
             frank.expect("Waiting for bob.\r\n")
-            line.begin_to_break()
+            proxy.cuts_left = MAX_CUTS
+            for connection in proxy.connections:
+                connection.cut()
             for number, cell in enumerate(cells):
                 if number % 2 == 0:
                     _move(bob, game, cell)
@@ -316,7 +246,7 @@ def test_a_game_over_a_line_that_breaks_everywhere_is_the_game_that_was_typed(
             frank.expect("Game is Draw!")
 
         assert bob.read(game)["moves"] == cells
-    assert line.cuts
+    assert proxy.cuts
 
 
 def _type_until_it_counts(session: Session, cell: int) -> None:

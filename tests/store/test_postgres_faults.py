@@ -23,8 +23,8 @@ from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE
 from support.played import NOW, check_recorded, check_whole, events_of, feed_of, fill, game_of, play
-from support.postgres_proxy import Proxy
 from support.postgres_server import PASSWORD, USER, Server
+from support.proxy import PostgresProxy
 from support.store_games import everything, row_of, turns
 from support.tally import tally
 
@@ -58,9 +58,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def proxy(postgres: Server) -> Iterator[Proxy]:
+def proxy(postgres: Server) -> Iterator[PostgresProxy]:
     """Start a proxy before the server that most tests share."""
-    with Proxy(postgres.folder) as proxy:
+    with PostgresProxy(postgres.folder) as proxy:
         yield proxy
 
 
@@ -271,7 +271,7 @@ def test_faults_of_the_server_lose_nothing_and_double_nothing(
     chance = Random(share)
     kinds = [KINDS[number % len(KINDS)] for number in range(FAULTS // SHARES)]
     chance.shuffle(kinds)
-    with Proxy(server.folder) as proxy:
+    with PostgresProxy(server.folder) as proxy:
         game = Play(server.url(folder=proxy.folder), chance)
         try:
             with tally(record_property, FIGURE) as numbers:
@@ -386,7 +386,7 @@ def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, in
 def test_what_has_an_unknown_outcome_is_recorded_once(
     postgres_url: str,
     postgres: Server,
-    proxy: Proxy,
+    proxy: PostgresProxy,
     item_of: Callable[[str], Append | Write],
     is_it: Callable[[bytes], bool],
     way: str,
@@ -444,7 +444,7 @@ def write_other() -> Write:
 def test_one_of_two_wins_even_if_its_connection_is_cut(
     postgres_url: str,
     postgres: Server,
-    proxy: Proxy,
+    proxy: PostgresProxy,
     item_of: Callable[[str], Append | Write],
     is_it: Callable[[bytes], bool],
     way: str,
@@ -473,7 +473,7 @@ def test_one_of_two_wins_even_if_its_connection_is_cut(
 
 
 def test_a_reader_whose_connection_is_cut_reads_again(
-    postgres_url: str, postgres: Server, proxy: Proxy
+    postgres_url: str, postgres: Server, proxy: PostgresProxy
 ) -> None:
     """The caller notices nothing."""
     with open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store:

@@ -20,7 +20,7 @@ from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
-from support.postgres_proxy import Proxy
+from support.proxy import PostgresProxy
 from support.store_games import everything
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def test_a_notification_is_sent_after_the_commit(
         return False
 
     with (
-        Proxy(postgres.folder) as proxy,
+        PostgresProxy(postgres.folder) as proxy,
         open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
     ):
         proxy.cut(look, "before")
@@ -221,10 +221,12 @@ def test_a_poll_makes_up_for_lost_notifications(
 
 
 @pytest.fixture
-def meeting(postgres: Server, postgres_url: str) -> Iterator[tuple[EventStore, EventStore, Proxy]]:
+def meeting(
+    postgres: Server, postgres_url: str
+) -> Iterator[tuple[EventStore, EventStore, PostgresProxy]]:
     """Open a store, another one, and the proxy of the first."""
     with (
-        Proxy(postgres.folder) as proxy,
+        PostgresProxy(postgres.folder) as proxy,
         open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
         open_store(postgres_url) as rival,
     ):
@@ -233,7 +235,7 @@ def meeting(postgres: Server, postgres_url: str) -> Iterator[tuple[EventStore, E
         yield store, rival, proxy
 
 
-def write_between(proxy: Proxy, write: Callable[[], object]) -> None:
+def write_between(proxy: PostgresProxy, write: Callable[[], object]) -> None:
     """Write when the next batch is judged and about to be written."""
     is_written = False
 
@@ -250,7 +252,7 @@ def write_between(proxy: Proxy, write: Callable[[], object]) -> None:
 @pytest.mark.parametrize("theirs", [JOINED, PLACED])
 @pytest.mark.parametrize("when", ["before", "between"])
 def test_two_appends_behind_another_process_leave_no_gap(
-    meeting: tuple[EventStore, EventStore, Proxy], theirs: tuple[events.Event, ...], when: str
+    meeting: tuple[EventStore, EventStore, PostgresProxy], theirs: tuple[events.Event, ...], when: str
 ) -> None:
     """The second of one commit counts on the first, and the first is too late."""
     store, rival, proxy = meeting
@@ -279,7 +281,7 @@ def test_two_appends_behind_another_process_leave_no_gap(
 
 @pytest.mark.parametrize("rivals", ["document", "record"])
 def test_a_record_and_a_document_are_written_together_or_not_at_all(
-    meeting: tuple[EventStore, EventStore, Proxy], rivals: str
+    meeting: tuple[EventStore, EventStore, PostgresProxy], rivals: str
 ) -> None:
     """Another process takes the revision or the version when both were judged to be free."""
     store, rival, proxy = meeting
@@ -305,7 +307,7 @@ def test_a_record_and_a_document_are_written_together_or_not_at_all(
 
 
 def test_a_restore_that_meets_another_process_records_nothing(
-    meeting: tuple[EventStore, EventStore, Proxy],
+    meeting: tuple[EventStore, EventStore, PostgresProxy],
 ) -> None:
     """It is refused as a whole."""
     store, rival, proxy = meeting
@@ -319,7 +321,7 @@ def test_a_restore_that_meets_another_process_records_nothing(
 
 
 def test_a_deletion_that_meets_a_move_comes_after_it(
-    meeting: tuple[EventStore, EventStore, Proxy],
+    meeting: tuple[EventStore, EventStore, PostgresProxy],
 ) -> None:
     """The game is deleted as the other process left it, with its document."""
     store, rival, proxy = meeting
@@ -332,7 +334,7 @@ def test_a_deletion_that_meets_a_move_comes_after_it(
 
 
 def test_documents_that_follow_each_other_in_one_commit_are_all_written(
-    meeting: tuple[EventStore, EventStore, Proxy],
+    meeting: tuple[EventStore, EventStore, PostgresProxy],
 ) -> None:
     """Two games may be recorded with revisions of one document, and a write may follow."""
     store, rival, _ = meeting

@@ -13,12 +13,12 @@ from typing import TypeAlias
 import pytest
 
 from support.at_once import in_threads
+from support.proxy import CuttingProxy
 from support.tally import tally
 from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
 from support.web.matches import Seat, seated
 from support.web.serving import Server
 from support.web.stream_reader import Reader
-from support.web.torture_proxy import CuttingProxy
 
 Record: TypeAlias = Callable[[str, object], None]
 
@@ -48,7 +48,7 @@ def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_p
             with CuttingProxy(place, CUTS, Random(1)) as proxy:
                 for _ in range(MAX_TURNS):
                     readers += _a_turn(server, proxy, numbers)
-                    if proxy.is_done:
+                    if not proxy.cuts_left:
                         break
                 numbers["cuts"] = proxy.cuts
             server.stop_cleanly()
@@ -83,6 +83,6 @@ def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[
 def _play(seat: Seat, proxy: CuttingProxy) -> None:
     """Play while there are cuts to come, as long as a game may be."""
     for version in count(0, ROUND_EVENTS):
-        if proxy.is_done or version > MAX_EVENTS:
+        if not proxy.cuts_left or version > MAX_EVENTS:
             return
         keep_busy(seat, 1)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from random import Random
 
 import pytest
 from playwright.sync_api import expect
 
+from support.proxy import Proxy
 from support.web.browser import People, Person, people_at, stands
 from support.web.serving import Server
-from support.web.torture_proxy import CuttingProxy
 
 AWAY = (
     "ERR_CONNECTION_REFUSED",
@@ -76,13 +75,13 @@ def test_a_game_goes_on_when_the_server_was_killed(guests: People) -> None:
 
 
 @pytest.fixture
-def proxy(server: Server) -> Iterator[CuttingProxy]:
-    """Start a proxy before the server that most tests share; it cuts nothing."""
-    with CuttingProxy((server.host, server.port), 0, Random(0)) as proxy:
+def proxy(server: Server) -> Iterator[Proxy]:
+    """Start a proxy before the server that most tests share."""
+    with Proxy((server.host, server.port)) as proxy:
         yield proxy
 
 
-def test_a_stream_that_goes_mute_is_noticed(proxy: CuttingProxy, people: People) -> None:
+def test_a_stream_that_goes_mute_is_noticed(proxy: Proxy, people: People) -> None:
     """After 25 s of silence the page says that it reconnects, and then shows what it has missed."""
     ann, bob = at_proxy(proxy, people)
     proxy.mute()
@@ -117,7 +116,7 @@ def test_a_game_that_is_gone_is_announced_once(people: People) -> None:
     ann.hears("There is no such game.")
 
 
-def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: CuttingProxy, people: People) -> None:
+def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: Proxy, people: People) -> None:
     """Timers may have stood still meanwhile: the page looks at the clock when it is shown again."""
     ann, bob = at_proxy(proxy, people)
     proxy.mute()
@@ -134,7 +133,7 @@ def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: CuttingProxy, peopl
     ann.sees("Your move", "O__/_X_/___")
 
 
-def test_a_ping_is_a_sign_of_life(proxy: CuttingProxy, people: People) -> None:
+def test_a_ping_is_a_sign_of_life(proxy: Proxy, people: People) -> None:
     """A game in which nobody moves for minutes is shown as it is, on the same stream."""
     ann, bob = at_proxy(proxy, people)
     ann.page.evaluate(COUNTING_PINGS)
@@ -248,7 +247,7 @@ def test_a_question_outlives_an_answer_that_comes_late(people: People) -> None:
     bob.sees("Your move", "___/_X_/___")
 
 
-def at_proxy(proxy: CuttingProxy, people: People) -> tuple[Person, Person]:
+def at_proxy(proxy: Proxy, people: People) -> tuple[Person, Person]:
     """Have two people come to a game, the first by the proxy and with a clock that a test can turn."""
     ann, bob = people.come("Ann", base_url=proxy.url), people.come("Bob")
     ann.page.clock.install()
