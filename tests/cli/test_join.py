@@ -1,68 +1,59 @@
-"""A game of a server, played and watched at the terminal: what is seen, and what is sent."""
+"""`noughts join` on a real server: what is shown, what is sent, and what is saved."""
 
 from __future__ import annotations
 
 import json
+import re
 import signal
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import O, PlaceToken, Resign, TakeBack, X, encode
-from support.far_server import INVITE, SECRETS, FarServer, home, joined, problem, seats
 from support.forked import noughts
-from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
+from support.proxy import DEADLINE_SECONDS
+from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
+from support.remote import HostedGame, home, problem, seats
+from support.web.serving import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from support.far_server import Handler
+    from support.pseudo_terminal import Session
 
-QUESTION = "frank, enter a position from 1 to 9:"
-AGAIN = "Play again? (y/n)"
-
-
-@pytest.fixture
-def server() -> Iterator[FarServer]:
-    """Return a server where bob, who plays X and starts, waits for an O."""
-    with FarServer() as running:
-        yield running
+BOB, FRANK = "bob, enter a position from 1 to 9: ", "frank, enter a position from 1 to 9: "
+AGAIN = "Play again? (y/n) "
+TAKE = "Take the free seat? (y/n) "
 
 
-def asked(server: FarServer, folder: Path, *options: str) -> Session:
-    """Take O's seat, and let bob move, so that frank is asked."""
-    session = joined(server, folder, *options)
-    session.expect("Waiting for bob.")
-    server.place(5)
-    session.expect(f"{QUESTION} ")
-    return session
+def terminal(folder: Path, *arguments: str) -> Session:
+    """Join in a terminal that saves its seats in that folder."""
+    return in_terminal("join", *arguments, "--color", "never", env=home(folder))
 
 
 # A game
 
 
-def test_a_whole_game_to_the_letter(server: FarServer, tmp_path: Path) -> None:
-    """Who plays and how to come back, the board, the moves of both, the result, the score, goodbye."""
+def test_a_whole_game(game: HostedGame, tmp_path: Path) -> None:
+    """The output of a game between pipes, line by line."""
     with between_pipes(
-        "join", server.invitation, "--name", "frank", "--wording", "gem", env=home(tmp_path)
+        "join", game.invitation, "--name", "frank", "--wording", "gem", env=home(tmp_path)
     ) as session:
         session.expect("Waiting for bob.\n")
-        server.place(1)
+        game.place(1)
         for mine, theirs in ((4, 2), (9, 3)):
             session.expect("to make your move\n")
             session.type(f"{mine}\n")
             session.expect("Waiting for bob.\n")
-            server.place(theirs)
-        session.expect(f"{AGAIN}\n")
+            game.place(theirs)
+        session.expect(f"{AGAIN.strip()}\n")
         session.type("n\n")
 
         assert session.end() == 0
 
     assert session.output.decode().splitlines() == [
         "You play O against bob.",
-        f"To come back: noughts join {server.watching}",
+        f"To come back: noughts join {game.address}",
         *["_ _ _", "_ _ _", "_ _ _", "Waiting for bob."],
         *["bob takes 1.", "X _ _", "_ _ _", "_ _ _"],
         "",
@@ -74,23 +65,89 @@ def test_a_whole_game_to_the_letter(server: FarServer, tmp_path: Path) -> None:
         *["X X _", "O _ _", "_ _ O", "Waiting for bob."],
         *["bob takes 3.", "bob won!", "X X X", "O _ _", "_ _ O"],
         "Score: bob 1, frank 0, draws 0",
-        AGAIN,
+        AGAIN.strip(),
         "Goodbye!",
     ]
 
 
-def test_a_move_is_sent_with_what_was_seen_and_a_key(server: FarServer, tmp_path: Path) -> None:
-    """The cell, the version, the mark, a key of its own, and the secret in its header only."""
-    with asked(server, tmp_path) as session:
+def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) -> None:
+    """An invitation, a take-back, and a rematch that the watcher follows."""
+    x, o, w = tmp_path / "x", tmp_path / "o", tmp_path / "w"
+    with terminal(x, server.url, "--friend", "--name", "bob") as bob:
+        found = re.search(r"To play with you, a friend opens (\S+)\r\n", bob.hear("opens .*\r\n"))
+        assert found
+        link = found[1]
+        bob.expect("You play X.\r\n")
+        bob.expect("Waiting for somebody to take the other seat.")
+        bob.type("5\n")
+        bob.expect("Nobody has joined yet.")
+        with (
+            terminal(o, link, "--name", "frank") as frank,
+            terminal(w, link.partition("#")[0]) as watcher,
+        ):
+            watcher.expect("You watch bob against ")
+            frank.expect("You play O against bob.")
+            bob.expect(f"frank plays O.\r\n\r\n{BOB}")
+            bob.type("1\n")
+            for who, words in ((frank, "4"), (bob, "2"), (frank, "5"), (bob, "undo")):
+                who.expect(BOB if who is bob else FRANK)
+                who.type(f"{words}\n")
+            frank.expect("bob wants to take back. Agree? (y/n) ")
+            frank.type("y\n")
+            bob.expect("bob took back.\r\nX|2|3\r\n-+-+-\r\nO|5|6\r\n")
+            for who, words in ((bob, "2"), (frank, "9"), (bob, "3")):
+                who.expect(BOB if who is bob else FRANK)
+                who.type(f"{words}\n")
+            for one in (bob, frank):
+                one.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n")
+                one.expect(AGAIN)
+                one.type("y\n")
+            bob.expect("frank starts.")
+            frank.expect("frank starts.")
+            frank.expect(FRANK)
+            frank.type("5\n")
+            bob.expect("frank takes 5.")
+            watcher.expect("bob Won!")
+            watcher.expect("frank starts.")
+            watcher.expect("frank:\r\n1|2|3\r\n-+-+-\r\n4|O|6")
+            for one in (bob, frank, watcher):
+                one.type("quit\n")
+                assert one.end() == 0
+
+
+def test_a_terminal_plays_a_browser(server: Server, tmp_path: Path) -> None:
+    """The browser has cookies, the terminal its saved seat."""
+    with server.client() as browser:
+        made = browser.post("/games", {"opponent": "friend", "name": "bob"}).json
+        game = made["id"]
+        link = f"{server.url}/game/{game}#{made['invite']}"
+        with terminal(tmp_path, link, "--name", "frank") as frank, browser.follow(game) as stream:
+            frank.expect("Waiting for bob.")
+            for theirs, mine in ((0, 4), (1, 5), (2, None)):
+                version = browser.read(game)["version"]
+                assert browser.move(game, theirs, version).status == 200
+                frank.expect(f"bob takes {theirs + 1}.")
+                if mine is not None:
+                    frank.expect(FRANK)
+                    frank.type(f"{mine}\n")
+                    stream.wait_version(version + 6)
+            frank.expect("bob Won!")
+            frank.expect(AGAIN)
+
+        assert browser.read(game)["moves"] == [0, 3, 1, 4, 2]
+
+
+def test_a_move_is_sent_with_its_version_and_a_key(game: HostedGame, tmp_path: Path) -> None:
+    """The secret is in the header only."""
+    with game.asked(tmp_path) as session:
         session.type("a1\n")
         session.expect("Waiting for bob.")
+        secret = game.frank(tmp_path).client.secret
 
-    (body,) = server.bodies("/moves")
-    key = body.pop("key")
-    assert body == {"cell": 0, "version": 8, "mark": "O"}
-    assert len(key) == 26
-    headers = next(headers for path, headers, _ in server.asked if path.endswith("/moves"))
-    assert headers["Authorization"] == f"Bearer {SECRETS['O']}"
+    (request,) = [one for one in game.proxy.requests if one.path.endswith("/moves")]
+    assert len(request.body.pop("key")) == 26
+    assert request.body == {"cell": 0, "version": 8, "mark": "O"}
+    assert request.headers["Authorization"] == f"Bearer {secret}"
 
 
 @pytest.mark.parametrize(
@@ -113,20 +170,20 @@ def test_a_move_is_sent_with_what_was_seen_and_a_key(server: FarServer, tmp_path
     ],
     ids=repr,
 )
-def test_most_words_are_answered_here(server: FarServer, tmp_path: Path, typed: str, answer: str) -> None:
-    """What is no move, and what the coach knows, troubles no server; then the question stands again."""
-    with asked(server, tmp_path) as session:
+def test_most_input_needs_no_server(game: HostedGame, tmp_path: Path, typed: str, answer: str) -> None:
+    """Mistakes and the coach are handled here; then the question is asked again."""
+    with game.asked(tmp_path) as session:
         session.type(f"{typed}\n")
 
-        said = session.expect(f"{QUESTION} ")
+        said = session.expect(FRANK)
 
     assert answer in said
-    assert server.bodies("/moves") == server.bodies("/take-back") == []
+    assert game.proxy.bodies("/moves") == game.proxy.bodies("/take-back") == []
 
 
-def test_a_word_out_of_turn_is_answered(server: FarServer, tmp_path: Path) -> None:
-    """A cell has to wait; a hint has not."""
-    with joined(server, tmp_path) as session:
+def test_input_while_the_other_player_moves(game: HostedGame, tmp_path: Path) -> None:
+    """A move has to wait; a hint does not."""
+    with game.terminal(tmp_path) as session:
         session.expect("Waiting for bob.")
         session.type("5\n")
         session.expect("It is not your turn: bob is to move.")
@@ -134,9 +191,9 @@ def test_a_word_out_of_turn_is_answered(server: FarServer, tmp_path: Path) -> No
         session.expect("As good: ")
 
 
-def test_resigning_ends_the_game(server: FarServer, tmp_path: Path) -> None:
-    """It is told as any end is."""
-    with asked(server, tmp_path) as session:
+def test_resigning_ends_the_game(game: HostedGame, tmp_path: Path) -> None:
+    """The result and the score follow."""
+    with game.asked(tmp_path) as session:
         session.type("resign\n")
 
         said = session.expect(AGAIN)
@@ -145,10 +202,10 @@ def test_resigning_ends_the_game(server: FarServer, tmp_path: Path) -> None:
     assert "bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n" in said
 
 
-def test_the_other_may_resign_while_one_thinks(server: FarServer, tmp_path: Path) -> None:
-    """The question gives way to what has happened."""
-    with asked(server, tmp_path) as session:
-        server.do(Resign(X))
+def test_an_event_replaces_the_question(game: HostedGame, tmp_path: Path) -> None:
+    """The other player resigns while we think."""
+    with game.asked(tmp_path) as session:
+        game.resign()
 
         assert session.expect(AGAIN).startswith("\r\nbob resigned.\r\n")
 
@@ -156,332 +213,370 @@ def test_the_other_may_resign_while_one_thinks(server: FarServer, tmp_path: Path
 # Taking back
 
 
-def test_a_person_is_asked_before_a_token_is_taken_back(server: FarServer, tmp_path: Path) -> None:
-    """And does not agree, or does."""
-    with asked(server, tmp_path) as session:
+def test_a_take_back_needs_consent(game: HostedGame, tmp_path: Path) -> None:
+    """Bob declines, and then agrees."""
+    with game.asked(tmp_path) as session:
         session.type("1\n")
         session.expect("Waiting for bob.")
 
         session.type("undo\n")
         session.expect("Asked bob to allow it.")
-        server.tell(offer=None)
+        game.answer(accept=False)
         session.expect("bob does not agree.")
         session.type("undo\n")
         session.expect("Asked bob to allow it.")
-        server.do(TakeBack(O))
+        game.answer(accept=True)
 
-        assert session.expect(QUESTION).startswith("\r\nfrank took back.\r\n1|2|3\r\n")
+        assert session.expect(FRANK).startswith("\r\nfrank took back.\r\n1|2|3\r\n")
 
 
-def test_what_was_asked_before_an_answer_came_is_still_asked(server: FarServer, tmp_path: Path) -> None:
-    """The stream may be ahead of the answer to a move, which knows nothing of the other's wish yet."""
-    is_heard = Event()
+def test_an_old_answer_does_not_hide_a_newer_offer(game: HostedGame, tmp_path: Path) -> None:
+    """The stream can be ahead of the answer to a move."""
+    is_shown = Event()
 
-    def answer_late(handler: Handler) -> None:
-        done = server.game.do(PlaceToken(O, 0), handler.body["version"], handler.body["key"])
-        server.tell(offer={"kind": "takeBack", "mark": "X"})
-        server.tell(present={"X": False, "O": True})
-        is_heard.wait(60)
-        events = [encode(event) for event in done.events]
-        handler.answer_json(200, {"version": done.version, "events": events, "offer": None})
+    def answer_late(answer: bytes) -> bytes:
+        game.take_back()
+        game.go()
+        is_shown.wait(DEADLINE_SECONDS)
+        return answer
 
-    server.harm["/moves"].append(answer_late)
-    with between_pipes("join", server.invitation, "--name", "frank", env=home(tmp_path)) as session:
+    game.proxy.replace("/moves", answer_late)
+    with between_pipes("join", game.invitation, "--name", "frank", env=home(tmp_path)) as session:
         session.expect("Waiting for bob.")
-        server.place(5)
-        session.expect(QUESTION)
-        session.type("1\ny\n")  # without a screen, the second waits for the answer to the first
+        game.place(5)
+        session.expect(FRANK.strip())
+        session.type("1\ny\n")  # in a pipe, the second line waits for the answer to the first
         session.expect("bob is not here now.")
 
-        is_heard.set()
+        is_shown.set()
 
         session.expect("bob took back.")
 
 
 @pytest.mark.parametrize(("answer", "accepts"), [("y", True), ("n", False), ("YES", True), ("no", False)])
-def test_who_is_asked_may_agree_or_not(
-    server: FarServer, tmp_path: Path, answer: str, *, accepts: bool
+def test_an_offer_to_take_back_is_answered(
+    game: HostedGame, tmp_path: Path, answer: str, *, accepts: bool
 ) -> None:
-    """The question of the move gives way to this one, and comes back."""
-    with asked(server, tmp_path) as session:
-        server.tell(offer={"kind": "takeBack", "mark": "X"})
+    """The offer replaces the question for a move, which comes back."""
+    with game.asked(tmp_path) as session:
+        game.take_back()
         session.expect("\r\n\r\nbob wants to take back. Agree? (y/n) ")
 
         session.type(f"{answer}\n")
 
-        session.expect("bob took back." if accepts else QUESTION)
-    (body,) = server.bodies("/answer")
+        session.expect("bob took back." if accepts else FRANK)
+    (body,) = game.proxy.bodies("/answer")
     assert body["accept"] is accepts
     assert len(body["key"]) == 26
 
 
-def test_a_move_is_an_answer_too(server: FarServer, tmp_path: Path) -> None:
-    """Who plays on does not agree."""
-    with asked(server, tmp_path) as session:
-        server.tell(offer={"kind": "takeBack", "mark": "X"})
+def test_a_move_declines_an_offer(game: HostedGame, tmp_path: Path) -> None:
+    """No answer is sent."""
+    with game.asked(tmp_path) as session:
+        game.take_back()
         session.expect("Agree? (y/n) ")
 
         session.type("1\n")
 
         session.expect("Waiting for bob.")
-    assert len(server.bodies("/moves")) == 1
+    assert (len(game.proxy.bodies("/moves")), game.proxy.bodies("/answer")) == (1, [])
 
 
-# One game after another
+# Rematches
 
 
-def test_a_next_game_is_played_when_both_want_it(server: FarServer, tmp_path: Path) -> None:
-    """Whoever asks first waits; the seat at the next game is kept, and that at the last is not."""
-    with asked(server, tmp_path) as session:
+def test_a_rematch_starts_when_both_agree(game: HostedGame, tmp_path: Path) -> None:
+    """The seat of the next game replaces the saved one."""
+    with game.asked(tmp_path) as session:
         before = seats(tmp_path)
         session.type("resign\n")
-        session.expect(f"{AGAIN} ")
+        session.expect(AGAIN)
         session.type("y\n")
         session.expect("Waiting for bob to agree.")
 
-        server.rematch("X")
+        game.rematch()
 
-        said = session.expect(f"{QUESTION} ")
+        said = session.expect(FRANK)
     assert said.startswith("\r\nfrank starts.\r\n1|2|3\r\n")
     assert len(seats(tmp_path)) == 1
     assert seats(tmp_path) != before
 
 
-def test_who_is_asked_for_another_game_is_told_so(server: FarServer, tmp_path: Path) -> None:
-    """And has the next game at once by agreeing."""
-    with asked(server, tmp_path) as session:
+def test_an_offered_rematch_is_accepted(game: HostedGame, tmp_path: Path) -> None:
+    """The next game starts at once."""
+    with game.asked(tmp_path) as session:
         session.type("resign\n")
-        session.expect(f"{AGAIN} ")
-        server.rematch("X")
-        session.expect(f"\r\nbob wants to play again.\r\n{AGAIN} ")
+        session.expect(AGAIN)
+        game.rematch()
+        session.expect(f"\r\nbob wants to play again.\r\n{AGAIN}")
 
         session.type("maybe\n")
-        session.expect(f"Please answer y or n.\r\n{AGAIN} ")
+        session.expect(f"Please answer y or n.\r\n{AGAIN}")
         session.type("Y\n")
 
         session.expect("frank starts.")
-        session.expect(f"{QUESTION} ")
+        session.expect(FRANK)
 
 
-def test_who_watches_goes_along_to_the_next_game(server: FarServer, tmp_path: Path) -> None:
-    """By itself, as soon as there is one."""
-    server.seat_frank()
-    with in_terminal("join", server.watching, "--color", "never", env=home(tmp_path)) as session:
-        session.expect("You watch bob against frank.\r\n1|2|3")
-        server.place(5)
-        session.expect("bob:\r\n1|2|3\r\n-+-+-\r\n4|X|6")
-        session.type("1\n")
-        session.expect("You are watching: type hint, why, help or quit.")
-        server.do(Resign(O))
-        session.expect("frank resigned.")
-        session.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0")
-        server.rematch("X")
-
-        server.rematch("O")
-
-        session.expect("frank starts.")
-    assert all("Authorization" not in headers for _, headers, _ in server.asked if headers)
-
-
-def test_a_refused_rematch_is_no_end(server: FarServer, tmp_path: Path) -> None:
-    """What the server says to it is said, and the question stands again."""
-    server.harm["/rematch"].append(problem(409, "notOver", "The game is not over."))
-    with asked(server, tmp_path) as session:
+def test_a_refused_rematch_is_shown(game: HostedGame, tmp_path: Path) -> None:
+    """The question is asked again."""
+    game.proxy.replace("/rematch", problem(409, "notOver", "The game is not over."))
+    with game.asked(tmp_path) as session:
         session.type("resign\n")
-        session.expect(f"{AGAIN} ")
+        session.expect(AGAIN)
         session.type("y\n")
 
-        said = session.expect(f"{AGAIN} ")
+        said = session.expect(AGAIN)
 
     assert said.startswith("The game is not over.\r\n")
 
 
-# Those who come and go
+def test_a_watcher_follows_to_the_next_game(game: HostedGame, tmp_path: Path) -> None:
+    """Watchers send no secret, and can ask the coach."""
+    frank = game.seat_frank()
+    with terminal(tmp_path, game.address) as session:
+        session.expect("You watch bob against frank.\r\n1|2|3")
+        game.place(5)
+        session.expect("bob:\r\n1|2|3\r\n-+-+-\r\n4|X|6")
+        session.type("1\n")
+        session.expect("You are watching: type hint, why, help or quit.")
+        session.type("hint\n")
+        session.expect("1: draw.")
+        frank.resign()
+        session.expect("frank resigned.")
+        session.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0")
+        game.rematch()
+        frank.rematch()
+
+        session.expect("frank starts.")
+    assert all("Authorization" not in request.headers for request in game.proxy.requests)
 
 
-def test_it_is_told_in_passing_who_comes_and_goes(server: FarServer, tmp_path: Path) -> None:
-    """The question stands again below."""
-    with asked(server, tmp_path) as session:
-        server.tell(present={"X": False, "O": True})
-        session.expect(f"\r\nbob is not here now.\r\n\r\n{QUESTION} ")
-
-        server.tell(present={"X": True, "O": True})
-
-        session.expect(f"\r\nbob is back.\r\n\r\n{QUESTION} ")
+# Presence
 
 
-def test_who_waits_is_told_who_takes_the_other_seat(server: FarServer, tmp_path: Path) -> None:
-    """A new game for a friend tells the one code that is meant to be passed on."""
-    with in_terminal("join", f"{server.url}/", "--friend", "--name", "ann", env=home(tmp_path)) as one:
-        one.expect(f"To play with you, a friend opens {server.url}/game/madegame#{INVITE}\r\n")
-        one.expect("You play X.")
-        one.expect("Waiting for somebody to take the other seat.")
-        one.type("5\n")
-        one.expect("Nobody has joined yet.")
-        server.game = server.games["madegame"]
-        server.seat_frank()
-
-        one.expect("frank plays O.\r\n\r\nann, enter a position from 1 to 9: ")
-
-
-# Coming to a game
+def test_presence_is_shown(game: HostedGame, tmp_path: Path) -> None:
+    """Each notice is followed by the question; somebody who was away from the start is named too."""
+    with game.asked(tmp_path) as session:
+        game.go()
+        session.expect(f"\r\nbob is not here now.\r\n\r\n{FRANK}")
+        game.come()
+        session.expect(f"\r\nbob is back.\r\n\r\n{FRANK}")
+        game.go()
+        session.expect("bob is not here now.")
+    with terminal(tmp_path, game.address) as session:
+        session.expect("bob is not here now.")
+        game.come()
+        session.expect("bob is back.")
 
 
-def test_a_seat_is_kept_and_come_back_to(server: FarServer, tmp_path: Path) -> None:
-    """By the address alone; another terminal, which has no seat, watches."""
-    with asked(server, tmp_path) as session:
+# Seats
+
+
+def test_a_seat_is_saved(game: HostedGame, tmp_path: Path) -> None:
+    """The address brings us back; somebody without the seat watches."""
+    with game.asked(tmp_path) as session:
         session.type("1\n")
         session.expect("Waiting for bob.")
         session.type("quit\n")
-        session.expect(f"To go on: noughts join {server.watching}\r\nGoodbye!\r\n")
+        session.expect(f"To go on: noughts join {game.address}\r\nGoodbye!\r\n")
         assert session.end() == 0
 
-    server.place(9)
-    with in_terminal("join", server.watching, env=home(tmp_path)) as again:
+    game.place(9)
+    with terminal(tmp_path, game.address) as again:
         again.expect("You play O against bob.")
-        again.expect(f"{QUESTION} ")
-    with in_terminal("join", server.invitation, env=home(tmp_path)) as again:
-        again.expect(f"{QUESTION} ")
-    with in_terminal("join", server.watching, env=home(tmp_path / "another")) as other:
+        again.expect(FRANK)
+    with terminal(tmp_path, game.invitation) as again:
+        again.expect(FRANK)
+    with terminal(tmp_path / "another", game.address) as other:
         other.expect("You watch bob against frank.")
-    assert len(server.bodies("/join")) == 1
+    assert len(game.proxy.bodies("/join")) == 1
 
 
-def test_only_its_owner_can_read_a_seat(server: FarServer, tmp_path: Path) -> None:
-    """The key is there before the seat is asked for, and the secret before anything is played."""
-    held: list[tuple[int, int, dict[str, object]]] = []
+def test_a_saved_seat_is_private(game: HostedGame, tmp_path: Path) -> None:
+    """The key is saved before the seat is requested, and the secret before the first move."""
+    found: list[tuple[int, int, dict[str, object]]] = []
 
-    def look() -> None:
+    def look(answer: bytes) -> bytes:
         (file,) = seats(tmp_path)
         mode, folder = (path.stat().st_mode & 0o777 for path in (file, file.parent))
-        held.append((mode, folder, json.loads(file.read_text())))
+        found.append((mode, folder, json.loads(file.read_text())))
+        return answer
 
-    server.heard_join = look
-    with joined(server, tmp_path) as session:
+    game.proxy.replace("/join", look)
+    with game.terminal(tmp_path) as session:
         session.expect("Waiting for bob.")
-        look()
+        look(b"")
 
-    (before, after) = held
-    key = server.bodies("/join")[0]["key"]
-    known = {"seat": 1, "game": server.watching, "key": key}
-    assert before == (0o600, 0o700, {**known, "secret": None})
-    assert after == (0o600, 0o700, {**known, "secret": SECRETS["O"]})
+    key = game.proxy.bodies("/join")[0]["key"]
+    known = {"seat": 1, "game": game.address, "key": key}
+    assert found[0] == (0o600, 0o700, {**known, "secret": None})
+    assert found[1] == (0o600, 0o700, {**known, "secret": game.frank(tmp_path).client.secret})
 
 
-def test_no_secret_is_ever_shown(server: FarServer, tmp_path: Path) -> None:
-    """Neither the seat's nor the code of the invitation that was used."""
-    with asked(server, tmp_path) as session:
+def test_no_secret_is_shown(game: HostedGame, tmp_path: Path) -> None:
+    """Neither the seat's nor the invitation's."""
+    with game.asked(tmp_path) as session:
+        secret = game.frank(tmp_path).client.secret
         session.type("1\nwhy\nhelp\nundo\nquit\n")
         session.end()
 
     shown = session.output.decode()
-    assert SECRETS["O"] not in shown
-    assert INVITE not in shown
+    assert secret
+    assert secret not in shown
+    assert game.invite not in shown
 
 
-def test_a_free_seat_is_offered(server: FarServer, tmp_path: Path) -> None:
-    """To whoever sits before the screen; and taken without a question if that is asked for."""
-    server.tell(is_open=True)
-    with in_terminal("join", server.watching, "--name", "frank", env=home(tmp_path)) as session:
-        session.expect("Take the free seat? (y/n) ")
-        session.type("what\n")
-        session.expect("Please answer y or n.\r\nTake the free seat? (y/n) ")
-        session.type("y\n")
-        session.expect("You play O against bob.")
-    assert server.bodies("/join")[0]["invite"] is None
+# Open games and bots
 
 
-def test_a_free_seat_is_left_alone_by_who_only_watches(server: FarServer, tmp_path: Path) -> None:
-    """By a no, by the end of input, and where nobody can be asked."""
-    server.tell(is_open=True)
-    for answer in (b"n\n", CTRL_D):
-        with in_terminal("join", server.watching, env=home(tmp_path)) as session:
-            session.expect("Take the free seat? (y/n) ")
-            session.type(answer)
-            session.expect("You watch bob against Player O.")
-    assert "You watch" in noughts("join", server.watching, env=home(tmp_path)).stdout
-    assert server.bodies("/join") == []
+def test_a_free_seat_is_offered(server: Server, tmp_path: Path) -> None:
+    """A person is asked, and watches after a no; a pipe only watches."""
+    with HostedGame(server, "lobby") as game:
+        for answer in (b"n\n", CTRL_D):
+            with terminal(tmp_path, game.address) as session:
+                session.expect(TAKE)
+                session.type(answer)
+                session.expect("You watch bob against Player O.")
+        assert "You watch" in noughts("join", game.address, env=home(tmp_path)).stdout
+        assert game.proxy.bodies("/join") == []
+        with terminal(tmp_path, game.address, "--name", "frank") as session:
+            session.expect(TAKE)
+            session.type("what\n")
+            session.expect(f"Please answer y or n.\r\n{TAKE}")
+            session.type("y\n")
+            session.expect("You play O against bob.")
+        assert game.proxy.bodies("/join")[0]["invite"] is None
 
 
-def test_the_open_games_are_listed(server: FarServer, tmp_path: Path) -> None:
-    """With their addresses, and how to play."""
-    nothing = noughts("join", server.url, env=home(tmp_path))
-    server.tell(is_open=True)
-    one = noughts("join", f"{server.url}/lobby", env=home(tmp_path))
-    server.tell(taken={"X": True, "O": True})
-    played = noughts("join", f"{server.url}/", env=home(tmp_path))
-
-    assert [ran.returncode for ran in (nothing, one, played)] == [0, 0, 0]
-    assert nothing.stdout == (f"No open games.\nnoughts join {server.url}/ --play opens one.\n")
-    assert one.stdout == (
-        f"Open games:\n  {server.watching}  bob (X)\n"
-        f"noughts join {server.url}/ --play joins the oldest open game.\n"
-    )
-    assert f"Games in progress:\n  {server.watching}  bob (X) against frank (O)\n" in played.stdout
-
-
-def test_play_at_a_server_takes_a_seat_or_waits_for_somebody(server: FarServer, tmp_path: Path) -> None:
-    """Whoever has waited longest is played with; if nobody has, one waits oneself."""
-    address = f"{server.url}/"
-    with in_terminal("join", address, "--play", env=home(tmp_path)) as session:
-        session.expect("You play X.")
-        session.expect("Waiting for somebody to take the other seat.")
-    server.tell(is_open=True)
-    del server.games["madegame"]
-    with in_terminal("join", address, "--play", env=home(tmp_path)) as session:
-        session.expect("You play O against bob.")
-
-
-@pytest.mark.parametrize("bot", ["club", "bot:club"])
-def test_a_bot_of_the_server_is_played(server: FarServer, tmp_path: Path, bot: str) -> None:
-    """It needs no waiting for, and lets tokens be taken back at once."""
-    with in_terminal(
-        "join", server.url, "--bot", bot, "--name", "ann", "--color", "never", env=home(tmp_path)
-    ) as session:
-        session.expect("You play X against club.")
-        session.expect("ann, enter a position from 1 to 9: ")
-        session.type("5\n")
-        session.expect("4|X|6")
-        server.game = server.games["madegame"]
-        server.do(PlaceToken(O, 0))
-        said = session.expect("ann, enter a position from 1 to 9: ")
-        session.type("undo\n")
-        session.expect("ann took back.")
-
-    assert "Waiting for" not in said
-    (sent,) = server.bodies("/games")
-    assert len(sent.pop("key")) >= 16
-    assert sent == {"opponent": "bot", "bot": "club", "name": "ann", "secret": True}
-
-
-def test_play_where_no_seat_is_free_is_refused(server: FarServer, tmp_path: Path) -> None:
-    """With a word that one can watch."""
-    ran = noughts("join", server.watching, "--play", env=home(tmp_path))
+def test_play_needs_a_free_seat(game: HostedGame, tmp_path: Path) -> None:
+    """The refusal says that one can watch."""
+    ran = noughts("join", game.address, "--play", env=home(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "leave out --play to watch" in ran.stderr
 
 
+def test_open_games_are_listed(tmp_path: Path) -> None:
+    """With their addresses, and how to play."""
+    with Server("memory:") as server:
+        nothing = noughts("join", server.url, env=home(tmp_path))
+        with HostedGame(server, "lobby") as game:
+            one = noughts("join", f"{game.proxy.url}/lobby", env=home(tmp_path))
+            game.seat_frank()
+            played = noughts("join", f"{game.proxy.url}/", env=home(tmp_path))
+
+    assert [ran.returncode for ran in (nothing, one, played)] == [0, 0, 0]
+    assert nothing.stdout == f"No open games.\nnoughts join {server.url}/ --play opens one.\n"
+    assert one.stdout == (
+        f"Open games:\n  {game.address}  bob (X)\n"
+        f"noughts join {game.proxy.url}/ --play joins the oldest open game.\n"
+    )
+    assert f"Games in progress:\n  {game.address}  bob (X) against frank (O)\n" in played.stdout
+
+
+def test_strangers_meet(tmp_path: Path) -> None:
+    """The first opens a game, and the second joins it."""
+    with (
+        Server("memory:") as server,
+        terminal(tmp_path / "1", server.url, "--play", "--name", "bob") as bob,
+    ):
+        bob.expect("You play X.")
+        bob.expect("Waiting for somebody to take the other seat.")
+        with terminal(tmp_path / "2", f"{server.url}/lobby", "--play", "--name", "frank") as frank:
+            frank.expect("You play O against bob.")
+            bob.expect(BOB)
+
+
+@pytest.mark.parametrize("bot", ["perfect", "random", "club", "bot:club"])
+def test_a_bot_is_played(game: HostedGame, tmp_path: Path, bot: str) -> None:
+    """With the coach's hints nobody loses; take-backs and rematches need no consent."""
+    with terminal(tmp_path, game.proxy.url, "--bot", bot, "--name", "bob") as session:
+        session.expect("You play X against ")
+        _play_by_hints(session)
+        session.type("y\n")
+        session.expect(" starts.")
+        session.expect(BOB)
+        session.type("undo\n")
+        session.expect("There is no token of X's to take back.")
+        session.expect(BOB)
+        _take_hint(session)
+        session.expect(BOB)
+        session.type("undo\n")
+        session.expect("bob took back.")
+        _play_by_hints(session)
+        session.type("n\n")
+        assert session.end() == 0
+
+    shown = session.output.decode()
+    scores = re.findall(r"Score: bob (\d+), .* (\d+), draws (\d+)\r\n", shown)
+    assert [sum(map(int, score)) for score in scores] == [1, 2]
+    assert scores[-1][1] == "0"
+    assert "Waiting for" not in shown
+    (sent,) = game.proxy.bodies("/games")
+    assert len(sent.pop("key")) >= 16
+    assert sent == {"opponent": "bot", "bot": bot.removeprefix("bot:"), "name": "bob", "secret": True}
+
+
+def _take_hint(session: Session) -> None:
+    session.type("hint\n")
+    found = re.search(r"(\d): (win|draw|loss)", session.expect(BOB))
+    assert found
+    session.type(f"{found[1]}\n")
+
+
+def _play_by_hints(session: Session) -> None:
+    """Play the coach's best moves until the game is over."""
+    while session.hear(rf"{BOB}|{re.escape(AGAIN)}").endswith(BOB):
+        _take_hint(session)
+
+
+def test_refusals_of_the_server_are_shown(game: HostedGame, tmp_path: Path) -> None:
+    """A name that is taken, a used invitation, an unknown game and an unknown bot."""
+    url = game.proxy.url
+    same = noughts("join", game.invitation, "--name", "bob", env=home(tmp_path))
+    first = noughts("join", game.invitation, "--name", "frank", env=home(tmp_path / "first"))
+    second = noughts("join", game.invitation, "--name", "eve", env=home(tmp_path))
+    absent = noughts("join", f"{url}/game/{'a' * 26}", env=home(tmp_path))
+    bot = noughts("join", url, "--bot", "nonesuch", env=home(tmp_path))
+
+    assert first.returncode == 0
+    assert [ran.returncode for ran in (same, second, absent, bot)] == [2, 2, 2, 2]
+    assert "different names" in same.stderr
+    assert second.stderr == "noughts: that invitation is invalid or has been used\n"
+    assert absent.stderr == f"noughts: no such game at {url}\n"
+    assert "nonesuch" in bot.stderr
+
+
+def test_a_limit_says_how_long_to_wait(tmp_path: Path) -> None:
+    """The exit code is 1: it passes."""
+    with Server("memory:", NOUGHTS_CREATES_PER_MINUTE="1") as server:
+        good, bad = (noughts("join", server.url, "--bot", "club", env=home(tmp_path)) for _ in range(2))
+
+    assert (good.returncode, bad.returncode) == (0, 1)
+    assert re.search(r"noughts: too many .*: wait \d+ s\n", bad.stderr)
+
+
 # Other screens
 
 
-def test_a_small_screen_shows_what_it_has_room_for(server: FarServer, tmp_path: Path) -> None:
-    """The board in three short rows, and again after every word."""
+def test_a_small_screen(game: HostedGame, tmp_path: Path) -> None:
+    """The board has three short rows, and is shown again after every message."""
     with in_terminal(
-        "join", server.invitation, "--color", "never", size=(20, 5), env=home(tmp_path)
+        "join", game.invitation, "--color", "never", size=(20, 5), env=home(tmp_path)
     ) as session:
         session.expect("Waiting for bob.")
-        server.place(5)
+        game.place(5)
         session.expect("bob takes 5.\r\n1 2 3\r\n4 X 6\r\n7 8 9\r\nO 1-9: ")
         session.type("help\n")
         session.expect("hint why undo quit\r\n1 2 3\r\n4 X 6\r\n7 8 9\r\nO 1-9: ")
-        server.tell(present={"X": False, "O": True})
+        game.go()
         session.expect("bob is not here now.\r\n1 2 3\r\n4 X 6\r\n7 8 9\r\nO 1-9: ")
 
 
-def test_a_game_can_be_listened_to(server: FarServer, tmp_path: Path) -> None:
-    """Positions are told in sentences."""
-    with asked(server, tmp_path, "--describe", "--wording", "kata") as session:
+def test_positions_in_sentences(game: HostedGame, tmp_path: Path) -> None:
+    """For screen readers."""
+    with game.asked(tmp_path, "--describe", "--wording", "kata") as session:
         session.type("1\n")
         session.expect("bob (X) on 5, frank (O) on 1; bob (X) to move.")
 
@@ -489,57 +584,56 @@ def test_a_game_can_be_listened_to(server: FarServer, tmp_path: Path) -> None:
 # Leaving
 
 
-@pytest.mark.parametrize("asks", [True, False])
-def test_ctrl_c_tells_how_to_come_back(server: FarServer, tmp_path: Path, *, asks: bool) -> None:
-    """While one is asked, and while one waits: at once, with 130."""
-    with (asked if asks else joined)(server, tmp_path) as session:
-        if not asks:
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_ctrl_c_says_how_to_come_back(game: HostedGame, tmp_path: Path, *, is_asked: bool) -> None:
+    """During a question and while waiting."""
+    with (game.asked if is_asked else game.terminal)(tmp_path) as session:
+        if not is_asked:
             session.expect("Waiting for bob.\r\n")
 
         session.type(CTRL_C)
 
         assert session.end() == 130
-    last = f"To go on: noughts join {server.watching}\r\n\r\nGoodbye!\r\n"
+    last = f"To go on: noughts join {game.address}\r\n\r\nGoodbye!\r\n"
     assert session.output.decode().endswith(last)
 
 
-def test_the_end_of_input_leaves(server: FarServer, tmp_path: Path) -> None:
-    """What was typed before it has its effect first."""
-    with joined(server, tmp_path) as session:
+def test_the_end_of_input_leaves(game: HostedGame, tmp_path: Path) -> None:
+    """Lines before the end are obeyed first."""
+    with game.terminal(tmp_path) as session:
         session.expect("Waiting for bob.")
         session.type(CTRL_D)
         assert session.end() == 0
-    server.place(5)
-    ran = noughts("join", server.watching, typed="1\nhint", env=home(tmp_path))
+    game.place(5)
+    ran = noughts("join", game.address, typed="1\nhint", env=home(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "O|2|3\n" in ran.stdout
     assert "As good" in ran.stdout or ": draw." in ran.stdout
-    assert ran.stdout.endswith(f"To go on: noughts join {server.watching}\nGoodbye!\n")
+    assert ran.stdout.endswith(f"To go on: noughts join {game.address}\nGoodbye!\n")
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
 )
 def test_signals_end_the_command(
-    server: FarServer, tmp_path: Path, number: signal.Signals, code: int
+    game: HostedGame, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    """Without an error, though threads of it wait for the server."""
-    with asked(server, tmp_path) as session:
+    """Background threads do not delay it."""
+    with game.asked(tmp_path) as session:
         session.send(number)
 
         assert session.end() == code
     assert b"Traceback" not in session.output
 
 
-@pytest.mark.parametrize("where", ["", "/events", "/join"])
-def test_ctrl_c_counts_while_a_server_is_silent(server: FarServer, tmp_path: Path, where: str) -> None:
-    """Whatever is waited for."""
-    released = server.stop_at(where)
-    with joined(server, tmp_path) as session:
-        assert released.reached.wait(60)
+@pytest.mark.parametrize("path", ["", "/events", "/join"])
+def test_ctrl_c_works_while_the_server_is_silent(game: HostedGame, tmp_path: Path, path: str) -> None:
+    """Whichever request stalls."""
+    stall = game.proxy.stall(path)
+    with game.terminal(tmp_path) as session:
+        assert stall.reached.wait(DEADLINE_SECONDS)
 
         session.type(CTRL_C)
 
         assert session.end() == 130
-    released.set()

@@ -1,4 +1,4 @@
-"""The parts that a game on a server is put together from, each by itself."""
+"""The parts of the client of `noughts join`, each on its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,16 +30,23 @@ from noughts.cli.remote.background import (
     Reconnected,
     RoomChanged,
 )
-from noughts.cli.remote.client import BadResponse, Client, StreamMessage, Unreachable, parse_stream
+from noughts.cli.remote.client import (
+    BadResponse,
+    Client,
+    StreamMessage,
+    TimedOut,
+    Unreachable,
+    parse_stream,
+)
 from noughts.cli.remote.view import GameReplica
-from support.far_server import FarServer, Handler
-from support.pseudo_terminal import DEADLINE
+from support.proxy import DEADLINE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from noughts import Command
     from noughts.cli.remote.background import Update
+    from support.remote import HostedGame
 
 
 # Addresses
@@ -58,7 +66,7 @@ if TYPE_CHECKING:
 def test_an_address_has_one_form(
     written: str, address: str, game: str | None, invite: str | None
 ) -> None:
-    """However it is written; and its form, without the invitation, is read as the same again."""
+    """It can be parsed again, without the invitation."""
     read = parse_address(written)
 
     assert (str(read), read.game, read.invite) == (address, game, invite)
@@ -67,7 +75,7 @@ def test_an_address_has_one_form(
 
 @given(st.text())
 def test_any_text_is_an_address_or_refused(text: str) -> None:
-    """And the refusal can be shown."""
+    """The error is printable."""
     for written in (text, f"http://{text}", f"http://localhost/game/{text}"):
         try:
             parse_address(written)
@@ -79,11 +87,11 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
 
 
 @given(st.data())
-def test_messages_do_not_depend_on_how_they_come(data: st.DataObject) -> None:
-    """In one piece or byte by byte."""
-    said = b"retry: 9\n\nid: 1\ndata: a\n\n:\r\n\r\nevent: room\ndata: b\ndata: c\r\n\r\nid: 2\ndata: d"
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(said)))))
-    pieces = [said[start:end] for start, end in zip([0, *cuts], [*cuts, len(said)], strict=True)]
+def test_messages_do_not_depend_on_chunks(data: st.DataObject) -> None:
+    """One chunk, or one for each byte."""
+    text = b"retry: 9\n\nid: 1\ndata: a\n\n:\r\n\r\nevent: room\ndata: b\ndata: c\r\n\r\nid: 2\ndata: d"
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)))))
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
     assert [*parse_stream(pieces)] == [
         StreamMessage("message", "1", "a"),
@@ -93,93 +101,87 @@ def test_messages_do_not_depend_on_how_they_come(data: st.DataObject) -> None:
 
 @given(st.lists(st.binary()))
 def test_any_bytes_are_messages_or_refused(chunks: list[bytes]) -> None:
-    """And nothing else happens."""
+    """Nothing else is raised."""
     try:
-        assert all(isinstance(one, StreamMessage) for one in parse_stream(chunks))
+        assert all(isinstance(message, StreamMessage) for message in parse_stream(chunks))
     except BadResponse as refusal:
         assert str(refusal).startswith("the stream ")
 
 
-@pytest.fixture
-def server() -> Iterator[FarServer]:
-    """Return a server of one's own."""
-    with FarServer() as running:
-        yield running
+def client(game: HostedGame, **limits: float) -> Client:
+    """Return a client of the game's server."""
+    return Client(parse_address(game.address), **limits)
 
 
-def drip(handler: Handler) -> None:
-    """Answer, a byte at a time, and never to the end; what is sent keeps the line alive."""
-    handler.say(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        handler.say(b"X")
-        handler.server.pause.wait(0.02)
+class Drip:
+    """Sends an answer byte by byte, so slowly that it never ends."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n"
+        while not Event().wait(0.02):
+            yield b"X"
 
 
-def test_an_answer_has_to_be_whole_in_time(server: FarServer) -> None:
-    """A server that keeps the line alive with a byte now and then is not waited for."""
-    server.harm["/thegame"].append(drip)
-
-    with pytest.raises(Unreachable):
-        Client(parse_address(server.watching), timeout_seconds=0.5).request("/games/thegame")
-
-
-def test_a_stream_has_to_begin_in_time(server: FarServer) -> None:
-    """The same for what comes before its first message."""
-    server.harm["/events"].append(drip)
-    stream = Client(parse_address(server.watching), timeout_seconds=0.5).stream(
-        "thegame", 0, None, lambda _: None
-    )
+def test_a_slow_answer_times_out(game: HostedGame) -> None:
+    """Even if every byte comes in time."""
+    game.proxy.replace(game.game, Drip())
 
     with pytest.raises(Unreachable):
-        next(stream)
+        client(game, timeout_seconds=0.5).request(f"/games/{game.game}")
 
 
-def test_a_silent_stream_is_broken(server: FarServer) -> None:
-    """A server says something now and then, if only that it is there."""
-    asked = Client(parse_address(server.watching), silence_seconds=0.5)
-    stream = asked.stream("thegame", 0, None, lambda _: None)
+def test_a_stream_that_starts_slowly_times_out(game: HostedGame) -> None:
+    """Its head has the time limit of an answer."""
+    game.proxy.replace("/events", Drip())
 
     with pytest.raises(Unreachable):
-        assert [message.id for message in stream] == ["1", "2", "3", None]
+        next(client(game, timeout_seconds=0.5).stream(game.game, 0, None, lambda _: None))
 
 
-def test_a_stream_that_goes_mute_is_reported_and_opened_again(server: FarServer) -> None:
-    """The break and its end are news, and what happened meanwhile comes after them."""
-    server.seat_frank()
-    version = server.game.service.look("thegame").version
-    inbox = Inbox()
-    stream = GameStream(
-        Client(parse_address(server.watching), silence_seconds=0.5), "thegame", version, None, inbox
-    )
-    wait_for_news(inbox, RoomChanged)
-    server.mute()
-    server.place(5)
+def test_a_silent_stream_times_out(game: HostedGame) -> None:
+    """A healthy one has a ping now and then."""
+    received: list[StreamMessage] = []
 
-    news = wait_for_news(inbox, GameEvent)
+    with pytest.raises(TimedOut):
+        received += client(game, silence_seconds=0.5).stream(game.game, 0, None, lambda _: None)
+
+    assert {message.id for message in received} == {None, "1", "2", "3"}
+
+
+def test_a_silent_stream_is_reported_and_reopened(game: HostedGame) -> None:
+    """The missed events follow the two reports."""
+    game.seat_frank()
+    inbox, version = Inbox(), game.version
+    stream = GameStream(client(game, silence_seconds=0.5), game.game, version, None, inbox)
+    wait_for(inbox, RoomChanged)
+    game.proxy.mute()
+    game.place(5)
+
+    updates = wait_for(inbox, GameEvent)
     stream.close()
 
     moved = GameEvent(version + 1, events.PlayerPlacedToken(1, 1, X))
-    assert news.index(Disconnected()) < news.index(Reconnected()) < news.index(moved)
+    assert updates.index(Disconnected()) < updates.index(Reconnected()) < updates.index(moved)
 
 
-def wait_for_news(inbox: Inbox, kind: type[RoomChanged | GameEvent]) -> list[Update]:
-    """Wait until there is some news of a kind, and return all that came until then."""
-    bell = select.poll()
-    bell.register(inbox.readable, select.POLLIN)
-    news: list[Update] = []
-    while not any(isinstance(one, kind) for one in news):
-        assert bell.poll(1000 * DEADLINE), f"it never came: {news}"
-        news += [one for _, one in inbox.take()]
-    return news
+def wait_for(inbox: Inbox, kind: type[RoomChanged | GameEvent]) -> list[Update]:
+    """Wait for an update of a kind, and return all updates up to then."""
+    poll = select.poll()
+    poll.register(inbox.readable, select.POLLIN)
+    updates: list[Update] = []
+    while not any(isinstance(update, kind) for update in updates):
+        assert poll.poll(1000 * DEADLINE_SECONDS), f"it never came: {updates}"
+        updates += [update for _, update in inbox.take()]
+    return updates
 
 
-def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:
-    """Whoever waits for its next message is told that there is none."""
-    ends: list[Callable[[], None]] = []
-    stream = Client(parse_address(server.watching)).stream("thegame", 0, None, ends.append)
+def test_a_stream_is_closed_from_outside(game: HostedGame) -> None:
+    """Its reader sees a normal end."""
+    closers: list[Callable[[], None]] = []
+    stream = client(game).stream(game.game, 0, None, closers.append)
     first = next(stream)
 
-    ends[0]()
+    closers[0]()
 
     assert len([first, *stream]) <= 4
 
@@ -189,80 +191,76 @@ def test_a_stream_can_be_ended_from_outside(server: FarServer) -> None:
     [(b"", b"data: {}\n\n"), (b"Transfer-Encoding: chunked\r\n", b"A\r\ndata: {}\n\n\r\n")],
     ids=["plain", "chunked"],
 )
-def test_a_stream_that_was_ended_is_not_broken_whatever_the_other_side_does(
-    head: bytes, message: bytes
-) -> None:
-    """It may answer what it hears of that with a reset, and never end what it has begun."""
+def test_a_closed_stream_ends_normally_after_a_reset(head: bytes, message: bytes) -> None:
+    """Also in the middle of a chunked answer."""
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor() as pool:
         accepted = pool.submit(listening.accept)
-        ends: list[Callable[[], None]] = []
+        closers: list[Callable[[], None]] = []
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        stream = Client(parse_address(address)).stream("thegame", 0, None, ends.append)
+        stream = Client(parse_address(address)).stream("thegame", 0, None, closers.append)
         first = pool.submit(next, stream)
-        line, _ = accepted.result()
-        line.recv(4096)
-        line.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n%b\r\n%b" % (head, message))
+        connection, _ = accepted.result()
+        connection.recv(4096)
+        connection.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n%b\r\n%b" % (head, message)
+        )
         assert first.result().data == "{}"
 
-        ends[0]()
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        line.close()
+        closers[0]()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
 
         assert [*stream] == []
 
 
-# News
+# Inbox
 
 
-def test_news_come_in_order_and_the_bell_is_still_when_all_are_taken() -> None:
-    """However many there are."""
+def test_an_inbox_keeps_the_order() -> None:
+    """It is not readable any more when all updates are taken."""
     inbox = Inbox()
-    sender = PendingCall(Client(parse_address("http://127.0.0.1:1/")), Call("", "/"), Inbox(), once=True)
+    client = Client(parse_address("http://127.0.0.1:1/"))
+    sender = PendingCall(client, Call("", "/"), Inbox(), once=True)
     for _ in range(INBOX_SIZE // 2):
         inbox.put(sender, Disconnected())
         inbox.put(sender, Reconnected())
 
-    taken = [news for _, news in inbox.take()]
-
-    assert taken == [Disconnected(), Reconnected()] * (INBOX_SIZE // 2)
+    assert [update for _, update in inbox.take()] == [Disconnected(), Reconnected()] * (INBOX_SIZE // 2)
     assert inbox.take() == []
     with pytest.raises(BlockingIOError):
         os.read(inbox.readable, 1)
 
 
-# The game as it is told
+# The replica of the game
 
 
-def _told() -> list[events.Event]:
-    """Return a game to the middle of which O may win."""
-    game = fold(decide(None, CreateGame(open_seats=True)))
-    told = [*decide(None, CreateGame(open_seats=True))]
+def _events() -> list[events.Event]:
+    """Return the events of a game that X wins."""
+    found = [*decide(None, CreateGame(open_seats=True))]
     commands: list[Command] = [JoinGame(X, "bob"), JoinGame(O, "frank")]
     commands += [PlaceToken(mark, cell) for mark, cell in ((X, 0), (O, 3), (X, 1), (O, 4), (X, 2))]
     for command in commands:
-        new = decide(game, command)
-        game = fold(new, game)
-        told += new
-    return told
+        found += decide(fold(found), command)
+    return found
 
 
-def test_a_game_is_seen_from_command_to_command() -> None:
-    """Never between a token and the win that it is; what comes twice counts once."""
-    told = _told()
-    start = fold(told[:2])
+def test_the_events_of_a_command_come_together() -> None:
+    """Nobody sees a token without the win that it makes; repeated events are ignored."""
+    known = _events()
+    start = fold(known[:2])
     assert start
-    following = GameReplica(2, start)
+    replica = GameReplica(2, start)
 
     groups = [
         group
-        for version, event in enumerate(told[2:], start=3)
+        for version, event in enumerate(known[2:], start=3)
         for _ in range(2)
-        if (group := following.apply(version, event))
+        if (group := replica.apply(version, event))
     ]
 
-    assert [event for group in groups for event in group] == told[2:]
-    assert following.version == len(told)
-    assert following.game == fold(told)
+    assert [event for group in groups for event in group] == known[2:]
+    assert replica.version == len(known)
+    assert replica.game == fold(known)
     assert [str(event) for event in groups[-1]] == [
         "playerPlacedToken(0,2,X)",
         "gamePlacedCount(5)",
@@ -273,16 +271,16 @@ def test_a_game_is_seen_from_command_to_command() -> None:
 
 
 @given(st.data())
-def test_no_events_lead_to_a_game_that_cannot_be_shown(data: st.DataObject) -> None:
-    """Whatever order they come in, it is a game that can be told, or a refusal."""
-    told = data.draw(st.lists(st.sampled_from(_told()[1:])))
-    start = fold(_told()[:5])
+def test_no_events_make_an_impossible_game(data: st.DataObject) -> None:
+    """In any order, they make a consistent game or are refused."""
+    drawn = data.draw(st.lists(st.sampled_from(_events()[1:])))
+    start = fold(_events()[:5])
     assert start
-    following = GameReplica(5, start)
+    replica = GameReplica(5, start)
     try:
-        for version, event in enumerate(told, start=6):
-            following.apply(version, event)
-            game = following.game
+        for version, event in enumerate(drawn, start=6):
+            replica.apply(version, event)
+            game = replica.game
             assert game.is_over == (game.board.is_over or game.resigned is not None)
             assert game.winner == (game.resigned.other if game.resigned else game.board.winner)
     except BadResponse:
@@ -293,8 +291,8 @@ def test_no_events_lead_to_a_game_that_cannot_be_shown(data: st.DataObject) -> N
 
 
 VIEW = {
-    "version": len(_told()),
-    "events": [encode(event) for event in _told()],
+    "version": len(_events()),
+    "events": [encode(event) for event in _events()],
     "you": ["X"],
     "room": {
         "seats": {mark: {"name": "a", "bot": None, "taken": True, "present": True} for mark in "XO"},
@@ -305,13 +303,13 @@ VIEW = {
         "next": None,
     },
 }
-SEATED = {"id": "x", "marks": ["X"], "secrets": {"X": "s"}, "invite": None, "game": VIEW}
-MOVED = {"version": 1, "events": [encode(events.GameCreated())], "offer": None}
+SEAT = {"id": "x", "marks": ["X"], "secrets": {"X": "s"}, "invite": None, "game": VIEW}
+RESULT = {"version": 1, "events": [encode(events.GameCreated())], "offer": None}
 LISTED = {"open": [{"id": "x", "name": "a", "mark": "O"}], "playing": [{"id": "y", "X": "a", "O": "b"}]}
 READERS = [
     (messages.read_snapshot, VIEW),
-    (messages.read_granted_seat, SEATED),
-    (messages.read_result, MOVED),
+    (messages.read_granted_seat, SEAT),
+    (messages.read_result, RESULT),
     (messages.read_open_games, LISTED),
     (messages.read_games_in_progress, LISTED),
 ]
@@ -323,19 +321,12 @@ anything = st.recursive(
 
 
 @pytest.mark.parametrize(("reader", "good"), READERS)
-def test_a_good_answer_is_read(reader: object, good: dict[str, object]) -> None:
-    """As it was agreed."""
-    assert callable(reader)
-    assert reader(good)
-
-
-@pytest.mark.parametrize(("reader", "good"), READERS)
 @given(st.data())
-def test_an_answer_that_is_not_as_agreed_is_refused(
-    reader: object, good: dict[str, object], data: st.DataObject
+def test_answers_are_read_or_refused(
+    reader: Callable[[dict[str, object]], object], good: dict[str, object], data: st.DataObject
 ) -> None:
-    """Whichever part of it is something else; if it does not matter, it is read."""
-    assert callable(reader)
+    """Whichever value of a good answer is replaced."""
+    assert reader(good)
     answer = json.loads(json.dumps(good))
     at = answer
     while True:

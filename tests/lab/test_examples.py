@@ -18,8 +18,8 @@ import pytest
 
 from noughts import O, Result, X, certify, find_policy, load_policy, prospects, reachable
 from support.command import environment
-from support.far_server import home
 from support.forked import noughts
+from support.remote import home
 from support.web.serving import Server
 
 if TYPE_CHECKING:

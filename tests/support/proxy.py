@@ -143,8 +143,8 @@ class Proxy:
                 client.close()
                 server.close()
                 continue
-            self.connections = [one for one in self.connections if not one.is_over]
-            self.connections.append(Connection(self, client, server))
+            connection = Connection(self, client, server)
+            self.connections = [*(one for one in self.connections if not one.is_over), connection]
 
 
 class CuttingProxy(Proxy):
@@ -156,6 +156,15 @@ class CuttingProxy(Proxy):
         self._chance = chance
         self._lock = Lock()
         super().__init__(server)
+
+    def start(self, cuts: int) -> None:
+        """Cut the open connections, and so many later ones."""
+        open_connections = [one for one in self.connections if not one.is_over]
+        with self._lock:
+            self.cuts_left = cuts
+            self.cuts += len(open_connections)
+        for connection in open_connections:
+            connection.cut()
 
     def filters(self, connection: Connection) -> tuple[Filter, Filter]:
         is_reset, is_request = self._chance.random() < 0.5, self._chance.random() < 0.1

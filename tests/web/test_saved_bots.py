@@ -20,8 +20,8 @@ from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
 from noughts.web.problems import InvalidSetting
 from noughts.web.serve import serve
-from support.far_server import home
 from support.forked import noughts
+from support.remote import home
 from support.web.serving import Server
 
 GOOD = parse_board("X__/___/___")

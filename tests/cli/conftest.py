@@ -1,0 +1,27 @@
+"""A real server for the tests of `noughts join`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.remote import HostedGame
+from support.web.serving import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """Start a server that saves nothing."""
+    with Server("memory:") as running:
+        yield running
+
+
+@pytest.fixture
+def game(server: Server) -> Iterator[HostedGame]:
+    """Create a game in which bob, who plays X and starts, waits for an O."""
+    with HostedGame(server) as hosted:
+        yield hosted
