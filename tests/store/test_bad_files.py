@@ -24,9 +24,8 @@ from noughts.store.errors import (
 )
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
+from support.other_process import RECORDED, other_process
 from support.store_games import everything, row_of, turns
-from support.visiting import visitor
-from support.visitor import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -341,14 +340,14 @@ def open_folder() -> Iterator[Path]:
 def test_a_folder_that_cannot_be_written_holds_no_new_store(open_folder: Path) -> None:
     """It is refused, and nothing is left behind."""
     open_folder.chmod(0o555)
-    with visitor("guest", "nobody") as guest:
+    with other_process("guest", "nobody") as guest:
         guest.send(f"sqlite:{open_folder / 'games.db'}")
-        assert guest.heard() == (
+        assert guest.receive() == (
             f"StoreUnavailable: the store {open_folder / 'games.db'} is unavailable: "
             "it cannot be opened (SQLITE_CANTOPEN)"
         )
         guest.send(f"sqlite:{open_folder / 'folder' / 'games.db'}")
-        assert guest.heard() == (
+        assert guest.receive() == (
             f"StoreUnavailable: the folder {open_folder / 'folder'} cannot be created: Permission denied"
         )
     assert contents(open_folder) == {}
@@ -361,11 +360,11 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_refused(open_folder: Path
     before = contents(open_folder)
     path.chmod(0o666)
     open_folder.chmod(0o555)
-    with visitor("guest", "nobody") as guest:
+    with other_process("guest", "nobody") as guest:
         guest.send(f"sqlite:{path}")
         assert re.match(
             r"StoreUnavailable: the store \S+ is unavailable: it cannot be (opened|written) ",
-            guest.heard(),
+            guest.receive(),
         )
     open_folder.chmod(0o755)
     assert contents(open_folder) == before
@@ -379,11 +378,11 @@ def test_a_store_that_may_not_be_written_is_refused(open_folder: Path) -> None:
     before = path.read_bytes()
     path.chmod(0o444)
     open_folder.chmod(0o777)
-    with visitor("guest", "nobody") as guest:
+    with other_process("guest", "nobody") as guest:
         guest.send(f"sqlite:{path}")
         assert re.match(
             r"StoreUnavailable: the store \S+ is unavailable: it cannot be (opened|written) ",
-            guest.heard(),
+            guest.receive(),
         )
     assert path.read_bytes() == before
     path.chmod(0o644)
@@ -396,9 +395,9 @@ def test_a_store_that_may_not_be_read_is_refused(open_folder: Path) -> None:
     recorded = make_store(path)
     before = contents(open_folder)
     path.chmod(0)
-    with visitor("guest", "nobody") as guest:
+    with other_process("guest", "nobody") as guest:
         guest.send(f"sqlite:{path}")
-        assert guest.heard() == f"StoreUnavailable: the store {path} cannot be read: Permission denied"
+        assert guest.receive() == f"StoreUnavailable: the store {path} cannot be read: Permission denied"
     path.chmod(0o644)
     assert contents(open_folder) == before
     assert_good(path, recorded)
@@ -406,12 +405,12 @@ def test_a_store_that_may_not_be_read_is_refused(open_folder: Path) -> None:
 
 def test_two_processes_that_create_the_same_store_share_it(tmp_path: Path) -> None:
     """The second finds the store of the first, and both record their games."""
-    with visitor("ann") as ann, visitor("bob") as bob:
+    with other_process("ann") as ann, other_process("bob") as bob:
         for number in range(ROUNDS):
             path = tmp_path / f"folder-{number}" / "games.db"
             for each in (ann, bob):
                 each.send(f"sqlite:{path}")
-            assert [each.heard() for each in (ann, bob)] == [RECORDED, RECORDED]
+            assert [each.receive() for each in (ann, bob)] == [RECORDED, RECORDED]
             with SQLiteStore(str(path), create=False) as store:
                 assert {record.game for record in everything(store)} == {f"ann-{number}", f"bob-{number}"}
                 verify(store)

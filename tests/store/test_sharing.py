@@ -6,9 +6,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from noughts.store.sqlite import SQLiteStore
+from support.other_process import RECORDED, other_process
 from support.store_games import everything, row_of, turns
-from support.visiting import visitor
-from support.visitor import RECORDED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,11 +21,11 @@ def test_closing_a_second_store_object_keeps_the_locks_of_the_first(tmp_path: Pa
     """
     path = str(tmp_path / "games.db")
     first, *more = turns("game", Random(0))
-    with visitor("guest") as guest, SQLiteStore(path) as store:
+    with other_process("guest") as guest, SQLiteStore(path) as store:
         first.append_to(store)
         SQLiteStore(path).close()
         guest.send(f"sqlite:{path}")
-        assert guest.heard() == RECORDED
+        assert guest.receive() == RECORDED
         for turn in more:
             turn.append_to(store)
     with SQLiteStore(path) as store:
