@@ -115,39 +115,21 @@ def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) 
                 assert one.end() == 0
 
 
-def test_a_terminal_plays_a_browser(server: Server, tmp_path: Path) -> None:
-    """The browser has cookies, the terminal its saved seat."""
-    with server.client() as browser:
-        made = browser.post("/games", {"opponent": "friend", "name": "bob"}).json
-        game = made["id"]
-        link = f"{server.url}/game/{game}#{made['invite']}"
-        with terminal(tmp_path, link, "--name", "frank") as frank, browser.follow(game) as stream:
-            frank.expect("Waiting for bob.")
-            for theirs, mine in ((0, 4), (1, 5), (2, None)):
-                version = browser.read(game)["version"]
-                assert browser.move(game, theirs, version).status == 200
-                frank.expect(f"bob takes {theirs + 1}.")
-                if mine is not None:
-                    frank.expect(FRANK)
-                    frank.type(f"{mine}\n")
-                    stream.wait_version(version + 6)
-            frank.expect("bob Won!")
-            frank.expect(AGAIN)
-
-        assert browser.read(game)["moves"] == [0, 3, 1, 4, 2]
-
-
-def test_a_move_is_sent_with_its_version_and_a_key(game: HostedGame, tmp_path: Path) -> None:
-    """The secret is in the header only."""
+def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, tmp_path: Path) -> None:
+    """No secret is shown, whatever is typed."""
     with game.asked(tmp_path) as session:
         session.type("a1\n")
         session.expect("Waiting for bob.")
-        secret = game.frank(tmp_path).client.secret
+        secret = game.frank(tmp_path).client.secret or ""
+        session.type("1\nwhy\nhelp\nundo\nquit\n")
+        session.end()
 
     (request,) = [one for one in game.proxy.requests if one.path.endswith("/moves")]
     assert len(request.body.pop("key")) == 26
     assert request.body == {"cell": 0, "version": 8, "mark": "O"}
     assert request.headers["Authorization"] == f"Bearer {secret}"
+    assert secret not in session.output.decode()
+    assert game.invite not in session.output.decode()
 
 
 @pytest.mark.parametrize(
@@ -189,17 +171,6 @@ def test_input_while_the_other_player_moves(game: HostedGame, tmp_path: Path) ->
         session.expect("It is not your turn: bob is to move.")
         session.type("hint\n")
         session.expect("As good: ")
-
-
-def test_resigning_ends_the_game(game: HostedGame, tmp_path: Path) -> None:
-    """The result and the score follow."""
-    with game.asked(tmp_path) as session:
-        session.type("resign\n")
-
-        said = session.expect(AGAIN)
-
-    assert "frank resigned.\r\n" in said
-    assert "bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n" in said
 
 
 def test_an_event_replaces_the_question(game: HostedGame, tmp_path: Path) -> None:
@@ -253,33 +224,30 @@ def test_an_old_answer_does_not_hide_a_newer_offer(game: HostedGame, tmp_path: P
         session.expect("bob took back.")
 
 
-@pytest.mark.parametrize(("answer", "accepts"), [("y", True), ("n", False), ("YES", True), ("no", False)])
+@pytest.mark.parametrize(
+    ("answer", "accepts", "shown"),
+    [
+        ("y", [True], "bob took back."),
+        ("YES", [True], "bob took back."),
+        ("n", [False], FRANK),
+        ("no", [False], FRANK),
+        ("1", [], "Waiting for bob."),
+    ],
+)
 def test_an_offer_to_take_back_is_answered(
-    game: HostedGame, tmp_path: Path, answer: str, *, accepts: bool
+    game: HostedGame, tmp_path: Path, answer: str, accepts: list[bool], shown: str
 ) -> None:
-    """The offer replaces the question for a move, which comes back."""
+    """It replaces the question for a move; a move declines it without an answer."""
     with game.asked(tmp_path) as session:
         game.take_back()
         session.expect("\r\n\r\nbob wants to take back. Agree? (y/n) ")
 
         session.type(f"{answer}\n")
 
-        session.expect("bob took back." if accepts else FRANK)
-    (body,) = game.proxy.bodies("/answer")
-    assert body["accept"] is accepts
-    assert len(body["key"]) == 26
-
-
-def test_a_move_declines_an_offer(game: HostedGame, tmp_path: Path) -> None:
-    """No answer is sent."""
-    with game.asked(tmp_path) as session:
-        game.take_back()
-        session.expect("Agree? (y/n) ")
-
-        session.type("1\n")
-
-        session.expect("Waiting for bob.")
-    assert (len(game.proxy.bodies("/moves")), game.proxy.bodies("/answer")) == (1, [])
+        session.expect(shown)
+    bodies = game.proxy.bodies("/answer")
+    assert [body["accept"] for body in bodies] == accepts
+    assert all(len(body["key"]) == 26 for body in bodies)
 
 
 # Rematches
@@ -290,13 +258,15 @@ def test_a_rematch_starts_when_both_agree(game: HostedGame, tmp_path: Path) -> N
     with game.asked(tmp_path) as session:
         before = seats(tmp_path)
         session.type("resign\n")
-        session.expect(AGAIN)
+        result = session.expect(AGAIN)
         session.type("y\n")
         session.expect("Waiting for bob to agree.")
 
         game.rematch()
 
         said = session.expect(FRANK)
+    assert "frank resigned.\r\n" in result
+    assert "bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n" in result
     assert said.startswith("\r\nfrank starts.\r\n1|2|3\r\n")
     assert len(seats(tmp_path)) == 1
     assert seats(tmp_path) != before
@@ -414,19 +384,6 @@ def test_a_saved_seat_is_private(game: HostedGame, tmp_path: Path) -> None:
     assert found[1] == (0o600, 0o700, {**known, "secret": game.frank(tmp_path).client.secret})
 
 
-def test_no_secret_is_shown(game: HostedGame, tmp_path: Path) -> None:
-    """Neither the seat's nor the invitation's."""
-    with game.asked(tmp_path) as session:
-        secret = game.frank(tmp_path).client.secret
-        session.type("1\nwhy\nhelp\nundo\nquit\n")
-        session.end()
-
-    shown = session.output.decode()
-    assert secret
-    assert secret not in shown
-    assert game.invite not in shown
-
-
 # Open games and bots
 
 
@@ -447,14 +404,6 @@ def test_a_free_seat_is_offered(server: Server, tmp_path: Path) -> None:
             session.type("y\n")
             session.expect("You play O against bob.")
         assert game.proxy.bodies("/join")[0]["invite"] is None
-
-
-def test_play_needs_a_free_seat(game: HostedGame, tmp_path: Path) -> None:
-    """The refusal says that one can watch."""
-    ran = noughts("join", game.address, "--play", env=home(tmp_path))
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "leave out --play to watch" in ran.stderr
 
 
 def test_open_games_are_listed(tmp_path: Path) -> None:
@@ -531,9 +480,10 @@ def _play_by_hints(session: Session) -> None:
         _take_hint(session)
 
 
-def test_refusals_of_the_server_are_shown(game: HostedGame, tmp_path: Path) -> None:
-    """A name that is taken, a used invitation, an unknown game and an unknown bot."""
+def test_refusals_are_shown(game: HostedGame, tmp_path: Path) -> None:
+    """No free seat, a name that is taken, a used invitation, an unknown game and an unknown bot."""
     url = game.proxy.url
+    seatless = noughts("join", game.address, "--play", env=home(tmp_path))
     same = noughts("join", game.invitation, "--name", "bob", env=home(tmp_path))
     first = noughts("join", game.invitation, "--name", "frank", env=home(tmp_path / "first"))
     second = noughts("join", game.invitation, "--name", "eve", env=home(tmp_path))
@@ -541,7 +491,9 @@ def test_refusals_of_the_server_are_shown(game: HostedGame, tmp_path: Path) -> N
     bot = noughts("join", url, "--bot", "nonesuch", env=home(tmp_path))
 
     assert first.returncode == 0
-    assert [ran.returncode for ran in (same, second, absent, bot)] == [2, 2, 2, 2]
+    for ran in (seatless, same, second, absent, bot):
+        assert (ran.returncode, ran.stdout) == (2, "")
+    assert "leave out --play to watch" in seatless.stderr
     assert "different names" in same.stderr
     assert second.stderr == "noughts: that invitation is invalid or has been used\n"
     assert absent.stderr == f"noughts: no such game at {url}\n"

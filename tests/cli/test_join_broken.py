@@ -78,31 +78,20 @@ def test_a_long_break_is_shown_once(game: HostedGame, session: Session) -> None:
     assert game.proxy.bodies("/moves") == []
 
 
-def test_coach_and_quit_work_without_a_connection(game: HostedGame, session: Session) -> None:
-    """Quitting says how to come back."""
+@pytest.mark.parametrize(("leave", "code"), [(b"quit\n", 0), (CTRL_C, 130), (CTRL_D, 0)])
+def test_the_coach_and_leaving_need_no_connection(
+    game: HostedGame, session: Session, leave: bytes, code: int
+) -> None:
+    """Leaving says how to come back."""
     game.proxy.replace("/events", *[NOTHING] * 100)
     game.proxy.cut_streams()
     session.expect(LOST)
     session.type("hint\n")
     session.expect("As good: ")
 
-    session.type("quit\n")
+    session.type(leave)
 
-    session.expect(f"To go on: noughts join {game.address}\r\nGoodbye!\r\n")
-    assert session.end() == 0
-
-
-@pytest.mark.parametrize(("key", "code"), [(CTRL_C, 130), (CTRL_D, 0)], ids=["Ctrl-C", "Ctrl-D"])
-def test_keys_work_without_a_connection(
-    game: HostedGame, session: Session, key: bytes, code: int
-) -> None:
-    """Each ends the command at once."""
-    game.proxy.replace("/events", *[NOTHING] * 100)
-    game.proxy.cut_streams()
-    session.expect(LOST)
-
-    session.type(key)
-
+    session.expect(f"To go on: noughts join {game.address}\r\n")
     assert session.end() == code
 
 

@@ -505,20 +505,8 @@ def test_a_damaged_seat_is_left_alone(game: HostedGame, tmp_path: Path, content:
 
 # Everything
 
-LINES = [
-    *"123456789",
-    "undo",
-    "resign",
-    "y",
-    "n",
-    "hint",
-    "why",
-    "why 5",
-    "help",
-    "\x1b[2J",
-    "",
-    "9" * 2000,
-]
+WORDS = ["undo", "resign", "y", "n", "hint", "why", "why 5", "help"]
+LINES = [*"123456789", *WORDS, "\x1b[2J", "", "9" * 2000]
 ANSWERS: list[Rule] = [
     NOTHING,
     problem(409, "staleVersion", "The game has gone on."),
