@@ -62,7 +62,7 @@ class JoinedGame(Value):
     secret: str | None = None
 
 
-class _Left(Exception):
+class _Quit(Exception):
     """The player typed quit, or input has ended."""
 
 
@@ -99,7 +99,7 @@ class RemoteGame:
                 self._continue()
                 self._ask()
                 self._wait()
-        except _Left:
+        except _Quit:
             self._leave()
             self._talk.say("Goodbye!")
         except KeyboardInterrupt:
@@ -183,7 +183,7 @@ class RemoteGame:
 
     def _handle_line(self) -> None:
         if not self._typed:
-            raise _Left
+            raise _Quit
         question = self._talk.take_answer()
         try:
             words = " ".join(self._typed.next_line().lower().split())
@@ -315,7 +315,7 @@ class RemoteGame:
         game = self._view.game
         try:
             if words == "quit":
-                raise _Left
+                raise _Quit
             if words == "help":
                 self._talk.reply(self._help, game)
             elif words == "hint" or words.split()[:1] == ["why"]:
@@ -359,7 +359,7 @@ class RemoteGame:
 
     def _answer_again(self, words: str) -> None:
         if words in NO:
-            raise _Left
+            raise _Quit
         if words in YES and not self._wants_rematch:
             self._send_rematch()
         elif not self._wants_rematch:

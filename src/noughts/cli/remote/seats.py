@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,6 +57,8 @@ class SeatFiles:
         content = {"seat": SCHEMA, "game": str(address), "key": seat.key, "secret": seat.secret}
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # the new file gets the mode of the old one
+                path.chmod(0o600)
             os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             put_in_place(path, f"{json.dumps(content)}\n".encode(), new=new)
         except OSError as error:
