@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from support.command import environment
 from support.proxy import DEADLINE_SECONDS, Connection, Cut, Proxy
 from support.pseudo_terminal import in_terminal
-from support.web.tables import Seat
+from support.web.matches import Seat
 
 if TYPE_CHECKING:
     import ssl
