@@ -4,9 +4,8 @@ from noughts.analysis.as_json import plain_advice, plain_review
 from noughts.analysis.coach import Advice, Review, advise, judge, review
 from noughts.analysis.reasons import Kind, Reason
 from noughts.analysis.solver import Prospect, Result, prospect, prospects
-from noughts.bots.bot import Bot
+from noughts.bots.bot import Bot, next_move
 from noughts.bots.certificate import Certificate, certify
-from noughts.bots.chance import next_move
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training

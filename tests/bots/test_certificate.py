@@ -12,10 +12,11 @@ import pytest
 from noughts import Board, Mark, O, X, errors
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import Certificate, certify
+from noughts.bots.ladder import perfect, random
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
-from noughts.bots.registry import BUILT_IN, find_policy, perfect, random
+from noughts.bots.registry import BUILT_IN, find_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

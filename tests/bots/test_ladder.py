@@ -68,7 +68,7 @@ def score(name: str, opponent: str, seat: Mark) -> Fraction:
 
 def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -> None:
     """Win, block, fork, stop a fork, centre, opposite corner, corner, edge; on every position."""
-    play = newell_simon()
+    play = newell_simon
     used = set()
     for board in IN_PLAY:
         rules = eight_rules(*seen(board))
@@ -81,7 +81,7 @@ def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -
 @pytest.mark.parametrize("first", Mark)
 def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:
     """In both seats, whoever starts, against every answer, whichever cell its rule takes."""
-    play = newell_simon()
+    play = newell_simon
     found = [Board(first=first)]
     known = set(found)
     for board in found:  # grows while it is walked

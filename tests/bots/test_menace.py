@@ -13,12 +13,12 @@ from hypothesis import given, settings, strategies as st
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_moves, reachable
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import certify
+from noughts.bots.ladder import random
 from noughts.bots.menace.boxes import find_box, shelf
 from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
-from noughts.bots.registry import random
 from support.played import DRAW, O_WINS, X_WINS
 from support.reference.symmetry import box_of, free, move_of, signs_of
 

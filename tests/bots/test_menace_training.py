@@ -11,11 +11,12 @@ import pytest
 
 from noughts import Board, Mark, O, X, errors
 from noughts.analysis.solver import Result
+from noughts.bots.ladder import perfect, random
 from noughts.bots.menace.boxes import find_box, shelf
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
-from noughts.bots.registry import find_policy, perfect, random
+from noughts.bots.registry import find_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,9 +13,9 @@ import pytest
 
 from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots.bot import Bot
-from noughts.bots.ladder import LADDER
+from noughts.bots.ladder import LADDER, perfect, random
 from noughts.bots.odds import Odds, Reckoner, odds
-from noughts.bots.registry import find_policy, perfect, random
+from noughts.bots.registry import find_policy
 from support.reference.tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
 
 if TYPE_CHECKING:

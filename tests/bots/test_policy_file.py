@@ -28,10 +28,10 @@ from noughts import (
     reachable,
     save_policy,
 )
-from noughts.bots.ladder import evenly
+from noughts.bots.ladder import evenly, perfect, random
 from noughts.bots.policy import Weighed, weigh
 from noughts.bots.policy_file import MOST_WEIGHT
-from noughts.bots.registry import BUILT_IN, perfect, random
+from noughts.bots.registry import BUILT_IN
 from noughts.files import LARGEST
 from support.strategies import json_values
 

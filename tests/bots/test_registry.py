@@ -1,24 +1,26 @@
-"""Bots by name: those built in, and those of other packages."""
+"""Players by name: people, programs, built-in bots, and the policies of other packages."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, strategies as st
 
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, reachable
-from noughts.bots import registry
-from noughts.bots.ladder import LADDER
-from noughts.bots.policy import weigh
+from noughts.bots.ladder import LADDER, perfect, random, read_chance
+from noughts.bots.policy import check_parameters, weigh
 from noughts.bots.registry import (
+    BOT,
     BUILT_IN,
-    check_parameters,
+    PROGRAM,
     find_policy,
-    perfect,
+    parse_player,
+    parse_policy,
     policy_names,
-    read_chance,
 )
 from support.reference.tactics import by_chance, classic, hopeful, in_play, seen
 
@@ -76,7 +78,7 @@ def refused(asked: str) -> str:
 def test_random_gives_every_free_cell_the_same_chance() -> None:
     """On every position."""
     for board in IN_PLAY:
-        assert registry.random(board) == by_chance(*seen(board))
+        assert random(board) == by_chance(*seen(board))
 
 
 def test_perfect_shares_its_chances_among_the_best_moves() -> None:
@@ -89,7 +91,7 @@ def test_a_policy_is_found_by_its_name() -> None:
     """Each of those built in, and it does what it should."""
     found = {name: find_policy(name) for name in WITHOUT_MEMORY}
 
-    assert found["random"] is registry.random
+    assert found["random"] is random
     assert found["perfect"] is perfect
     assert all(found["newell-simon"](board) == classic(*seen(board)) for board in IN_PLAY)
     assert [found[name](Board())[4] for name in LADDER] == [
@@ -167,18 +169,18 @@ def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
         ("random:win=0", "random has no 'win': it has no parameters"),
         ("perfect:win=0", "perfect has no 'win': it has no parameters"),
         ("newell-simon:name=x", "newell-simon has no 'name': it has no parameters"),
-        ("club:", "'' is no parameter: they are written NAME=VALUE,NAME=VALUE"),
-        ("club:win", "'win' is no parameter"),
-        ("club:=1", "'=1' is no parameter"),
-        ("club:win=0,", "'' is no parameter"),
-        ("club:,win=0", "'' is no parameter"),
+        ("club:", "'' is not a parameter: write NAME=VALUE,NAME=VALUE"),
+        ("club:win", "'win' is not a parameter"),
+        ("club:=1", "'=1' is not a parameter"),
+        ("club:win=0,", "'' is not a parameter"),
+        ("club:,win=0", "'' is not a parameter"),
         ("club:win=0,win=0", "the parameter 'win' is given twice"),
         ("club:win=0,block=0,win=1", "the parameter 'win' is given twice"),
-        ("club:win=", "'' is no chance: it is 0 to 1, such as 1/3 or 0.25"),
-        ("club:win=0=1", "'0=1' is no chance"),
-        ("club:win=0:block=1", "'0:block=1' is no chance"),
-        (":", "'' is no parameter"),
-        ("\x1b[2J:win", "'win' is no parameter"),
+        ("club:win=", "'' is not a chance: write 0 to 1, such as 1/3 or 0.25"),
+        ("club:win=0=1", "'0=1' is not a chance"),
+        ("club:win=0:block=1", "'0:block=1' is not a chance"),
+        (":", "'' is not a parameter"),
+        ("\x1b[2J:win", "'win' is not a parameter"),
         ("perfect\x1b[2J", "there is no policy 'perfect\\x1b[2J'"),
     ],
 )
@@ -229,7 +231,9 @@ def test_huge_text_is_refused_with_a_short_sentence(asked: str) -> None:
 )
 def test_what_is_no_chance_is_refused(text: str) -> None:
     """Whether it is read alone or as a parameter."""
-    with pytest.raises(errors.UnknownPolicy, match=r"is no chance: it is 0 to 1, such as 1/3 or 0\.25"):
+    with pytest.raises(
+        errors.UnknownPolicy, match=r"is not a chance: write 0 to 1, such as 1/3 or 0\.25"
+    ):
         read_chance(text)
     if "," not in text:
         refused(f"club:win={text}")
@@ -329,8 +333,8 @@ def test_a_name_that_is_built_in_is_never_taken_by_a_stranger(name: str, offer: 
         ("make = 1", "cannot be made: TypeError"),
         ("def make(): return 1 / 0", "cannot be made: ZeroDivisionError: division by zero"),
         ("def make(*, needed): return print", "cannot be made: TypeError"),
-        ("def make(): return None", "is no function from boards to chances"),
-        ("def make(): return {4: 1}", "is no function from boards to chances"),
+        ("def make(): return None", "is not a function from boards to chances"),
+        ("def make(): return {4: 1}", "is not a function from boards to chances"),
     ],
 )
 def test_a_package_that_fails_is_answered_with_a_sentence(code: str, sentence: str, offer: Offer) -> None:
@@ -376,3 +380,121 @@ def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offe
 def test_positions_in_play_are_those_that_are_tested(first: Mark) -> None:
     """4,520 for each starter: all that are not over."""
     assert len(in_play(first)) == sum(not board.is_over for board in reachable(first)) == 4_520
+
+
+def test_naming_the_bots_loads_none_of_them() -> None:
+    """The registry has their names and descriptions, and imports a policy when it is asked for."""
+    code = "import sys; from noughts.bots.registry import BUILT_IN; print({'fractions'} & {*sys.modules})"
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "set()\n"
+    assert all(bot.description.endswith(".") for bot in BUILT_IN.values())
+
+
+TEXTS = st.one_of(
+    st.text(max_size=20),
+    st.builds(
+        "".join,
+        st.lists(st.sampled_from([*BUILT_IN, BOT, PROGRAM, "Bot:", "saved", ":", " ", "ann", "=1", "B"])),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "parsed"),
+    [
+        ("ann", ("", "ann")),
+        (" Zo\u00eb ", ("", "Zo\u00eb")),
+        ("", ("", "")),
+        ("saved", ("", "saved")),
+        ("perfectionist", ("", "perfectionist")),
+        ("ann:club", ("", "ann:club")),
+        ("bot:club", (BOT, "club")),
+        (" bot:club:block=1/3 ", (BOT, "club:block=1/3")),
+        ("BOT:club", (BOT, "club")),
+        ("bot:", (BOT, "")),
+        ("program:./my-bot --fast", (PROGRAM, "./my-bot --fast")),
+        ("Program:./my-bot", (PROGRAM, "./my-bot")),
+        ("program:bot:club", (PROGRAM, "bot:club")),
+    ],
+)
+def test_a_player_is_a_person_a_bot_or_a_program(text: str, parsed: tuple[str, str]) -> None:
+    """By what the text begins with."""
+    assert parse_player(text) == parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        *((name, f"bot:{name}") for name in BUILT_IN),
+        ("Perfect", "bot:perfect"),
+        ("\uff30erfect", "bot:perfect"),
+        (" MENACE ", "bot:menace"),
+        ("club:block=1/3", "bot:club:block=1/3"),
+        ("Club : block=1/3", "bot:club: block=1/3"),
+        ("menace:file=/tmp/m.json", "bot:menace:file=/tmp/m.json"),
+        ("saved:file=q.json", "bot:saved:file=q.json"),
+        (f"saved:file={'q' * 100_000}", "bot:saved:\u2026"),
+    ],
+)
+def test_a_person_cannot_have_the_name_of_a_bot(text: str, right: str) -> None:
+    """Whoever types it means the bot, and is shown how to write that."""
+    with pytest.raises(errors.InvalidName) as refused:
+        parse_player(text)
+    assert str(refused.value).endswith(f"is a bot, not a person: write {right}")
+    assert len(str(refused.value)) < 150
+
+
+@pytest.mark.parametrize("text", ["\uff42ot:perfect", "PROGRA\uff2d:./x"])
+def test_a_person_cannot_look_like_a_bot_or_a_program(text: str) -> None:
+    """A name in other forms of the same letters is the same name."""
+    with pytest.raises(errors.InvalidName, match="only looks like a player that begins with"):
+        parse_player(text)
+
+
+@pytest.mark.parametrize("text", ["bot:bot:club", "bot:program:./x", "bot:BOT:club"])
+def test_two_prefixes_are_refused(text: str) -> None:
+    """Nothing is guessed."""
+    for bots_only in (False, True):
+        with pytest.raises(errors.UnknownPolicy, match="has two prefixes"):
+            parse_player(text, bots_only=bots_only)
+
+
+def test_a_policy_has_one_name_in_both_spellings() -> None:
+    """With its parameters."""
+    assert parse_policy("bot:club:win=0") == parse_policy("club:win=0") == "club:win=0"
+
+
+def test_a_program_is_not_a_policy() -> None:
+    """Where only a bot can be named, that is what is said."""
+    with pytest.raises(
+        errors.UnknownPolicy, match=r"^'program:\./x' is a program, and only a bot can be"
+    ):
+        parse_policy("program:./x")
+
+
+@given(TEXTS)
+def test_no_person_is_called_like_a_bot(text: str) -> None:
+    """Whatever is typed: a person, or a bot, or a program, or a refusal."""
+    try:
+        kind, rest = parse_player(text)
+    except errors.NoughtsError as refused:
+        assert str(refused)
+        return
+    assert kind in ("", BOT, PROGRAM)
+    if not kind:
+        assert not rest.lower().startswith((BOT, PROGRAM))
+        assert rest.partition(":")[0].strip().lower() not in BUILT_IN
+
+
+@given(TEXTS)
+def test_a_bot_is_the_same_with_and_without_its_prefix(text: str) -> None:
+    """Where only bots can play; unless the text says what it is already."""
+    try:
+        policy = parse_policy(f"bot:{text}")
+    except errors.UnknownPolicy:
+        return
+    assert policy == text.rstrip()
+    if text == text.strip():
+        assert parse_policy(text) == policy

@@ -522,7 +522,7 @@ NAMES = ", ".join(policy_names())
             "train --against club:luck=1",
             "club has no 'luck': it has win, block, fork, defence and centre",
         ),
-        ("train --new bogus", "'bogus' is no parameter: they are written NAME=VALUE,NAME=VALUE"),
+        ("train --new bogus", "'bogus' is not a parameter: write NAME=VALUE,NAME=VALUE"),
         ("train --new empty=burn", "an empty box is told to resign, refill or keep, not 'burn'"),
         (
             "train --new win=x",

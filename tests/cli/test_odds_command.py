@@ -196,7 +196,7 @@ NAMES = ", ".join(policy_names())
             ["club:luck=1", "random"],
             "club has no 'luck': it has win, block, fork, defence and centre",
         ),
-        (["club:win=1/0", "random"], "'1/0' is no chance: it is 0 to 1, such as 1/3 or 0.25"),
+        (["club:win=1/0", "random"], "'1/0' is not a chance: write 0 to 1, such as 1/3 or 0.25"),
         (
             ["menace:file=nonesuch", "random"],
             "nonesuch cannot be read: No such file or directory",

@@ -191,8 +191,8 @@ UNKNOWN = {
     "bot:": f"there is no policy '': there are {', '.join(policy_names())}",
     "bot:\x1b[31m": f"there is no policy '\\x1b[31m': there are {', '.join(policy_names())}",
     "bot:club:luck=1": "club has no 'luck': it has win, block, fork, defence and centre",
-    "bot:club:win=2": "'2' is no chance: it is 0 to 1, such as 1/3 or 0.25",
-    "bot:club:": "'' is no parameter: they are written NAME=VALUE,NAME=VALUE",
+    "bot:club:win=2": "'2' is not a chance: write 0 to 1, such as 1/3 or 0.25",
+    "bot:club:": "'' is not a parameter: write NAME=VALUE,NAME=VALUE",
     "bot:perfect:win=1": "perfect has no 'win': it has no parameters",
     "bot:menace:file=nonesuch": "nonesuch cannot be read: No such file or directory",
 }

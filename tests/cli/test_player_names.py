@@ -55,12 +55,12 @@ def test_the_spelling_that_is_shown_plays() -> None:
     assert told == {"bot:perfect:", "bot:club:block=1/3:"}
 
 
-def test_what_says_twice_what_it_is_does_not_play() -> None:
+def test_a_player_with_two_prefixes_does_not_play() -> None:
     """Nothing is guessed."""
     ran = noughts("play", "--o", "bot:bot:perfect")
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "'bot:bot:perfect' says twice what it is" in ran.stderr
+    assert "'bot:bot:perfect' has two prefixes" in ran.stderr
 
 
 def test_a_name_in_watch_is_a_bot_that_moves_at_random() -> None:

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from noughts import O, X, errors
+from noughts.bots.ladder import random
 from noughts.bots.odds import odds
 from noughts.bots.policy import Weighed
 from noughts.bots.program import NoRoom
-from noughts.bots.registry import find_policy, random
+from noughts.bots.registry import find_policy
 from noughts.lab.errors import NoTournament
 from noughts.lab.match_runner import LENGTH, Tables, most_tables, sittings
 from noughts.lab.tournament import (
@@ -134,11 +135,11 @@ def test_programs_are_called_what_they_call_themselves() -> None:
         (["random", "program:false"], "'false' ended with exit code 1"),
         (
             ["random", "bot:bot:club"],
-            "'bot:bot:club' says twice what it is: write it without the first bot:",
+            "'bot:bot:club' has two prefixes: leave out the first bot:",
         ),
         (
             ["random", "bot:program:./x"],
-            "'bot:program:./x' says twice what it is: write it without the first bot:",
+            "'bot:program:./x' has two prefixes: leave out the first bot:",
         ),
         (["random", "club:luck=1"], "club has no 'luck': it has win, block, fork, defence and centre"),
     ],

@@ -15,7 +15,8 @@ from shutil import copy
 import pytest
 
 from noughts import Board, Cell, errors, find_policy, odds, parse_board, save_policy
-from noughts.bots.registry import BUILT_IN, perfect
+from noughts.bots.ladder import perfect
+from noughts.bots.registry import BUILT_IN
 from noughts.web.analysis import bots
 from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
 from noughts.web.problems import InvalidSetting

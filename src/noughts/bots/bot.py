@@ -1,21 +1,23 @@
-"""A player that draws its moves from a policy."""
+"""Players that move at random: `Bot` by the chances of a policy, `next_move` with equal chances."""
 
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Iterable
 from itertools import accumulate
 from random import Random
 
 from noughts.bots.policy import Policy, weigh
-from noughts.core.board import Board, Cell, game_is_over
+from noughts.core.board import Board, Cell, Mark, game_is_over
+from noughts.core.notation import as_board
 
 
 class Bot:
-    """A policy at the table; each board is thought about once.
+    """Draws its moves from a policy, which it asks once for each board.
 
     >>> from random import Random
     >>> from noughts.core.board import Board
-    >>> from noughts.bots.registry import perfect
+    >>> from noughts.bots.ladder import perfect
     >>> Bot(perfect, Random(1)).choose(Board().place(0))
     4
     """
@@ -38,3 +40,22 @@ class Bot:
         if total > 1:
             return cells[bisect(marks, self._below(total))]
         return cells[0] if cells else None
+
+
+def random_cell(board: Board, rng: Random) -> Cell:
+    """Choose evenly among the free cells."""
+    return board.free_cells[rng.randrange(len(board.free_cells))]
+
+
+def next_move(board: Board | str | Iterable[object], mark: Mark, rng: Random | None = None) -> Board:
+    """Return the board with one more `mark` on a random free cell; a finished board is refused.
+
+    The board can be in any form that `parse_board` reads. Pass a seeded generator to repeat the moves.
+
+    >>> from noughts.core.board import Board, X
+    >>> next_move(Board(), X).count
+    1
+    """
+    before = as_board(board)
+    rng = rng or Random()  # noqa: S311 - a game, not a secret
+    return before.place(0 if before.is_over else random_cell(before, rng), mark)

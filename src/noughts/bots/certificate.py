@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from noughts.analysis.solver import Result
+from noughts.bots.ladder import perfect, random
 from noughts.bots.odds import Odds, odds
 from noughts.bots.policy import Policy, Weighed, weigh
-from noughts.bots.registry import perfect, random
 from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.value import Value
 
@@ -40,7 +40,7 @@ class Certificate(Value):
 def certify(policy: Policy, mark: Mark) -> Certificate:
     """Look at all games that a bot can come to in a seat.
 
-    >>> from noughts.bots.registry import perfect
+    >>> from noughts.bots.ladder import perfect
     >>> certify(perfect, Mark.O).games[Result.LOSS]
     0
     """

@@ -7,6 +7,7 @@ then the next ones decide. Every move has a reason, but for an edge where no cel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -14,6 +15,7 @@ from math import lcm
 from types import MappingProxyType
 from typing import TypeAlias
 
+from noughts.analysis.best_moves import perfect_cells
 from noughts.analysis.solver import sides
 from noughts.analysis.tactics import (
     CENTRE,
@@ -27,8 +29,10 @@ from noughts.analysis.tactics import (
     tokens,
     wins,
 )
-from noughts.bots.policy import Policy
+from noughts.bots.errors import UnknownPolicy
+from noughts.bots.policy import Policy, check_parameters
 from noughts.core.board import Board, Cell
+from noughts.core.errors import quoted
 from noughts.core.value import Value
 
 Rule: TypeAlias = Callable[[int, int], int]
@@ -106,10 +110,14 @@ def person(attention: Attention) -> Policy:
     )
 
 
-def newell_simon() -> Policy:
-    """Return the eight: win, block, fork, stop a fork, centre, opposite corner, corner, edge."""
-    rules = _win, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge
-    return _by_rules(*((rule, NEVER) for rule in rules))
+def random(board: Board) -> Mapping[Cell, Fraction]:
+    """Play every free cell with the same chance."""
+    return evenly(board.free_cells)
+
+
+def perfect(board: Board) -> Mapping[Cell, Fraction]:
+    """Play a best move; break ties by the expected result against an opponent who moves at random."""
+    return evenly(perfect_cells(board))
 
 
 def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
@@ -188,3 +196,40 @@ def _reasoned(mine: int, theirs: int) -> int:
 
 def _sensible(mine: int, theirs: int) -> int:
     return threats(mine, theirs) | (CORNERS | CENTRE) & ~(mine | theirs)
+
+
+newell_simon = _by_rules(
+    *(
+        (rule, NEVER)
+        for rule in (_win, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge)
+    )
+)
+
+_WITHOUT_PARAMETERS: dict[str, Policy] = {
+    "random": random,
+    "newell-simon": newell_simon,
+    "perfect": perfect,
+}
+
+_CHANCE = re.compile(r"\d{1,9}/(?!0+$)\d{1,9}|\d{1,9}(\.\d{1,9})?", re.ASCII)
+
+
+def make_policy(name: str, parameters: Mapping[str, str]) -> Policy:
+    """Return a policy of this module; the parameters of a bot on the ladder change its chances."""
+    if name not in LADDER:
+        check_parameters(name, parameters, ())
+        return _WITHOUT_PARAMETERS[name]
+    attention = LADDER[name]
+    check_parameters(name, parameters, attention.__match_args__)
+    return person(attention.replace(**{key: read_chance(text) for key, text in parameters.items()}))
+
+
+def read_chance(text: str) -> Fraction:
+    """Read a chance, as a fraction or a decimal number.
+
+    >>> read_chance("1/3"), read_chance("0.25")
+    (Fraction(1, 3), Fraction(1, 4))
+    """
+    if not _CHANCE.fullmatch(text) or (chance := Fraction(text)) > 1:
+        raise UnknownPolicy(f"{quoted(text)} is not a chance: write 0 to 1, such as 1/3 or 0.25")
+    return chance

@@ -34,7 +34,7 @@ class Odds(Value):
 def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
     """Return the exact odds of two policies, from the empty board or another one.
 
-    >>> from noughts.bots.registry import perfect, random
+    >>> from noughts.bots.ladder import perfect, random
     >>> found = odds(random, random)
     >>> print(found.x, found.draw, found.o, found.length)
     737/1260 8/63 121/420 3203/420

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from noughts.bots.errors import BadPolicy
+from noughts.bots.errors import BadPolicy, UnknownPolicy
 from noughts.core.board import Board, Cell, whole_number
 from noughts.core.errors import NoughtsError, complaint, quoted
 from noughts.core.value import Value
@@ -34,7 +34,7 @@ def weigh(policy: Policy, board: Board) -> Weights:
     """Ask a policy what it would do, and refuse what is no chance for each free cell.
 
     >>> from noughts.core.board import Board
-    >>> from noughts.bots.registry import random
+    >>> from noughts.bots.ladder import random
     >>> weigh(random, Board().place(4).place(0).place(8)).total
     6
     """
@@ -101,3 +101,12 @@ def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
             cells.append(cell)
             chances.append(chance)
     return cells, chances
+
+
+def check_parameters(policy: str, given: Iterable[str], known: tuple[str, ...]) -> None:
+    """Refuse a parameter that a policy does not have."""
+    for strange in given:
+        if strange not in known:
+            *most, last = known or ("no parameters",)
+            has = f"{', '.join(most)} and {last}" if most else last
+            raise UnknownPolicy(f"{policy} has no {quoted(strange)}: it has {has}")

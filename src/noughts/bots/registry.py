@@ -1,47 +1,82 @@
-"""Bots as policies: a board goes in, a chance for each free cell comes out.
+"""Players by name: `ann`, `bot:club` or `program:./my-bot`, and the table of built-in bots.
 
-Whoever wants a move draws from it (`Bot`); whoever wants to know how strong it is computes that exactly,
-with no game played (`odds`). A policy that gives no cell a chance resigns.
+Where only bots can play, `bot:` may be left out. A bot's name can have parameters:
+`perfect`, `club:block=1/3,win=0`. Other packages offer policies as entry points in the group
+`noughts.policies`: each is a function that takes the parameters, as text, by name, and returns a policy.
 
-One is asked for by name, with parameters if it takes some: `perfect`, `club:block=1/3,win=0`. Other
-packages offer theirs as entry points in the group `noughts.policies`: each names a function that takes
-the parameters, as text, by name, and returns a policy.
+Importing this module loads no policy.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from noughts.analysis.best_moves import perfect_cells
 from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.bots.ladder import LADDER, evenly, newell_simon, person
-from noughts.bots.policy import Policy
-from noughts.core.board import Board, Cell
-from noughts.core.errors import NoughtsError, complaint, quoted
+from noughts.core.errors import InvalidName, NoughtsError, complaint, quoted
+from noughts.core.player import name_key
+from noughts.core.value import Value
 
-Maker: TypeAlias = Callable[..., Policy]
-"""From parameters, as text, by name, to a policy."""
+if TYPE_CHECKING:
+    from noughts.bots.policy import Policy
 
-GROUP = "noughts.policies"
+BOT, PROGRAM = "bot:", "program:"
+SAVED = "saved"
+"""The policy in a file: `saved:file=PATH`."""
+ENTRY_POINT_GROUP = "noughts.policies"
 
-_CHANCE = re.compile(r"\d{1,9}/(?!0+$)\d{1,9}|\d{1,9}(\.\d{1,9})?", re.ASCII)
+_MAX_SHOWN_LENGTH = 32
+
+Parameters: TypeAlias = dict[str, str]
 
 
-def random(board: Board) -> Mapping[Cell, Fraction]:
-    """Leave it to chance."""
-    return evenly(board.free_cells)
+def prefix(text: str) -> str:
+    """Return `bot:` or `program:` if the text starts with it in any case, otherwise an empty string."""
+    return next((kind for kind in (BOT, PROGRAM) if text[: len(kind)].lower() == kind), "")
 
 
-def perfect(board: Board) -> Mapping[Cell, Fraction]:
-    """Play a best move; break ties by the expected result against an opponent who moves at random."""
-    return evenly(perfect_cells(board))
+def parse_player(text: str, *, bots_only: bool = False) -> tuple[str, str]:
+    """Return the kind of a player (`bot:`, `program:`, or nothing for a person), and its name.
+
+    A person cannot have the name of a built-in bot: somebody who types one means the bot.
+
+    >>> parse_player("ann"), parse_player("bot:club"), parse_player("club", bots_only=True)
+    (('', 'ann'), ('bot:', 'club'), ('bot:', 'club'))
+    >>> parse_player("Perfect")
+    Traceback (most recent call last):
+    noughts.core.errors.InvalidName: 'Perfect' is a bot, not a person: write bot:perfect
+    """
+    text = text.strip()
+    kind = prefix(text)
+    rest = text[len(kind) :]
+    if kind == BOT and prefix(rest):
+        raise UnknownPolicy(f"{quoted(text)} has two prefixes: leave out the first {BOT}")
+    if kind or bots_only:
+        return kind or BOT, rest
+    name, colon, parameters = text.partition(":")
+    bot = name_key(name.strip())
+    if bot in BUILT_IN or (bot == SAVED and colon):
+        shown = f"{colon}{parameters if len(parameters) <= _MAX_SHOWN_LENGTH else '…'}"
+        raise InvalidName(f"{quoted(text)} is a bot, not a person: write {BOT}{bot}{shown}")
+    if kind := prefix(name_key(text)):
+        raise InvalidName(f"{quoted(text)} only looks like a player that begins with {kind}")
+    return "", text
+
+
+def parse_policy(text: str) -> str:
+    """Return the policy of a bot, where only a bot can be named.
+
+    >>> parse_policy("bot:club:block=1/3"), parse_policy("club:block=1/3")
+    ('club:block=1/3', 'club:block=1/3')
+    """
+    kind, policy = parse_player(text, bots_only=True)
+    if kind == PROGRAM:
+        raise UnknownPolicy(f"{quoted(text)} is a program, and only a bot can be named here")
+    return policy
 
 
 def find_policy(asked: str) -> Policy:
-    """Return the policy of that name, with those parameters.
+    """Return the policy with that name and those parameters.
 
     >>> from noughts.core.board import Board
     >>> find_policy("perfect")(Board().place(0))
@@ -55,123 +90,104 @@ def find_policy(asked: str) -> Policy:
     name, colon, rest = asked.partition(":")
     parameters = read_parameters(rest) if colon else {}
     if name in BUILT_IN:
-        return BUILT_IN[name](**parameters)
-    return _from_elsewhere(name, parameters)
+        return BUILT_IN[name].make(name, parameters)
+    return _from_entry_point(name, parameters)
 
 
 def policy_names() -> tuple[str, ...]:
-    """Return the names of all policies there are: those built in, then those of other packages."""
-    return (*BUILT_IN, *sorted({entry.name for entry in _entries()} - {*BUILT_IN}))
+    """Return the names of all policies: the built-in ones, then those of other packages."""
+    return (*BUILT_IN, *sorted({entry.name for entry in _entry_points()} - {*BUILT_IN}))
 
 
 def built_in_parameters(name: str) -> tuple[str, ...]:
-    """Return the parameters that a built-in policy takes.
+    """Return the parameters of a built-in policy.
 
     >>> built_in_parameters("club"), built_in_parameters("perfect")
     (('win', 'block', 'fork', 'defence', 'centre'), ())
     """
     if name == "menace":
-        from noughts.bots.menace.machine import BeadRules  # noqa: PLC0415 - only who asks for it loads it
+        from noughts.bots.menace.machine import BeadRules  # noqa: PLC0415 - see the module's docstring
 
         return BeadRules.__match_args__
+    from noughts.bots.ladder import LADDER  # noqa: PLC0415 - see the module's docstring
+
     return LADDER[name].__match_args__ if name in LADDER else ()
 
 
-def read_chance(text: str) -> Fraction:
-    """Read a chance, as a fraction or a decimal number.
-
-    >>> read_chance("1/3"), read_chance("0.25")
-    (Fraction(1, 3), Fraction(1, 4))
-    """
-    if not _CHANCE.fullmatch(text) or (chance := Fraction(text)) > 1:
-        raise UnknownPolicy(f"{quoted(text)} is no chance: it is 0 to 1, such as 1/3 or 0.25")
-    return chance
-
-
-def read_parameters(text: str) -> dict[str, str]:
+def read_parameters(text: str) -> Parameters:
     """Read parameters and their values.
 
     >>> read_parameters("block=1/3,win=0")
     {'block': '1/3', 'win': '0'}
     """
-    parameters: dict[str, str] = {}
+    parameters: Parameters = {}
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not (key and equals):
-            raise UnknownPolicy(f"{quoted(part)} is no parameter: they are written NAME=VALUE,NAME=VALUE")
+            raise UnknownPolicy(f"{quoted(part)} is not a parameter: write NAME=VALUE,NAME=VALUE")
         if key in parameters:
             raise UnknownPolicy(f"the parameter {quoted(key)} is given twice")
         parameters[key] = value
     return parameters
 
 
-def check_parameters(policy: str, given: Iterable[str], known: tuple[str, ...]) -> None:
-    """Refuse a parameter that a policy does not have."""
-    for strange in given:
-        if strange not in known:
-            *most, last = known or ("no parameters",)
-            has = f"{', '.join(most)} and {last}" if most else last
-            raise UnknownPolicy(f"{policy} has no {quoted(strange)}: it has {has}")
+def _from_ladder(name: str, parameters: Parameters) -> Policy:
+    from noughts.bots.ladder import make_policy  # noqa: PLC0415 - see the module's docstring
+
+    return make_policy(name, parameters)
 
 
-def _plain(name: str, policy: Policy) -> Maker:
-    """Offer a policy that takes no parameters."""
-
-    def make(**parameters: str) -> Policy:
-        check_parameters(name, parameters, ())
-        return policy
-
-    return make
-
-
-def _rung(name: str) -> Maker:
-    """Offer a rung of the ladder, whose chances of overlooking things may be told otherwise."""
-
-    def make(**parameters: str) -> Policy:
-        attention = LADDER[name]
-        check_parameters(name, parameters, attention.__match_args__)
-        chances = {key: read_chance(text) for key, text in parameters.items()}
-        return person(attention.replace(**chances))
-
-    return make
-
-
-def _menace(**parameters: str) -> Policy:
-    from noughts.bots.menace.machine import menace_policy  # noqa: PLC0415 - only who asks for it loads it
+def _new_menace(_name: str, parameters: Parameters) -> Policy:
+    from noughts.bots.menace.machine import menace_policy  # noqa: PLC0415 - see the module's docstring
 
     return menace_policy(**parameters)
 
 
-BUILT_IN: dict[str, Maker] = {
-    "random": _plain("random", random),
-    **{name: _rung(name) for name in LADDER},
-    "newell-simon": _plain("newell-simon", newell_simon()),
-    "perfect": _plain("perfect", perfect),
-    "menace": _menace,
+class BuiltInBot(Value):
+    """What to say about a bot, and how to make it."""
+
+    description: str
+    make: Callable[[str, Parameters], Policy] = _from_ladder
+
+
+BUILT_IN = {
+    "random": BuiltInBot("Plays every free cell with the same chance."),
+    "novice": BuiltInBot("Overlooks one win in four, every other block and most forks."),
+    "casual": BuiltInBot("Usually wins and blocks when it can, and sees half of the forks."),
+    "club": BuiltInBot("Wins and blocks, and overlooks some forks."),
+    "expert": BuiltInBot("Overlooks next to nothing."),
+    "newell-simon": BuiltInBot(
+        "Applies the first that fits of Newell and Simon's eight rules (1972): win, block, fork, "
+        "stop a fork, centre, opposite corner, corner, edge."
+    ),
+    "perfect": BuiltInBot(
+        "Wins as soon as possible and loses as late as possible; among equal moves, takes the one that "
+        "does best against random play."
+    ),
+    "menace": BuiltInBot("Michie's learning machine of matchboxes, before its first game.", _new_menace),
 }
 
 
-def _entries() -> tuple[Any, ...]:
+def _entry_points() -> tuple[Any, ...]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
 
-    return tuple(entry_points(group=GROUP))
+    return tuple(entry_points(group=ENTRY_POINT_GROUP))
 
 
-def _from_elsewhere(name: str, parameters: dict[str, str]) -> Policy:
-    """Return a policy that another package offers."""
-    entry = next((entry for entry in _entries() if entry.name == name), None)
+def _from_entry_point(name: str, parameters: Parameters) -> Policy:
+    entry = next((entry for entry in _entry_points() if entry.name == name), None)
     if entry is None:
         raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {', '.join(policy_names())}")
     try:
         made = entry.load()(**parameters)
     except NoughtsError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a stranger's package does, a sentence is owed
+    except (Exception, SystemExit) as error:  # another package's code may raise anything
         raise BadPolicy(
             f"the policy {quoted(name)} of {entry.value} cannot be made: {complaint(error)}"
         ) from error
     if not callable(made):
         raise BadPolicy(
-            f"the policy {quoted(name)} of {entry.value} is no function from boards to chances"
+            f"the policy {quoted(name)} of {entry.value} is not a function from boards to chances"
         )
-    return made  # type: ignore[no-any-return]  # what it gives is checked when it gives it
+    return made  # type: ignore[no-any-return]  # its chances are checked when they are used

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noughts.bots.errors import NotAMachine, UnknownPolicy
-from noughts.bots.grammar import SAVED
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import Menace
 from noughts.bots.policy import Policy
 from noughts.bots.policy_file import load_policy
-from noughts.bots.registry import find_policy, policy_names
+from noughts.bots.registry import SAVED, find_policy, policy_names
 from noughts.core.errors import quoted
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable

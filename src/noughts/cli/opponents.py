@@ -12,10 +12,10 @@ from random import Random
 from typing import Protocol, Self
 
 from noughts.bots.errors import NotAMachine, UnknownPolicy
-from noughts.bots.grammar import BOT, PROGRAM, parse_player
 from noughts.bots.menace.machine import Menace
 from noughts.bots.policy import Policy
 from noughts.bots.program import Program, Wait
+from noughts.bots.registry import BOT, PROGRAM, parse_player
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.game import Game

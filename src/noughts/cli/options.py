@@ -390,7 +390,7 @@ def _columns() -> int:
 
 def _policy(text: str) -> str:
     """Return the policy that is named; `bot:` may stand before it."""
-    from noughts.bots.grammar import parse_policy  # noqa: PLC0415 - only who names one needs it
+    from noughts.bots.registry import parse_policy  # noqa: PLC0415 - only who names one needs it
 
     return parse_policy(text)
 

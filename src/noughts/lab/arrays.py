@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.bots.registry import random
 from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import NotInstalled, quoted
 from noughts.lab import lookup

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.bots.grammar import SAVED
 from noughts.bots.policy import Policy, Weighed, weigh
-from noughts.bots.registry import find_policy, policy_names
+from noughts.bots.registry import SAVED, find_policy, policy_names
 from noughts.core.board import Board, O, X
 from noughts.core.errors import quoted
 from noughts.lab.errors import BadSetting

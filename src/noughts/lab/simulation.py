@@ -18,8 +18,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.bots.registry import random
 from noughts.lab.alias_tables import Mixed, mix
 from noughts.lab.backends import NEAR, Backend, Chance
 from noughts.lab.batch_play import (

@@ -11,10 +11,10 @@ from fractions import Fraction
 from itertools import count, permutations
 from unicodedata import combining, east_asian_width
 
-from noughts.bots.grammar import BOT, PROGRAM, parse_player
 from noughts.bots.odds import odds
 from noughts.bots.policy import Policy, Weighed
 from noughts.bots.program import Program, poll
+from noughts.bots.registry import BOT, PROGRAM, parse_player
 from noughts.core.board import Board, Mark
 from noughts.core.errors import printable, quoted
 from noughts.core.value import Value

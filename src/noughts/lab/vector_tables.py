@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.bots.registry import random
 from noughts.core.board import Mark
 from noughts.lab import lookup
 from noughts.lab.alias_tables import mix

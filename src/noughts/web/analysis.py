@@ -9,9 +9,10 @@ from typing import Any
 from noughts.analysis.as_json import plain_advice, plain_prospect, plain_review
 from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.solver import prospect
+from noughts.bots.ladder import perfect
 from noughts.bots.odds import odds
 from noughts.bots.policy import Policy
-from noughts.bots.registry import perfect
+from noughts.bots.registry import BUILT_IN
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import describe
@@ -56,16 +57,6 @@ def _advice(advice: Advice) -> dict[str, Any]:
     return plain_advice(advice) | {"sentence": say_advice(advice)}
 
 
-_DESCRIPTIONS = {
-    "random": "Leaves it to chance.",
-    "novice": "Sees a line now and then.",
-    "casual": "Wins when it can, and often blocks.",
-    "club": "Wins and blocks, and forgets about forks.",
-    "expert": "Overlooks next to nothing.",
-    "newell-simon": "Goes down the list of rules of 1972, and never loses.",
-    "perfect": "Never loses. Among equal moves, takes the one that does best against random play.",
-    "menace": "Three hundred matchboxes that have learned nothing yet.",
-}
 _OTHERWISE = "A policy of this server's own."
 
 
@@ -83,7 +74,7 @@ def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:
     return schemas.Bot(
         policy=name,
         parameters=list(parameters),
-        description=_DESCRIPTIONS.get(name, _OTHERWISE),
+        description=BUILT_IN[name].description if name in BUILT_IN else _OTHERWISE,
         strength=_strength(draws, losses),
         againstPerfect=schemas.Shares(wins=float(wins), draws=float(draws), losses=float(losses)),
     )

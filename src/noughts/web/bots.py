@@ -20,13 +20,14 @@ from weakref import WeakKeyDictionary
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import UnknownPolicy
-from noughts.bots.grammar import BOT, PROGRAM, SAVED
-from noughts.bots.policy import Policy
+from noughts.bots.policy import Policy, check_parameters
 from noughts.bots.policy_file import load_policy
 from noughts.bots.registry import (
+    BOT,
     BUILT_IN,
+    PROGRAM,
+    SAVED,
     built_in_parameters,
-    check_parameters,
     find_policy,
     read_parameters,
 )

@@ -9,7 +9,7 @@ from hashlib import sha256
 import msgspec
 
 from noughts.bots.errors import UnknownPolicy
-from noughts.bots.grammar import BOT, BOT_NAMES, parse_policy, prefix
+from noughts.bots.registry import BOT, BUILT_IN, parse_policy, prefix
 from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver, InvalidName, quoted
 from noughts.core.events import Event
@@ -284,6 +284,6 @@ def _first_events(first: Mark, names: dict[MarkName, str], *, are_entered: bool)
 def _name(asked: str | None, mark: MarkName) -> str:
     """Return a person's name, which must not be a bot's."""
     name = clean_name(f"Player {mark}" if asked is None else asked)
-    if prefix(key := name_key(name)) or key in BOT_NAMES:
+    if prefix(key := name_key(name)) or key in BUILT_IN:
         raise InvalidName(f"a person cannot be called '{name}': that is the name of a bot")
     return name

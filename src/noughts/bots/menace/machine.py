@@ -16,8 +16,7 @@ from operator import index
 from noughts.analysis.solver import Result
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.menace.boxes import find_box, shelf
-from noughts.bots.policy import Weighing, Weights
-from noughts.bots.registry import check_parameters
+from noughts.bots.policy import Weighing, Weights, check_parameters
 from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.errors import NotOver, quoted
 from noughts.core.notation import each_move

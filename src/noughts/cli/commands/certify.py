@@ -21,31 +21,15 @@ _PAGE = """\
 # The bots, and how good they are
 
 `noughts certify` prints this page, and a test holds it true. Nothing on it is measured: every number is
-computed exactly, over all games there are. `noughts certify POLICY` does the same for any other bot, and
-`noughts odds --all` tells how each fares against each.
+computed exactly, over all games there are. `noughts certify POLICY` does the same for any other bot,
+`noughts certify menace` for your own trained MENACE, and `noughts odds --all` shows the odds of each
+against each.
 
 X starts. A score is 1 for a win, 1/2 for a draw and 0 for a loss. *Games* counts the different games a
 bot can come to when its opponent may play anything. *The worst line* is a game that ends as badly as any
 of them; of all those, the one in which the bot's own moves are likeliest, with the chance that it makes
 them all. *The least score* is what the opponent leaves it who knows its policy and plays best against it.
 """
-
-_ABOUT = {
-    "random": "Every free cell has the same chance.",
-    "newell-simon": (
-        "The eight rules of Newell and Simon's program, the first that applies: win, block, fork, stop a "
-        "fork, centre, opposite corner, corner, edge."
-    ),
-    "perfect": (
-        "Wins as soon as possible, loses as late as possible. Among equal moves it takes "
-        "those that leave most ways to go wrong: those with the highest expected result against an "
-        "opponent who moves at random."
-    ),
-    "menace": (
-        "Michie's machine before its first game. What it is worth once it has learned, "
-        "`noughts certify menace` tells."
-    ),
-}
 
 
 def certify_bots(options: Namespace, out: TextIO) -> None:
@@ -78,8 +62,8 @@ def _about(name: str) -> str:
     if name in LADDER:
         chances = LADDER[name].__dict__.items()
         overlooked = ", ".join(f"{_WHAT[what]} {chance}" for what, chance in chances if chance)
-        return f"Plays by reasons, and overlooks things with these chances: {overlooked}. "
-    return f"{_ABOUT[name]} " if name in _ABOUT else ""
+        return f"{BUILT_IN[name].description} The chances that it overlooks something: {overlooked}. "
+    return f"{BUILT_IN[name].description} " if name in BUILT_IN else ""
 
 
 _WHAT = {

@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import TextIO
 
 from noughts.bots.errors import UnknownPolicy
+from noughts.bots.ladder import random
 from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import Weighed
-from noughts.bots.registry import BUILT_IN, policy_names, random
+from noughts.bots.registry import BUILT_IN, policy_names
 from noughts.cli.commands.show import read_board
 from noughts.cli.machines import asked_policy
 from noughts.core.board import Board, Mark

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from noughts.bots.chance import random_cell
+from noughts.bots.bot import random_cell
 from noughts.bots.errors import Forfeit, PolicyError
 from noughts.cli.opening import Starters, opening_events
 from noughts.cli.opponents import Sitter
