@@ -47,7 +47,7 @@ def _decode_with(field: str, thing: object) -> object:
         "row": events.PlayerPlacedToken(0, 0, X),
         "column": events.PlayerPlacedToken(0, 0, X),
         "count": events.GamePlacedCount(1),
-        "reason": events.PlayerNotifyIllegalMove(X, noughts.errors.Reason.CELL_TAKEN),
+        "reason": events.PlayerNotifyIllegalMove(X, noughts.errors.IllegalMoveReason.CELL_TAKEN),
         "first": events.GameCreated(),
         "completed": events.GameCompleted(),
     }
@@ -121,7 +121,7 @@ TAKES: dict[str, Callable[[Any], object]] = {
     "next_move": lambda thing: noughts.next_move(BOARD, thing, Random(1)),
     "odds": lambda thing: noughts.odds(thing, thing),
     "certify": lambda thing: noughts.certify(noughts.find_policy("perfect"), thing),
-    "judge": lambda thing: noughts.judge(BOARD, thing),
+    "judge_move": lambda thing: noughts.judge_move(BOARD, thing),
     "review": noughts.review,
     "review one": lambda thing: noughts.review([thing]),
     "review first": lambda thing: noughts.review([4], thing),
@@ -187,7 +187,7 @@ def test_anything_is_taken_or_refused_with_a_sentence(name: str, thing: object) 
 
 CELLS = [
     *("place", "mark_at x", "mark_at y", "format_cell", "format_pair", "format_square"),
-    *("format_moves one", "evolve row", "evolve column", "replay row", "judge", "review one"),
+    *("format_moves one", "evolve row", "evolve column", "replay row", "judge_move", "review one"),
     *("a policy's cell", "Board x", "Board o", "decode row", "decode column", "decode count"),
 ]
 
@@ -206,4 +206,4 @@ def test_numbers_of_numeric_libraries_are_cells() -> None:
 
     assert Board().place(four) is Board().place(4)  # type: ignore[arg-type]  # that is the point
     assert noughts.format_moves([four, np.int8(0)]) == "51"  # type: ignore[list-item]  # the same
-    assert noughts.judge(Board(), four) == noughts.judge(Board(), 4)  # type: ignore[arg-type]  # the same
+    assert noughts.judge_move(Board(), four) == noughts.judge_move(Board(), 4)  # type: ignore[arg-type]  # the same

@@ -31,11 +31,11 @@ from noughts import (
 from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
+    IllegalMoveReason,
     InvalidArgument,
     InvalidName,
     NotCreated,
     NothingToTakeBack,
-    Reason,
     SeatTaken,
 )
 from noughts.core.events import (
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from noughts.store.appends import Batch
     from noughts.store.records import Record
 
-    Outcome: TypeAlias = type[NoughtsError] | Reason | tuple[Event, ...] | None
+    Outcome: TypeAlias = type[NoughtsError] | IllegalMoveReason | tuple[Event, ...] | None
 
 GAME = "game"
 CREATED = 3
@@ -177,10 +177,10 @@ CASES = {
         (PlayerPlacedToken(1, 1, O), GamePlacedCount(1), PlayerActive(X)),
     ),
     # An illegal move is reported to the player alone.
-    "not your turn": Case(tokens("4"), PlaceToken(X, 0), Reason.NOT_YOUR_TURN),
-    "cell taken": Case(tokens("4"), PlaceToken(O, 4), Reason.CELL_TAKEN),
-    "no such cell": Case(tokens("4"), PlaceToken(O, 9), Reason.NO_SUCH_CELL),
-    "game over": Case(WON, PlaceToken(O, 8), Reason.GAME_OVER),
+    "not your turn": Case(tokens("4"), PlaceToken(X, 0), IllegalMoveReason.NOT_YOUR_TURN),
+    "cell taken": Case(tokens("4"), PlaceToken(O, 4), IllegalMoveReason.CELL_TAKEN),
+    "no such cell": Case(tokens("4"), PlaceToken(O, 9), IllegalMoveReason.NO_SUCH_CELL),
+    "game over": Case(WON, PlaceToken(O, 8), IllegalMoveReason.GAME_OVER),
     # Other commands are refused by the game.
     "create twice": Case(NEW, CreateGame(), AlreadyCreated),
     "take back nothing": Case(NEW, TakeBack(X), NothingToTakeBack),
@@ -284,7 +284,7 @@ def test_a_command_has_the_outcome_that_is_due(store: Unreliable, case: Case) ->
         assert events_of(store.read(GAME)) == decided
         return
     answer = send()
-    if isinstance(case.then, Reason):
+    if isinstance(case.then, IllegalMoveReason):
         assert isinstance(case.when, PlaceToken)
         notice = PlayerNotifyIllegalMove(case.when.mark, case.then)
         assert answer == Answer((notice,), len(decided), replay(decided))
@@ -659,7 +659,7 @@ def test_an_illegal_move_sent_again_is_never_placed_in_another_position(store: M
     service = begun(store)
     send = partial(service.handle, GAME, PlaceToken(O, 0), version=CREATED, key="key")
     refused = send()
-    assert refused.events == (PlayerNotifyIllegalMove(O, Reason.NOT_YOUR_TURN),)
+    assert refused.events == (PlayerNotifyIllegalMove(O, IllegalMoveReason.NOT_YOUR_TURN),)
     assert send() == refused
     service.handle(GAME, PlaceToken(X, 4))
 

@@ -8,8 +8,8 @@ __version__ = "0.1.0"
 
 PUBLIC = {
     "": "errors",
-    "analysis.as_json": "plain_advice plain_review",
-    "analysis.coach": "Advice Review advise judge review",
+    "analysis.as_json": "advice_to_dict review_to_dict",
+    "analysis.coach": "Advice Review advise judge_move review",
     "analysis.reasons": "Kind Reason",
     "analysis.solver": "Prospect Result prospect prospects",
     "bots.bot": "Bot next_move",

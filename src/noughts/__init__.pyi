@@ -1,7 +1,7 @@
 # Written by `make names` from the table in __init__.py.
 from noughts import errors
-from noughts.analysis.as_json import plain_advice, plain_review
-from noughts.analysis.coach import Advice, Review, advise, judge, review
+from noughts.analysis.as_json import advice_to_dict, review_to_dict
+from noughts.analysis.coach import Advice, Review, advise, judge_move, review
 from noughts.analysis.reasons import Kind, Reason
 from noughts.analysis.solver import Prospect, Result, prospect, prospects
 from noughts.bots.bot import Bot, next_move
@@ -74,6 +74,7 @@ __all__ = [
     "Watch",
     "Wording",
     "X",
+    "advice_to_dict",
     "advise",
     "certify",
     "decide",
@@ -92,7 +93,7 @@ __all__ = [
     "format_record",
     "format_square",
     "game_over",
-    "judge",
+    "judge_move",
     "load_machine",
     "load_policy",
     "next_move",
@@ -102,14 +103,13 @@ __all__ = [
     "parse_cell",
     "parse_moves",
     "parse_record",
-    "plain_advice",
-    "plain_review",
     "policy_names",
     "prospect",
     "prospects",
     "reachable",
     "replay",
     "review",
+    "review_to_dict",
     "save_machine",
     "save_policy",
     "say_advice",

@@ -18,9 +18,9 @@ from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.core.value import Value
 
 Thing = TypeVar("Thing")
-Written: TypeAlias = dict[str, Any]
+JsonObject: TypeAlias = dict[str, Any]
 
-LARGEST = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 """In bytes: what is kept here takes less than half of it."""
 
 
@@ -30,7 +30,7 @@ class FileUnavailable(NoughtsError):
     exit_code = 1
 
 
-class Form(Value):
+class JsonFormat(Value):
     """How a file says what it holds: `{"menace": 1, …}` is a menace of schema 1, with its parts."""
 
     thing: str
@@ -39,13 +39,13 @@ class Form(Value):
     refusal: type[NoughtsError]
     """What is raised if it is not exactly that."""
 
-    def load(self, path: Path | str, read: Callable[[Written], Thing]) -> Thing:
+    def load(self, path: Path | str, read: Callable[[JsonObject], Thing]) -> Thing:
         """Return what is read from a file; whatever goes wrong with it is told in one sentence."""
         path = _path(path)
         try:
             _check_plain(path)
             with path.open("rb") as file:
-                text = file.read(LARGEST + 1)
+                text = file.read(MAX_FILE_BYTES + 1)
         except (OSError, ValueError) as error:
             raise self.refusal(f"{path} cannot be read: {_why(error)}") from error
         try:
@@ -53,8 +53,8 @@ class Form(Value):
         except NoughtsError as error:
             raise self.refusal(f"{path} holds no {self.thing}: {error}") from error
 
-    def _checked(self, text: bytes) -> Written:
-        if len(text) > LARGEST:
+    def _checked(self, text: bytes) -> JsonObject:
+        if len(text) > MAX_FILE_BYTES:
             raise self.refusal("it is too long")
         try:
             written = read_json(text.decode())

@@ -22,7 +22,7 @@ from noughts.store.base import Append, EventStore, GameFilter, Record, append_of
 from noughts.store.errors import CorruptStore, KeyReused, NoSuchGame, StaleVersion
 
 
-class Recorded(Protocol):
+class KeyedEvents(Protocol):
     """What one command led to, as `judge` needs it; a `Record` is one."""
 
     @property
@@ -38,7 +38,7 @@ class Recorded(Protocol):
         """The game's version after it."""
 
 
-SHORT_ID = 8
+SHORT_ID_LENGTH = 8
 """How much of a game's id is shown, as a rule."""
 
 
@@ -130,7 +130,7 @@ class Service:
 
     def short(self, game: str) -> str:
         """Return enough of a game's id to find it by, and not much more."""
-        beginning = game[:SHORT_ID]
+        beginning = game[:SHORT_ID_LENGTH]
         alike = self._store.catalogue(GameFilter(id_prefix=beginning), 2)
         return beginning if len(alike) < 2 else game
 
@@ -152,7 +152,7 @@ class Service:
 
 def judge(
     game: str,
-    history: Sequence[Recorded],
+    history: Sequence[KeyedEvents],
     now: Game | None,
     command: Command,
     *,
@@ -176,7 +176,7 @@ def judge(
     return Answer(events, reached + len(new), _after(now, new)), new
 
 
-def _version(history: Sequence[Recorded]) -> int:
+def _version(history: Sequence[KeyedEvents]) -> int:
     return history[-1].next_version if history else 0
 
 
@@ -194,7 +194,7 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     return after
 
 
-def _check_meant(command: Command, history: Sequence[Recorded], version: int) -> None:
+def _check_meant(command: Command, history: Sequence[KeyedEvents], version: int) -> None:
     """Refuse a token, or taking one back, that was meant for another position than the one now."""
     reached = _version(history)
     if not 0 <= version <= reached:
@@ -206,7 +206,7 @@ def _check_meant(command: Command, history: Sequence[Recorded], version: int) ->
         raise StaleVersion(f"the game has gone on since version {version}: it is at {reached}")
 
 
-def _first_answer(before: Sequence[Recorded], recorded: Recorded, command: Command) -> Answer:
+def _first_answer(before: Sequence[KeyedEvents], recorded: KeyedEvents, command: Command) -> Answer:
     """Return what a command led to that was recorded earlier, if it was this one."""
     then = fold(event for one in before for event in one.events)
     events = recorded.events

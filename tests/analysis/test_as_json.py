@@ -7,8 +7,8 @@ import json
 import pytest
 
 from noughts import Board, Mark, O, X
-from noughts.analysis.as_json import plain_advice, plain_moves, plain_prospect, plain_review
-from noughts.analysis.coach import advise, judge, review
+from noughts.analysis.as_json import advice_to_dict, moves_to_dicts, prospect_to_dict, review_to_dict
+from noughts.analysis.coach import advise, judge_move, review
 from noughts.analysis.solver import Prospect, Result, prospect
 from noughts.core.board import reachable
 from noughts.core.notation import parse_board
@@ -17,14 +17,14 @@ from noughts.text.sentences import say_reason
 
 def test_a_prospect_is_a_result_and_a_distance() -> None:
     """Of every result there is."""
-    found = [plain_prospect(Prospect(result, 3)) for result in Result]
+    found = [prospect_to_dict(Prospect(result, 3)) for result in Result]
 
     assert found == [{"result": result, "distance": 3} for result in ("win", "draw", "loss")]
 
 
 def test_a_move_to_the_letter() -> None:
     """Cells and lines are counted from 0, and each reason has its sentence, which counts from 1."""
-    found = plain_advice(judge(parse_board("X__/_O_/__X"), 2))
+    found = advice_to_dict(judge_move(parse_board("X__/_O_/__X"), 2))
 
     reasons = found.pop("reasons")
     assert found == {"mark": "O", "cell": 2, "result": "loss", "distance": 4, "best": False}
@@ -59,7 +59,7 @@ def test_every_move_of_every_position_says_what_the_advice_says() -> None:
         if board.canonical is not board:
             continue
         moves = advise(board)
-        found = plain_moves(moves)
+        found = moves_to_dicts(moves)
         assert json.loads(json.dumps(found)) == found
         assert [one["cell"] for one in found] == ([] if board.is_over else [*board.free_cells])
         for plain, advice in zip(found, moves, strict=True):
@@ -96,7 +96,7 @@ def test_a_game_is_its_moves_and_its_mistakes(
 ) -> None:
     """Mistakes are numbers of moves, from 1 on; of a game without any, none decided it."""
     for first in (X, O):
-        found = plain_review(review(moves, first))
+        found = review_to_dict(review(moves, first))
 
         assert {**found, "moves": [one["cell"] for one in found["moves"]]} == {
             "moves": [*moves],
@@ -112,6 +112,6 @@ def test_a_position_that_is_over_has_no_moves() -> None:
     """And is lost for the mark that would move."""
     board = parse_board("XXX/OO_/___")
 
-    assert plain_moves(advise(board)) == []
-    assert plain_prospect(prospect(board)) == {"result": "loss", "distance": 0}
-    assert plain_prospect(prospect(Board())) == {"result": "draw", "distance": 9}
+    assert moves_to_dicts(advise(board)) == []
+    assert prospect_to_dict(prospect(board)) == {"result": "loss", "distance": 0}
+    assert prospect_to_dict(prospect(Board())) == {"result": "draw", "distance": 9}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import Board, Mark, O, X, errors, parse_board, parse_moves, reachable
-from noughts.analysis.coach import MISTAKES, Advice, Review, advise, judge, review
+from noughts.analysis.coach import MISTAKES, Advice, Review, advise, judge_move, review
 from noughts.analysis.reasons import Kind, reasons
 from noughts.analysis.solver import Prospect, Result
 from support.reference import reasons as plain
@@ -154,7 +154,7 @@ def test_a_move_that_is_not_legal_is_not_judged(
         board.place(cell)
 
     with pytest.raises(refusal) as found:
-        judge(board, cell)
+        judge_move(board, cell)
 
     assert str(found.value) == str(wanted.value)
 
@@ -205,7 +205,7 @@ def test_each_move_of_a_game_is_judged_on_the_board_it_was_made_on() -> None:
     for moves, found in finished_games()[:200]:
         board = Board()
         for cell, one in zip(moves, found.moves, strict=True):
-            assert one == judge(board, cell)
+            assert one == judge_move(board, cell)
             board = board.place(cell)
 
 
@@ -317,5 +317,5 @@ def test_who_starts_is_a_mark() -> None:
 
 def test_advice_and_reviews_are_values() -> None:
     """Equal when all of them is, and they can be kept in a set."""
-    assert len({judge(Board(), 4), judge(Board(), 4), judge(Board(), 0)}) == 2
+    assert len({judge_move(Board(), 4), judge_move(Board(), 4), judge_move(Board(), 0)}) == 2
     assert len({review((4,)), review((4,)), review((0,))}) == 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import Board, Mark, O, X
-from noughts.bots.ladder import LADDER, NEVER, Attention, evenly, newell_simon, person
+from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon
 from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
 from support.reference.tactics import (
@@ -43,9 +43,9 @@ ORDER = ("random", *LADDER, "perfect")
 STEPS = list(pairwise(ORDER))
 
 
-def told(attention: Attention) -> dict[str, str]:
+def told(oversights: Oversights) -> dict[str, str]:
     """Return how often each thing is overlooked, as text."""
-    return {thing: str(getattr(attention, thing)) for thing in THINGS}
+    return {thing: str(getattr(oversights, thing)) for thing in THINGS}
 
 
 def chance_of(cells: Iterable[int], chances: Mapping[int, Fraction]) -> Fraction:
@@ -130,7 +130,7 @@ def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
     """A win is taken with a chance of 1 - win at least; if there is none, a block, and so on down."""
-    attention = LADDER[name]
+    oversights = LADDER[name]
     play = found_once(name)
     met = set()
     for board in IN_PLAY:
@@ -145,14 +145,14 @@ def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
         for thing, cells in zip(THINGS, rules, strict=True):
             if cells:
                 met.add(thing)
-                assert chance_of(cells, play(board)) >= 1 - getattr(attention, thing), (board, thing)
+                assert chance_of(cells, play(board)) >= 1 - getattr(oversights, thing), (board, thing)
                 break
     assert met == set(THINGS)
 
 
 def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
-    """And that is what attention is, unless it is told otherwise."""
-    play = person(Attention())
+    """And that is what oversights is, unless it is told otherwise."""
+    play = fallible(Oversights())
     for board in IN_PLAY:
         signs, mark = seen(board)
         needed = wins(signs, mark) or wins(signs, OTHER[mark])
@@ -186,7 +186,7 @@ def test_chances_with_long_denominators_stay_exact() -> None:
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_is_a_person_of_its_attention(name: str) -> None:
     """Which is all that tells the rungs apart."""
-    play = person(LADDER[name])
+    play = fallible(LADDER[name])
 
     assert all(play(board) == found_once(name)(board) for board in IN_PLAY[::7])
 

@@ -14,8 +14,8 @@ from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, parse_mo
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import certify
 from noughts.bots.ladder import random
-from noughts.bots.menace.boxes import find_box, shelf
-from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace
+from noughts.bots.menace.boxes import boxes, find_box
+from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
@@ -107,7 +107,7 @@ def changes(machine: Menace) -> dict[tuple[str, str], int]:
     fresh = Menace(machine.rules)
     return {
         (str(box.board), str(cell + 1)): now - then
-        for box, beads, before in zip(shelf(), machine.boxes, fresh.boxes, strict=True)
+        for box, beads, before in zip(boxes(), machine.boxes, fresh.boxes, strict=True)
         for cell, now, then in zip(box.cells, beads, before, strict=True)
         if now != then
     }
@@ -125,7 +125,7 @@ def changed(moves: str, mark: Mark, rules: BeadRules = MICHIE, first: Mark = X) 
     """Learn one game; return the stage of each box that has changed, and by how much, in order."""
     machine = Menace(rules)
     learn(machine, parse_moves(moves, first), mark, first)
-    stages = {str(box.board): box.stage for box in shelf()}
+    stages = {str(box.board): box.stage for box in boxes()}
     return sorted((stages[label], change) for (label, _), change in changes(machine).items())
 
 
@@ -151,7 +151,7 @@ def test_a_new_machine_is_filled_as_michie_did() -> None:
     machine = Menace()
 
     assert machine.rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
-    for box, beads in zip(shelf(), machine.boxes, strict=True):
+    for box, beads in zip(boxes(), machine.boxes, strict=True):
         assert beads == [4 - box.stage] * len(box.cells)
     assert machine.results == {Result.WIN: 0, Result.DRAW: 0, Result.LOSS: 0}
     assert machine.games == 0
@@ -163,7 +163,7 @@ def test_each_machine_has_boxes_of_its_own() -> None:
     one.learn(parse_moves(X_WINS), X)
 
     assert changes(other) == {}
-    assert len({id(beads) for beads in one.boxes}) == len(shelf())
+    assert len({id(beads) for beads in one.boxes}) == len(boxes())
 
 
 def test_a_win_adds_three_beads_for_each_move() -> None:
@@ -223,7 +223,7 @@ def test_the_beads_at_first_are_told_stage_by_stage() -> None:
     """Four numbers, for its first to its fourth move, whichever seat it has."""
     machine = Menace(BeadRules(beads=(8, 4, 2, 1)))
 
-    assert {(box.stage, *beads[:1]) for box, beads in zip(shelf(), machine.boxes, strict=True)} == {
+    assert {(box.stage, *beads[:1]) for box, beads in zip(boxes(), machine.boxes, strict=True)} == {
         (0, 8),
         (1, 4),
         (2, 2),
@@ -244,7 +244,7 @@ def test_the_beads_agree_with_a_second_opinion(
         learn(machine, moves, mark, first)
         books.note(own, result)
     assert machine.games == len(games)
-    for box, beads in zip(shelf(), machine.boxes, strict=True):
+    for box, beads in zip(boxes(), machine.boxes, strict=True):
         signs = signs_of(box.board)
         kept = books.boxes.get(box_of(signs)) or books.new_box(signs)
         assert {move_of(signs, cell): now for cell, now in zip(box.cells, beads, strict=True)} == kept
@@ -259,7 +259,7 @@ def test_no_box_ever_holds_less_than_nothing(
     machine = Menace(rules)
     for seed, mark, first in games * 3:
         learn(machine, play(seed, mark, first)[0], mark, first)
-    assert all(0 <= count <= MOST_BEADS for beads in machine.boxes for count in beads)
+    assert all(0 <= count <= MAX_BEADS for beads in machine.boxes for count in beads)
     if rules.empty != "resign":
         assert all(any(beads) for beads in machine.boxes)
 
@@ -407,12 +407,12 @@ def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
 
 def test_no_more_beads_fit_than_fit() -> None:
     """A kind stays at its limit, and one below it reaches it."""
-    machine = Menace(BeadRules((MOST_BEADS, MOST_BEADS, 1, 1), win=MOST_BEADS))
+    machine = Menace(BeadRules((MAX_BEADS, MAX_BEADS, 1, 1), win=MAX_BEADS))
     box = find_box(Board()).box
-    machine.boxes[box][1] = MOST_BEADS - 1
+    machine.boxes[box][1] = MAX_BEADS - 1
     machine.settle([(box, 0), (box, 1)], Result.WIN)
 
-    assert machine.boxes[box] == [MOST_BEADS] * 3
+    assert machine.boxes[box] == [MAX_BEADS] * 3
     assert sum(machine(Board()).values()) == 1
 
 
@@ -492,7 +492,7 @@ def test_the_results_are_counted_by_their_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "beads", [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MOST_BEADS + 1, 1, 1, 1)]
+    "beads", [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MAX_BEADS + 1, 1, 1, 1)]
 )
 def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> None:
     """Every box needs a bead of each kind at first, and so many fit."""
@@ -501,12 +501,12 @@ def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> N
 
 
 @pytest.mark.parametrize("name", ["win", "draw", "loss"])
-@pytest.mark.parametrize("number", [MOST_BEADS + 1, -MOST_BEADS - 1])
+@pytest.mark.parametrize("number", [MAX_BEADS + 1, -MAX_BEADS - 1])
 def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
     """The limit itself is no fault."""
     with pytest.raises(errors.UnknownPolicy, match=r"1,000,000,000 beads at most"):
         BeadRules(**{name: number})
-    at_most = MOST_BEADS if number > 0 else -MOST_BEADS
+    at_most = MAX_BEADS if number > 0 else -MAX_BEADS
     assert getattr(BeadRules(**{name: at_most}), name) == at_most
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
-from noughts.bots.menace.boxes import Box, find_box, shelf
+from noughts.bots.menace.boxes import Box, boxes, find_box
 from support.reference.symmetry import (
     box_of,
     clockwise,
@@ -29,7 +29,7 @@ WITH_A_CHOICE = [
 
 def boxes_of(answering: int) -> list[Box]:
     """Return the boxes of the machine that starts (0), or of the one that answers (1)."""
-    return [box for box in shelf() if box.board.count % 2 == answering]
+    return [box for box in boxes() if box.board.count % 2 == answering]
 
 
 def test_the_second_opinion_turns_and_mirrors() -> None:
@@ -58,12 +58,12 @@ def test_a_machine_that_answers_has_289_boxes() -> None:
 
 def test_the_boxes_of_the_machine_that_starts_come_first() -> None:
     """So that either machine has its boxes in one piece of the shelf."""
-    assert [box.board.count % 2 for box in shelf()] == [0] * 304 + [1] * 289
+    assert [box.board.count % 2 for box in boxes()] == [0] * 304 + [1] * 289
 
 
 def test_there_is_one_box_for_each_position_that_looks_different() -> None:
     """As counted by turning and mirroring text: none is missing, none is there twice."""
-    counted = Counter(box_of(signs_of(box.board)) for box in shelf())
+    counted = Counter(box_of(signs_of(box.board)) for box in boxes())
 
     assert set(counted) == {box_of(signs) for signs in positions_with_a_choice()}
     assert set(counted.values()) == {1}
@@ -71,12 +71,12 @@ def test_there_is_one_box_for_each_position_that_looks_different() -> None:
 
 def test_a_label_shows_a_game_that_x_started() -> None:
     """And of all images the canonical one."""
-    assert all(box.board.first is X and box.board.canonical is box.board for box in shelf())
+    assert all(box.board.first is X and box.board.canonical is box.board for box in boxes())
 
 
 def test_there_is_a_kind_of_bead_for_each_move_that_looks_different() -> None:
     """The first of all cells of the label that come to the same, in order."""
-    for box in shelf():
+    for box in boxes():
         signs = signs_of(box.board)
         firsts: dict[tuple[str, int], int] = {}
         for cell in free(signs):
@@ -88,7 +88,7 @@ def test_every_position_with_a_choice_has_its_place() -> None:
     """Whoever started: the box on whose label it is shown, turned, mirrored or as it is."""
     assert len(WITH_A_CHOICE) == 2 * len(positions_with_a_choice())
     for board in WITH_A_CHOICE:
-        label = shelf()[find_box(board).box].board
+        label = boxes()[find_box(board).box].board
         seen = signs_of(board)
         if board.first is O:
             seen = seen.translate(str.maketrans("XO", "OX"))
@@ -125,7 +125,7 @@ def test_a_bead_means_the_same_move_in_every_image() -> None:
     for board in WITH_A_CHOICE:
         if board.first is X:
             place = find_box(board)
-            box = shelf()[place.box]
+            box = boxes()[place.box]
             for cell, on_label in zip(place.cells, box.cells, strict=True):
                 assert move_of(signs_of(board), cell) == move_of(signs_of(box.board), on_label)
 

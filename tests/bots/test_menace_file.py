@@ -16,11 +16,11 @@ from hypothesis import given, settings, strategies as st
 
 from noughts import Board, X, errors, files, parse_moves
 from noughts.analysis.solver import Result
-from noughts.bots.menace.boxes import shelf
+from noughts.bots.menace.boxes import boxes
 from noughts.bots.menace.file import load_machine, save_machine
-from noughts.bots.menace.machine import MOST_BEADS, BeadRules, Menace, menace_policy
+from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace, menace_policy
 from noughts.bots.registry import find_policy
-from noughts.files import LARGEST
+from noughts.files import MAX_FILE_BYTES
 from support.played import DRAW, O_WINS, X_WINS
 from support.strategies import json_values
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     Spoil: TypeAlias = Callable[[Written], object]
 
 FIRST = "___/___/___"
-changes = st.integers(-MOST_BEADS, MOST_BEADS)
+changes = st.integers(-MAX_BEADS, MAX_BEADS)
 some_rules = st.builds(
     BeadRules,
-    beads=st.tuples(*[st.integers(1, MOST_BEADS)] * 4),
+    beads=st.tuples(*[st.integers(1, MAX_BEADS)] * 4),
     win=changes,
     draw=changes,
     loss=changes,
     blame=st.sampled_from(["all", "last"]),
     empty=st.sampled_from(["resign", "refill", "keep"]),
 )
-counts = st.integers(0, MOST_BEADS)
+counts = st.integers(0, MAX_BEADS)
 
 
 def learned() -> Menace:
@@ -112,7 +112,7 @@ def test_what_was_written_is_read_exactly(
     """Whatever its rules are, and whatever is in its boxes."""
     rng, machine = Random(seed), Menace(rules)
     for beads in machine.boxes:
-        beads[:] = [rng.choice((0, 1, rng.randrange(100), rng.randint(0, MOST_BEADS))) for _ in beads]
+        beads[:] = [rng.choice((0, 1, rng.randrange(100), rng.randint(0, MAX_BEADS))) for _ in beads]
     machine.results = dict(zip(Result, results, strict=True))
     path = tmp_path_factory.mktemp("exact") / "machine.json"
     save_machine(machine, path)
@@ -149,7 +149,7 @@ def test_the_file_can_be_read_by_people(written: Written) -> None:
         "empty": "refill",
     }
     assert written["results"] == {"win": 1, "draw": 2, "loss": 1}
-    assert len(written["boxes"]) == len(shelf()) == 593
+    assert len(written["boxes"]) == len(boxes()) == 593
     assert written["boxes"][FIRST] == {"1": 12, "2": 8, "5": 8}
 
 
@@ -159,7 +159,7 @@ def test_the_file_is_text_that_ends_with_a_line(path: Path) -> None:
 
     assert text.isascii()
     assert text.endswith(b"}\n")
-    assert len(text) < LARGEST / 20
+    assert len(text) < MAX_FILE_BYTES / 20
 
 
 def test_how_the_text_is_laid_out_makes_no_difference(path: Path, written: Written) -> None:
@@ -320,7 +320,7 @@ def test_a_pipe_that_nobody_writes_into_is_no_machine(tmp_path: Path) -> None:
         (b"NaN", "NaN is not JSON"),
         (b"Infinity", "Infinity is not JSON"),
         (b'{"menace": 1, "menace": 1}', "a field is given twice"),
-        (b" " * (LARGEST + 1), "it is too long"),
+        (b" " * (MAX_FILE_BYTES + 1), "it is too long"),
         (b"null", "it does not say that it is a menace of schema 1"),
         (b"1", "it does not say that it is a menace of schema 1"),
         (b'"menace"', "it does not say that it is a menace of schema 1"),
@@ -414,7 +414,7 @@ SPOILED: dict[str, tuple[Spoil, str]] = {
         f"{FIRST} has '8' where",
     ),
     "one bead too many": (
-        lambda written: written["boxes"][FIRST].update({"1": MOST_BEADS + 1}),
+        lambda written: written["boxes"][FIRST].update({"1": MAX_BEADS + 1}),
         f"{FIRST} has 1000000001 where a number from 0 to 1,000,000,000 belongs",
     ),
     "beads without number": (
@@ -454,10 +454,10 @@ def test_a_number_that_is_no_count_is_refused(path: Path, number: str) -> None:
 def test_the_longest_file_is_read_and_one_byte_more_is_not(path: Path) -> None:
     """The limit is on what is read, so that no file can fill the memory."""
     text = path.read_bytes()
-    path.write_bytes(text.ljust(LARGEST))
+    path.write_bytes(text.ljust(MAX_FILE_BYTES))
     check_same(load_machine(path), learned())
 
-    path.write_bytes(text.ljust(LARGEST + 1))
+    path.write_bytes(text.ljust(MAX_FILE_BYTES + 1))
     assert check_refused(path).endswith("it is too long")
 
 
@@ -507,7 +507,7 @@ def test_a_byte_that_has_changed_is_refused_or_read(
     except errors.NotAMachine as refusal:
         assert str(refusal).startswith(f"{path} holds no menace: ")
     else:
-        assert all(0 <= count <= MOST_BEADS for beads in machine.boxes for count in beads)
+        assert all(0 <= count <= MAX_BEADS for beads in machine.boxes for count in beads)
 
 
 @given(st.binary(max_size=200))
@@ -764,7 +764,7 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
 def test_no_number_of_games_is_too_many_to_be_read_again(tmp_path: Path) -> None:
     """A machine can learn for longer than its boxes have room for beads."""
     machine = Menace()
-    machine.results[Result.DRAW] = 10 * MOST_BEADS
+    machine.results[Result.DRAW] = 10 * MAX_BEADS
     save_machine(machine, tmp_path / "machine")
 
     check_same(load_machine(tmp_path / "machine"), machine)

@@ -12,7 +12,7 @@ import pytest
 from noughts import Board, Mark, O, X, errors
 from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
-from noughts.bots.menace.boxes import find_box, shelf
+from noughts.bots.menace.boxes import boxes, find_box
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
@@ -168,14 +168,14 @@ def test_a_game_changes_the_beads_of_its_own_moves_alone(mark: Mark) -> None:
         result = next(one for one in Result if machine.results[one])
         differences = {
             number: [now - 4 + box.stage for now in beads if now != 4 - box.stage]
-            for number, (box, beads) in enumerate(zip(shelf(), machine.boxes, strict=True))
+            for number, (box, beads) in enumerate(zip(boxes(), machine.boxes, strict=True))
         }
         touched = {number: found for number, found in differences.items() if found}
         ends[result] += 1
-        assert sorted(shelf()[number].stage for number in touched) == list(range(len(touched)))
+        assert sorted(boxes()[number].stage for number in touched) == list(range(len(touched)))
         assert 2 <= len(touched) <= 4
         assert all(found == [machine.rules.change(result)] for found in touched.values())
-        assert all(shelf()[number].board.turn is mark for number in touched)
+        assert all(boxes()[number].board.turn is mark for number in touched)
     assert set(ends) == set(Result)
 
 

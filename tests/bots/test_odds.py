@@ -14,7 +14,7 @@ import pytest
 from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER, perfect, random
-from noughts.bots.odds import Odds, Reckoner, odds
+from noughts.bots.odds import Odds, OddsCalculator, odds
 from noughts.bots.registry import find_policy
 from support.reference.tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
 
@@ -47,9 +47,9 @@ GAMES = 4_000
 
 
 @cache
-def reckoner(pair: tuple[str, str]) -> Reckoner:
+def calculator(pair: tuple[str, str]) -> OddsCalculator:
     """Return the odds of two policies by their names; what one test has reckoned, the others know."""
-    return Reckoner(found_once(pair[0]), found_once(pair[1]))
+    return OddsCalculator(found_once(pair[0]), found_once(pair[1]))
 
 
 @cache
@@ -72,7 +72,7 @@ def first_free(board: Board) -> Mapping[int, Fraction]:
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: Mark) -> None:
     """None is below zero; and the game lasts as many tokens as there is room for, at most."""
-    found = reckoner(pair)
+    found = calculator(pair)
     for board in reachable(first):
         ends = found.odds(board)
         assert ends.x + ends.draw + ends.o == 1
@@ -87,7 +87,7 @@ def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: M
 )
 def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> None:
     """On every position, of games that either mark starts, with policies written a second time."""
-    found = reckoner(pair)
+    found = calculator(pair)
     told = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
 
     assert len(told) == 5_478
@@ -98,7 +98,7 @@ def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> No
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
     """All these policies play images alike."""
-    found = reckoner(pair)
+    found = calculator(pair)
     for board in reachable():
         assert found.odds(board) == found.odds(board.canonical)
 
@@ -106,7 +106,7 @@ def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
     """With the marks and the seats exchanged, on every position."""
-    found, exchanged = reckoner(pair), reckoner(pair[::-1])
+    found, exchanged = calculator(pair), calculator(pair[::-1])
     for board in reachable():
         ends, other = found.odds(board), exchanged.odds(Board(board.o, board.x, O))
         assert (ends.x, ends.draw, ends.o, ends.length) == (other.o, other.draw, other.x, other.length)
@@ -145,7 +145,7 @@ def test_nobody_beats_the_perfect_player(name: str) -> None:
 
 def test_a_finished_board_has_the_odds_of_its_end() -> None:
     """No token is placed any more, and nobody is asked."""
-    nobody = Reckoner(resign, resign)
+    nobody = OddsCalculator(resign, resign)
     for board in (*reachable(X), *reachable(O)):
         if board.is_over:
             assert nobody.odds(board) == Odds(
@@ -213,7 +213,7 @@ def test_each_position_is_reckoned_once() -> None:
         asked[board] += 1
         return random(board)
 
-    found = Reckoner(slow, slow)
+    found = OddsCalculator(slow, slow)
     for board in reachable():
         found.odds(board)
 
@@ -251,7 +251,7 @@ def test_games_played_end_as_often_as_the_odds_say(pair: tuple[str, str], first:
     rng = Random(f"{pair} {first}")
     x, o = (Bot(found_once(name), rng) for name in pair)
     start = Board(first=first)
-    ends = reckoner(pair).odds(start)
+    ends = calculator(pair).odds(start)
 
     games = [played(x, o, start) for _ in range(GAMES)]
 

@@ -29,10 +29,10 @@ from noughts import (
     save_policy,
 )
 from noughts.bots.ladder import evenly, perfect, random
-from noughts.bots.policy import Weighed, weigh
-from noughts.bots.policy_file import MOST_WEIGHT
+from noughts.bots.policy import CachedPolicy, weigh
+from noughts.bots.policy_file import MAX_WEIGHT
 from noughts.bots.registry import BUILT_IN
-from noughts.files import LARGEST
+from noughts.files import MAX_FILE_BYTES
 from support.strategies import json_values
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", [*BUILT_IN, "club:block=1/3,win=1/1000"])
 def test_what_was_written_is_read_exactly(path: Path, name: str) -> None:
     """The same chances in every position."""
-    policy = Weighed(find_policy(name))
+    policy = CachedPolicy(find_policy(name))
     save_policy(policy, path)
 
     read = load_policy(path)
@@ -138,7 +138,7 @@ def test_what_resigns_is_written_so(tmp_path: Path) -> None:
 
 def test_its_odds_and_its_certificate_are_those_of_the_policy(tmp_path: Path) -> None:
     """Exactly."""
-    careful = Weighed(find_policy("newell-simon"))
+    careful = CachedPolicy(find_policy("newell-simon"))
     save_policy(careful, tmp_path / "policy.json")
     read = load_policy(tmp_path / "policy.json")
 
@@ -201,12 +201,12 @@ def test_the_finest_chances_fit_into_a_file(tmp_path: Path) -> None:
     path, rng = tmp_path / "policy.json", Random(1)
 
     def fine(board: Board) -> Mapping[Cell, Fraction]:
-        shares = {cell: MOST_WEIGHT - rng.randrange(2) for cell in board.free_cells}
+        shares = {cell: MAX_WEIGHT - rng.randrange(2) for cell in board.free_cells}
         return {cell: Fraction(share, sum(shares.values())) for cell, share in shares.items()}
 
     save_policy(fine, path)
 
-    assert path.stat().st_size < LARGEST / 2
+    assert path.stat().st_size < MAX_FILE_BYTES / 2
     assert sum(load_policy(path)(Board()).values()) == 1
 
 
@@ -216,7 +216,7 @@ def test_the_finest_chances_fit_into_a_file(tmp_path: Path) -> None:
         ({"1": 2, "5": 2}, {0: Fraction(1, 2), 4: Fraction(1, 2)}),
         ({"5": 1, "1": 3}, {0: Fraction(3, 4), 4: Fraction(1, 4)}),
         ({"1": 0, "9": 7}, {8: 1}),
-        ({"2": MOST_WEIGHT}, {1: 1}),
+        ({"2": MAX_WEIGHT}, {1: 1}),
         ({}, {}),
     ],
 )
@@ -233,7 +233,7 @@ def test_weights_are_shares_of_their_sum(
 def test_what_cannot_be_written_leaves_the_file_as_it_was(path: Path, text: str) -> None:
     """A policy that gives no chances, one that fails, and one whose chances are too fine."""
     path.write_text(text)
-    fine = Fraction(1, MOST_WEIGHT + 2)
+    fine = Fraction(1, MAX_WEIGHT + 2)
     for policy, because in (
         (lambda board: {board.free_cells[0]: Fraction(1, 2)}, r"chances add up to 1"),
         (lambda board: {board.free_cells[9]: Fraction(1)}, r"a policy fails in '___/___/___'"),
@@ -283,7 +283,7 @@ NO_WEIGHTS = 'it has no weights, such as {"___/___/___": {"1": 2, "5": 1}, …}'
         (b"\x80", "it is no text"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"policy":' * 50_000, "is not JSON"),
-        (b" " * (LARGEST + 1), "it is too long"),
+        (b" " * (MAX_FILE_BYTES + 1), "it is too long"),
         (b"null", NO_POLICY),
         (b"{}", NO_POLICY),
         (b'{"menace": 1}', NO_POLICY),

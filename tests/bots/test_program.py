@@ -18,7 +18,7 @@ import pytest
 
 from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots import program
-from noughts.bots.program import PATIENCE, NoRoom, Program, poll
+from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, CannotStartProgram, Program, poll
 from noughts.core.errors import quoted
 from support.hostile_bots import (
     AT_ONCE,
@@ -103,7 +103,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 @pytest.fixture
 def watch(tmp_path: Path, started: Started, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
     """Watch all processes of a test, and see afterwards that nothing is left of them."""
-    monkeypatch.setattr(program, "PARTING", PATIENT)  # whoever is to end by himself has the time
+    monkeypatch.setattr(
+        program, "EXIT_TIMEOUT_SECONDS", PATIENT
+    )  # whoever is to end by himself has the time
     watch = Watch(tmp_path / "alive", started)
     yield watch
     watch.close()
@@ -113,7 +115,7 @@ def watch(tmp_path: Path, started: Started, monkeypatch: pytest.MonkeyPatch) -> 
 def hurry(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give no program much time to end by itself: these never would."""
     assert watch.started == []
-    monkeypatch.setattr(program, "PARTING", IMPATIENT)
+    monkeypatch.setattr(program, "EXIT_TIMEOUT_SECONDS", IMPATIENT)
 
 
 def refused(line: str, patience: float = PATIENT) -> str:
@@ -223,7 +225,7 @@ def test_a_program_that_we_have_no_room_for_has_not_lost(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(subprocess, "Popen", full)
-    with pytest.raises(NoRoom) as refused:
+    with pytest.raises(CannotStartProgram) as refused:
         Program("./mybot")
     assert str(refused.value) == f"no program can be started now: {os.strerror(number)}"
 
@@ -341,7 +343,7 @@ def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
     watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The program itself has ended, and its child is ended with it."""
-    monkeypatch.setattr(program, "PARTING", 1.0)
+    monkeypatch.setattr(program, "EXIT_TIMEOUT_SECONDS", 1.0)
     code = f"os.write(2, b'oh no')\nif os.fork(): os._exit(7)\nos.close(1)\n{ENDLESS_COMPLAINTS}"
     line = watch.watched(command(code))
 
@@ -893,7 +895,7 @@ def test_polling_tells_what_can_be_read() -> None:
 
 def test_a_program_has_five_seconds_for_an_answer() -> None:
     """Unless the user says otherwise."""
-    assert PATIENCE == 5.0
+    assert ANSWER_TIMEOUT_SECONDS == 5.0
 
 
 # The examples

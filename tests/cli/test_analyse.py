@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import Mark, O, Resign, Service, X, open_store
-from noughts.analysis.as_json import plain_moves, plain_prospect, plain_review
+from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict, review_to_dict
 from noughts.analysis.coach import advise, review
 from noughts.analysis.solver import prospect
 from noughts.core.notation import parse_board, parse_moves
@@ -293,8 +293,8 @@ def test_a_position_as_data_agrees_with_the_library(written: str, first: Mark) -
         "board": written,
         "first": str(first),
         "turn": str(board.turn),
-        **plain_prospect(prospect(board)),
-        "moves": plain_moves(advise(board)),
+        **prospect_to_dict(prospect(board)),
+        "moves": moves_to_dicts(advise(board)),
     }
 
 
@@ -315,7 +315,7 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
         "winner": winner,
         "resigned": None,
         "end": end,
-        **plain_review(review(parse_moves(written))),
+        **review_to_dict(review(parse_moves(written))),
     }
 
 

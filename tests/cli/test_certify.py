@@ -12,7 +12,7 @@ from noughts.bots.certificate import certify
 from noughts.bots.menace.file import save_machine
 from noughts.bots.menace.machine import Menace
 from noughts.bots.odds import odds
-from noughts.bots.policy import Weighed
+from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 from support.command import environment
 from support.forked import noughts
@@ -69,7 +69,7 @@ def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, st
 
     ran = noughts("certify", careful, "perfect", env=env)
 
-    policy, perfect = Weighed(find_policy(careful)), find_policy("perfect")
+    policy, perfect = CachedPolicy(find_policy(careful)), find_policy("perfect")
     seats = [certify(policy, mark) for mark in (X, O)]
     every = sum(sum(seat.games.values()) for seat in seats)
     first = ran.stdout.partition("\n## perfect\n")[0]

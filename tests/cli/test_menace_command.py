@@ -16,7 +16,7 @@ from noughts.analysis.solver import Result
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
-from noughts.bots.policy import Weighed
+from noughts.bots.policy import CachedPolicy
 from noughts.bots.program import poll
 from noughts.bots.registry import find_policy, policy_names
 from noughts.cli.commands import menace
@@ -74,7 +74,7 @@ def trained(
 ) -> Menace:
     """Return a machine that has learned from so many games, without the command."""
     machine = Menace(rules)
-    Training(machine, Weighed(find_policy(against)), Random(seed.encode()), mark).play(games)
+    Training(machine, CachedPolicy(find_policy(against)), Random(seed.encode()), mark).play(games)
     return machine
 
 

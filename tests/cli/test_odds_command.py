@@ -11,7 +11,7 @@ import pytest
 
 from noughts import Board, O, parse_board
 from noughts.bots.odds import odds, percent
-from noughts.bots.policy import Weighed
+from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 from support.command import environment
 from support.forked import noughts
@@ -38,7 +38,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 def bots() -> dict[str, Policy]:
     """Return all bots there are."""
-    return {name: Weighed(find_policy(name)) for name in policy_names()}
+    return {name: CachedPolicy(find_policy(name)) for name in policy_names()}
 
 
 def exact(row: dict[str, Any]) -> tuple[str, str, Fraction, Fraction, Fraction, Fraction]:

@@ -21,7 +21,7 @@ import pytest
 
 from noughts import open_store
 from noughts.core.codec import dumps
-from noughts.core.errors import Reason
+from noughts.core.errors import IllegalMoveReason
 from noughts.core.events import GameCreated, GameReady, PlayerActive, PlayerNotifyIllegalMove
 from noughts.store.archive import export_all
 from noughts.store.records import record_hash
@@ -771,7 +771,7 @@ HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
     "half a line": (_game()[:-40], "line 5: "),
     "an impossible history": (sealed(CREATED, [PlayerActive(MARK)]), "game hhhhhhhh: event 4"),
     "a notice to one player": (
-        sealed(CREATED, [PlayerNotifyIllegalMove(MARK, Reason.CELL_TAKEN)]),
+        sealed(CREATED, [PlayerNotifyIllegalMove(MARK, IllegalMoveReason.CELL_TAKEN)]),
         "playerNotifyIllegalMove is not part of a game's record",
     ),
     "a game in two places": (

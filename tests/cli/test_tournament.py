@@ -20,7 +20,7 @@ import pytest
 
 from noughts import errors
 from noughts.bots.odds import odds
-from noughts.bots.program import NoRoom
+from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
 from noughts.cli.commands.tournament import (
     COLUMNS,
@@ -416,7 +416,7 @@ def test_what_was_played_is_told_when_no_more_programs_can_be_started(
         return popen(*words, **settings)  # type: ignore[call-overload]  # handed on as they are
 
     monkeypatch.setattr(subprocess, "Popen", full)
-    with pytest.raises(NoRoom, match="no program can be started now: Too many open files"):
+    with pytest.raises(CannotStartProgram, match="no program can be started now: Too many open files"):
         tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
 
     assert "Only 25 of 60 games were played: it was interrupted.\n" in out.getvalue()

@@ -27,7 +27,7 @@ from noughts import (
     replay,
 )
 from noughts.core.codec import dumps, loads
-from noughts.core.errors import Reason
+from noughts.core.errors import IllegalMoveReason
 from support.strategies import any_event, histories, json_values
 
 START = decide(None, CreateGame())
@@ -38,7 +38,7 @@ WRITTEN = {
     events.PlayerActive(X): {"event": "playerActive", "mark": "X"},
     events.PlayerPlacedToken(0, 2, X): {"event": "playerPlacedToken", "row": 0, "column": 2, "mark": "X"},
     events.GamePlacedCount(9): {"event": "gamePlacedCount", "count": 9},
-    events.PlayerNotifyIllegalMove(O, Reason.CELL_TAKEN): {
+    events.PlayerNotifyIllegalMove(O, IllegalMoveReason.CELL_TAKEN): {
         "event": "playerNotifyIllegalMove",
         "mark": "O",
         "reason": "cellTaken",
@@ -332,7 +332,9 @@ def test_every_record_reads_back(history: tuple[Event, ...]) -> None:
     assert text.count("\n") == len(history)
     assert parse_record(text) == history
     assert parse_record(text.removesuffix("\n")) == history
-    assert format_record((*history, events.PlayerNotifyIllegalMove(X, Reason.CELL_TAKEN))) == text
+    assert (
+        format_record((*history, events.PlayerNotifyIllegalMove(X, IllegalMoveReason.CELL_TAKEN))) == text
+    )
     assert parse_record(text.replace("\n", "\r\n")) == history
     assert replay(parse_record(text)) == replay(history)
 

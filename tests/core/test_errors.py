@@ -39,10 +39,10 @@ def test_every_illegal_move_has_a_reason_of_its_own() -> None:
     reasons = {kind.__name__: kind.reason for kind in errors.IllegalMove.__subclasses__()}
 
     assert reasons == {
-        "GameOver": errors.Reason.GAME_OVER,
-        "NoSuchCell": errors.Reason.NO_SUCH_CELL,
-        "NotYourTurn": errors.Reason.NOT_YOUR_TURN,
-        "CellTaken": errors.Reason.CELL_TAKEN,
+        "GameOver": errors.IllegalMoveReason.GAME_OVER,
+        "NoSuchCell": errors.IllegalMoveReason.NO_SUCH_CELL,
+        "NotYourTurn": errors.IllegalMoveReason.NOT_YOUR_TURN,
+        "CellTaken": errors.IllegalMoveReason.CELL_TAKEN,
     }
 
 

@@ -28,7 +28,7 @@ from noughts import (
     fold,
     replay,
 )
-from noughts.core.errors import Reason
+from noughts.core.errors import IllegalMoveReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,19 +141,19 @@ def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
 @pytest.mark.parametrize(
     ("game", "mark", "cell", "reason"),
     [
-        (playing(0, 3, 1, 4, 2), O, 8, Reason.GAME_OVER),
-        (playing(), X, 9, Reason.NO_SUCH_CELL),
-        (playing(), X, -1, Reason.NO_SUCH_CELL),
-        (playing(), O, 0, Reason.NOT_YOUR_TURN),
-        (playing(4), O, 4, Reason.CELL_TAKEN),
-        (playing(4, 0), X, 4, Reason.CELL_TAKEN),
-        (playing(0, 3, 1, 4, 2), X, 99, Reason.GAME_OVER),
-        (playing(), O, 99, Reason.NO_SUCH_CELL),
-        (playing(4), X, 4, Reason.NOT_YOUR_TURN),
+        (playing(0, 3, 1, 4, 2), O, 8, IllegalMoveReason.GAME_OVER),
+        (playing(), X, 9, IllegalMoveReason.NO_SUCH_CELL),
+        (playing(), X, -1, IllegalMoveReason.NO_SUCH_CELL),
+        (playing(), O, 0, IllegalMoveReason.NOT_YOUR_TURN),
+        (playing(4), O, 4, IllegalMoveReason.CELL_TAKEN),
+        (playing(4, 0), X, 4, IllegalMoveReason.CELL_TAKEN),
+        (playing(0, 3, 1, 4, 2), X, 99, IllegalMoveReason.GAME_OVER),
+        (playing(), O, 99, IllegalMoveReason.NO_SUCH_CELL),
+        (playing(4), X, 4, IllegalMoveReason.NOT_YOUR_TURN),
     ],
 )
 def test_an_illegal_token_is_told_to_that_player_alone(
-    game: Game, mark: Mark, cell: int, reason: Reason
+    game: Game, mark: Mark, cell: int, reason: IllegalMoveReason
 ) -> None:
     """With a reason, and without a trace in the game or its record."""
     told = decide(game, PlaceToken(mark, cell))
@@ -177,7 +177,9 @@ def test_a_player_may_resign_whoever_is_to_move() -> None:
     )
     after = fold(told, game)
     assert (after.resigned, after.winner, after.active, after.board) == (X, O, None, game.board)
-    assert decide(after, PlaceToken(O, 0)) == (events.PlayerNotifyIllegalMove(O, Reason.GAME_OVER),)
+    assert decide(after, PlaceToken(O, 0)) == (
+        events.PlayerNotifyIllegalMove(O, IllegalMoveReason.GAME_OVER),
+    )
 
 
 def test_taking_back_before_the_answer_removes_one_token() -> None:
@@ -402,7 +404,7 @@ def test_what_is_no_command_and_no_event_is_refused() -> None:
 def test_true_is_not_a_cell_in_a_command() -> None:
     """It is refused like any other cell that does not exist."""
     assert decide(playing(), PlaceToken(X, cell=True)) == (
-        events.PlayerNotifyIllegalMove(X, Reason.NO_SUCH_CELL),
+        events.PlayerNotifyIllegalMove(X, IllegalMoveReason.NO_SUCH_CELL),
     )
 
 

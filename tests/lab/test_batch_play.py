@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from noughts import Board, O, X, find_policy, odds, reachable
 from noughts.bots.errors import BadPolicy
-from noughts.bots.policy import Weighed, Weights, weigh
+from noughts.bots.policy import CachedPolicy, Weights, weigh
 from noughts.lab import lookup
 from noughts.lab.alias_tables import fill, mix, slot_bits
 from noughts.lab.arrays import Rules
@@ -43,7 +43,7 @@ def rules(request: pytest.FixtureRequest) -> Rules:
 @cache
 def found(name: str) -> Policy:
     """Return the policy of that name, asked once for each board; random is known, and taken as it is."""
-    return find_policy(name) if name == "random" else Weighed(find_policy(name))
+    return find_policy(name) if name == "random" else CachedPolicy(find_policy(name))
 
 
 def columns(records: Records) -> list[Any]:

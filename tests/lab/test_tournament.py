@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 from noughts import O, X, errors
 from noughts.bots.ladder import random
 from noughts.bots.odds import odds
-from noughts.bots.policy import Weighed
-from noughts.bots.program import NoRoom
+from noughts.bots.policy import CachedPolicy
+from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
 from noughts.lab.errors import NoTournament
 from noughts.lab.match_runner import LENGTH, Tables, most_tables, sittings
@@ -173,7 +173,7 @@ def test_policies_meet_in_both_seats_and_their_odds_are_exact() -> None:
     """No game is played."""
     names = "random", "novice", "perfect"
     tournament = Tournament(entered(*names), 7)
-    policies = {name: Weighed(find_policy(name)) for name in names}
+    policies = {name: CachedPolicy(find_policy(name)) for name in names}
 
     assert tournament.planned == 0
     assert [(one.x, one.o) for one in tournament.meetings] == [*permutations(names, 2)]
@@ -189,7 +189,7 @@ def test_a_policy_that_fails_anywhere_fails_before_anything_is_played() -> None:
     def fragile(board: Board) -> Mapping[int, Fraction]:
         return random(board) if board.count < 8 else {board.cells.index(X): Fraction(1)}
 
-    entrants = [Entrant("fragile", "fragile", Weighed(fragile)), *entered(FIRST, "random")[:1]]
+    entrants = [Entrant("fragile", "fragile", CachedPolicy(fragile)), *entered(FIRST, "random")[:1]]
     with pytest.raises(errors.BadPolicy, match="no free cell"):
         Tournament(entrants, 1)
 
@@ -336,7 +336,7 @@ def test_a_program_that_we_cannot_start_has_not_lost(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(subprocess, "Popen", full)
     with (
-        pytest.raises(NoRoom, match=r"^no program can be started now: Too many open files$"),
+        pytest.raises(CannotStartProgram, match=r"^no program can be started now: Too many open files$"),
         Tables(sittings(tournament.to_play, 3), 1, PATIENT, lots, tournament.record) as tables,
     ):
         list(tables)

@@ -218,7 +218,7 @@ def numbered(text: bytes, field: str = "version") -> bytes:
     return line_with(**{field: "?"}).replace(b'"?"', text)
 
 
-NOTICE = events.PlayerNotifyIllegalMove(Mark.X, errors.Reason.CELL_TAKEN)
+NOTICE = events.PlayerNotifyIllegalMove(Mark.X, errors.IllegalMoveReason.CELL_TAKEN)
 
 WRONG: dict[str, tuple[object, ...]] = {
     "version": (-1, 1, False, 2**63),

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from noughts import errors
-from noughts.core.player import LONGEST_NAME
+from noughts.core.player import MAX_NAME_CHARACTERS
 from noughts.web import http, server
 from noughts.web.games import MAX_EVENTS
 from noughts.web.metrics import HELP
@@ -73,7 +73,7 @@ def limits() -> str:
         ("body", f"{MAX_BODY_BYTES:,} bytes", _refused("tooLarge")),
         ("first line and headers", f"{http.MAX_HEAD_BYTES // 1024} KiB", _refused("headersTooLarge")),
         ("query", f"{MAX_QUERY_BYTES} bytes", _refused("badRequest")),
-        ("name", f"{LONGEST_NAME} characters", _refused("nameRefused")),
+        ("name", f"{MAX_NAME_CHARACTERS} characters", _refused("nameRefused")),
         ("events of a game, for take-backs", f"{MAX_EVENTS:,}", _refused("tooLong")),
         ("time to send a request", f"{http.REQUEST_TIMEOUT_SECONDS:g} s", _refused("timeout")),
         ("idle connection", f"{http.IDLE_TIMEOUT_SECONDS:g} s", "closed"),

@@ -20,7 +20,7 @@ from noughts import (
     fold,
     reachable,
 )
-from noughts.core.errors import Reason
+from noughts.core.errors import IllegalMoveReason
 from noughts.core.player import clean_name
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ any_event: st.SearchStrategy[Event] = st.one_of(
     st.builds(events.PlayerActive, marks),
     st.builds(events.PlayerPlacedToken, st.integers(0, 2), st.integers(0, 2), marks),
     st.builds(events.GamePlacedCount, st.integers(0, 9)),
-    st.builds(events.PlayerNotifyIllegalMove, marks, st.sampled_from(Reason)),
+    st.builds(events.PlayerNotifyIllegalMove, marks, st.sampled_from(IllegalMoveReason)),
     st.builds(events.GameWon, marks),
     st.builds(events.GameLost, marks),
     st.just(events.GameDraw()),

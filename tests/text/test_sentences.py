@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from noughts import Board, Mark, O, X, parse_board, reachable
-from noughts.analysis.coach import Advice, advise, judge
+from noughts.analysis.coach import Advice, advise, judge_move
 from noughts.analysis.reasons import Kind, Reason
 from noughts.analysis.solver import Prospect, Result, prospect
 from noughts.text.sentences import say_advice, say_prospect, say_reason
@@ -212,7 +212,7 @@ def test_a_reason_reads_like_this(kind: Kind, written: str, digit: int, sentence
     """Whether X or O makes the move; then the other one is named."""
     for first in Mark:
         exchange = str.maketrans("XO", "XO" if first is X else "OX")
-        advice = judge(parse_board(written.translate(exchange), first), digit - 1)
+        advice = judge_move(parse_board(written.translate(exchange), first), digit - 1)
         said = [say_reason(reason, advice.mark) for reason in advice.reasons if reason.kind is kind]
         assert said == [sentence.translate(exchange)]
 
@@ -266,9 +266,9 @@ def test_a_win_or_a_loss_that_takes_longer_is_said_with_its_moves() -> None:
 
 def test_advice_reads_like_this() -> None:
     """For X, for O, and for O who started."""
-    fork = judge(parse_board("XOX/___/_O_"), 6)
-    block = judge(parse_board("XO_/X__/___"), 6)
-    start = judge(Board(first=O), 0)
+    fork = judge_move(parse_board("XOX/___/_O_"), 6)
+    block = judge_move(parse_board("XO_/X__/___"), 6)
+    start = judge_move(Board(first=O), 0)
 
     assert say_advice(fork) == (
         "7: loss in 2. It gives up the win: 5 is better (5, 7, 9). It lets O complete 2-5-8. "

@@ -19,18 +19,18 @@ from noughts import (
     NoughtsError,
     PlaceToken,
     TakeBack,
+    advice_to_dict,
     advise,
     decide,
     describe,
     facts,
     fold,
     parse_board,
-    plain_advice,
     prospect,
     reachable,
     say_advice,
 )
-from noughts.analysis.as_json import plain_prospect
+from noughts.analysis.as_json import prospect_to_dict
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
 from support.web.matches import Seat, seated
@@ -57,8 +57,8 @@ def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -
                 "board": str(board),
                 "turn": board.turn.value,
                 "over": board.is_over,
-                "prospect": plain_prospect(prospect(board)),
-                "moves": [plain_advice(one) | {"sentence": say_advice(one)} for one in advise(board)],
+                "prospect": prospect_to_dict(prospect(board)),
+                "moves": [advice_to_dict(one) | {"sentence": say_advice(one)} for one in advise(board)],
                 "description": describe(board),
                 "review": None,
             }

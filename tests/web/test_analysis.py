@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from noughts import Mark, describe, prospect, reachable
-from noughts.analysis.as_json import plain_prospect
+from noughts.analysis.as_json import prospect_to_dict
 from support.web.serving import Server
 
 
@@ -15,7 +15,7 @@ def test_the_analysis_depends_on_who_started(quick: Server) -> None:
         for board in islice(reachable(Mark.O), 0, None, 20):
             found = client.get(f"/analysis?board={board}&first=O").json
             assert found["turn"] == board.turn.value
-            assert found["prospect"] == plain_prospect(prospect(board))
+            assert found["prospect"] == prospect_to_dict(prospect(board))
             assert found["description"] == describe(board)
 
 

@@ -10,47 +10,47 @@ from noughts.analysis.reasons import Reason
 from noughts.analysis.solver import Prospect
 from noughts.text.sentences import say_reason
 
-Plain: TypeAlias = dict[str, Any]
+JsonDict: TypeAlias = dict[str, Any]
 
 
-def plain_prospect(prospect: Prospect) -> Plain:
+def prospect_to_dict(prospect: Prospect) -> JsonDict:
     """Return a result and a distance.
 
     >>> from noughts.core.board import Board
     >>> from noughts.analysis.solver import prospect
-    >>> plain_prospect(prospect(Board()))
+    >>> prospect_to_dict(prospect(Board()))
     {'result': 'draw', 'distance': 9}
     """
     return {"result": str(prospect.result), "distance": prospect.distance}
 
 
-def plain_advice(advice: Advice) -> Plain:
+def advice_to_dict(advice: Advice) -> JsonDict:
     """Return what is to be said of one move, with a sentence for each reason."""
     return {
         "mark": str(advice.mark),
         "cell": advice.cell,
-        **plain_prospect(advice.prospect),
+        **prospect_to_dict(advice.prospect),
         "best": advice.is_best,
         "reasons": [_reason(reason, advice) for reason in advice.reasons],
     }
 
 
-def plain_moves(moves: Iterable[Advice]) -> list[Plain]:
+def moves_to_dicts(moves: Iterable[Advice]) -> list[JsonDict]:
     """Return what is to be said of several moves."""
-    return [plain_advice(advice) for advice in moves]
+    return [advice_to_dict(advice) for advice in moves]
 
 
-def plain_review(review: Review) -> Plain:
+def review_to_dict(review: Review) -> JsonDict:
     """Return what is to be said of a game."""
     return {
-        "moves": plain_moves(review.moves),
-        "standing": plain_prospect(review.standing),
+        "moves": moves_to_dicts(review.moves),
+        "standing": prospect_to_dict(review.standing),
         "mistakes": list(review.mistakes),
         "decisive": review.decisive,
     }
 
 
-def _reason(reason: Reason, advice: Advice) -> Plain:
+def _reason(reason: Reason, advice: Advice) -> JsonDict:
     return {
         "kind": str(reason.kind),
         "cells": list(reason.cells),

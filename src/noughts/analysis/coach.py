@@ -66,10 +66,10 @@ def advise(board: Board) -> tuple[Advice, ...]:
     6 loss 4 False
     7 draw 6 True
     """
-    return tuple(judge(board, cell) for cell in ([] if board.is_over else board.free_cells))
+    return tuple(judge_move(board, cell) for cell in ([] if board.is_over else board.free_cells))
 
 
-def judge(board: Board, cell: Cell) -> Advice:
+def judge_move(board: Board, cell: Cell) -> Advice:
     """Return what is to be said of one move."""
     found = reasons(board, cell)
     cell = index(cell)
@@ -85,6 +85,6 @@ def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:
     """
     board, judged = Board(first=first), []
     for cell in each_move(moves):
-        judged.append(judge(board, cell))
+        judged.append(judge_move(board, cell))
         board = board.place(cell)
     return Review(tuple(judged), prospect(board))

@@ -7,11 +7,11 @@ from fractions import Fraction
 from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
 from noughts.bots.odds import Odds, odds
-from noughts.bots.policy import Policy, Weighed, weigh
+from noughts.bots.policy import CachedPolicy, Policy, weigh
 from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.value import Value
 
-_RANDOM, _PERFECT = Weighed(random), Weighed(perfect)
+_RANDOM, _PERFECT = CachedPolicy(random), CachedPolicy(perfect)
 
 
 class Worst(Value):
@@ -45,7 +45,7 @@ def certify(policy: Policy, mark: Mark) -> Certificate:
     0
     """
     check_mark(mark)
-    policy = Weighed(policy)
+    policy = CachedPolicy(policy)
     seen = _Summaries(policy, mark).of(Board())
     return Certificate(
         mark,

@@ -44,7 +44,7 @@ NEVER = Fraction(0)
 _SHARES = (NEVER, *(Fraction(1, count) for count in range(1, 10)))
 
 
-class Attention(Value):
+class Oversights(Value):
     """How often each thing is overlooked by somebody who plays by rules."""
 
     win: Fraction = NEVER
@@ -60,28 +60,28 @@ class Attention(Value):
 
 
 LADDER = {
-    "novice": Attention(
+    "novice": Oversights(
         win=Fraction(1, 4),
         block=Fraction(1, 2),
         fork=Fraction(9, 10),
         defence=Fraction(9, 10),
         centre=Fraction(1, 2),
     ),
-    "casual": Attention(
+    "casual": Oversights(
         win=Fraction(1, 10),
         block=Fraction(1, 4),
         fork=Fraction(1, 2),
         defence=Fraction(3, 4),
         centre=Fraction(1, 4),
     ),
-    "club": Attention(
+    "club": Oversights(
         win=Fraction(1, 50),
         block=Fraction(1, 10),
         fork=Fraction(1, 4),
         defence=Fraction(1, 3),
         centre=Fraction(1, 10),
     ),
-    "expert": Attention(
+    "expert": Oversights(
         block=Fraction(1, 100),
         fork=Fraction(1, 20),
         defence=Fraction(1, 20),
@@ -92,18 +92,18 @@ LADDER = {
 
 
 @cache
-def person(attention: Attention) -> Policy:
+def fallible(oversights: Oversights) -> Policy:
     """Return somebody who wins, blocks, forks, stops forks and takes the centre, as far as she sees it.
 
     Otherwise she takes a corner or makes a threat, and an edge without a threat only for want of those.
     What was overlooked may still be hit upon for another reason, or when nothing else is left.
     """
     return _by_rules(
-        (_win, attention.win),
-        (_block, attention.block),
-        (forks, attention.fork),
-        (fork_blocks, attention.defence),
-        (_centre, attention.centre),
+        (_win, oversights.win),
+        (_block, oversights.block),
+        (forks, oversights.fork),
+        (fork_blocks, oversights.defence),
+        (_centre, oversights.centre),
         (_sensible, NEVER),
         (_reasoned, NEVER),
         (_edge, NEVER),
@@ -219,9 +219,9 @@ def make_policy(name: str, parameters: Mapping[str, str]) -> Policy:
     if name not in LADDER:
         check_parameters(name, parameters, ())
         return _WITHOUT_PARAMETERS[name]
-    attention = LADDER[name]
-    check_parameters(name, parameters, attention.__match_args__)
-    return person(attention.replace(**{key: read_chance(text) for key, text in parameters.items()}))
+    oversights = LADDER[name]
+    check_parameters(name, parameters, oversights.__match_args__)
+    return fallible(oversights.replace(**{key: read_chance(text) for key, text in parameters.items()}))
 
 
 def read_chance(text: str) -> Fraction:

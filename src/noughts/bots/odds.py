@@ -41,8 +41,8 @@ def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
     >>> odds(perfect, random).o
     Fraction(0, 1)
     """
-    reckoner = Reckoner(x, o)
-    return reckoner.odds(board or Board())
+    calculator = OddsCalculator(x, o)
+    return calculator.odds(board or Board())
 
 
 def percent(chance: Fraction) -> str:
@@ -60,7 +60,7 @@ def percent(chance: Fraction) -> str:
     return f"{thousandths / 10:.1f} %"
 
 
-class Reckoner:
+class OddsCalculator:
     """The odds of two policies from any position; each position is reckoned once."""
 
     def __init__(self, x: Policy, o: Policy) -> None:

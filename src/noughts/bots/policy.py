@@ -38,7 +38,7 @@ def weigh(policy: Policy, board: Board) -> Weights:
     >>> weigh(random, Board().place(4).place(0).place(8)).total
     6
     """
-    if isinstance(policy, Weighing):
+    if isinstance(policy, ExactPolicy):
         return policy.weights(board)
     cells, chances = _asked(policy, board)
     if not cells:
@@ -53,7 +53,7 @@ def weigh(policy: Policy, board: Board) -> Weights:
     return Weights(tuple(cells), tuple(shares), total)
 
 
-class Weighing:
+class ExactPolicy:
     """A policy that knows its chances as whole numbers, and need not be asked for fractions."""
 
     def weights(self, board: Board) -> Weights:
@@ -61,7 +61,7 @@ class Weighing:
         raise NotImplementedError
 
 
-class Weighed(Weighing):
+class CachedPolicy(ExactPolicy):
     """A policy that is asked, and checked, once for each board: it must stay the same meanwhile."""
 
     def __init__(self, policy: Policy) -> None:

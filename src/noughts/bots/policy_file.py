@@ -15,21 +15,21 @@ from pathlib import Path
 
 from noughts.analysis.solver import sides
 from noughts.bots.errors import BadPolicy, NotAPolicy
-from noughts.bots.policy import RESIGNS, Policy, Weighing, Weights, weigh
+from noughts.bots.policy import RESIGNS, ExactPolicy, Policy, Weights, weigh
 from noughts.core.board import Board, Cell, reachable
 from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
-from noughts.files import Form, Written, replace_file
+from noughts.files import JsonFormat, JsonObject, replace_file
 
 SCHEMA = 1
-MOST_WEIGHT = 10**15
+MAX_WEIGHT = 10**15
 """Every language that reads JSON knows whole numbers of that size exactly."""
 
 _CELLS = {format_cell(cell): cell for cell in range(9)}
-_FORM = Form("policy", SCHEMA, ("weights",), NotAPolicy)
+_FORMAT = JsonFormat("policy", SCHEMA, ("weights",), NotAPolicy)
 
 
-class SavedPolicy(Weighing):
+class SavedPolicy(ExactPolicy):
     """A policy that looks up what it does."""
 
     def __init__(self, known: dict[tuple[int, int], Weights]) -> None:
@@ -57,7 +57,7 @@ def save_policy(policy: Policy, path: Path | str) -> None:
 
 def load_policy(path: Path | str) -> Policy:
     """Read a policy from its file; whatever is not exactly a policy is refused."""
-    return _FORM.load(path, _policy)
+    return _FORMAT.load(path, _policy)
 
 
 @cache
@@ -69,15 +69,15 @@ def _asked_about() -> dict[str, Board]:
 def _line(board: Board, weights: Weights) -> str:
     common = gcd(*weights.shares)
     shares = sorted(zip(weights.cells, weights.shares, strict=True))
-    if any(share > MOST_WEIGHT * common for _, share in shares):
+    if any(share > MAX_WEIGHT * common for _, share in shares):
         raise BadPolicy(
-            f"the chances in '{board}' are too fine for a file, which has weights up to {MOST_WEIGHT:,}"
+            f"the chances in '{board}' are too fine for a file, which has weights up to {MAX_WEIGHT:,}"
         )
     written = ",".join([f'"{format_cell(cell)}":{share // common}' for cell, share in shares])
     return f'"{board}":{{{written}}}'
 
 
-def _policy(written: Written) -> SavedPolicy:
+def _policy(written: JsonObject) -> SavedPolicy:
     table, boards = written.get("weights"), _asked_about()
     if not isinstance(table, dict):
         raise NotAPolicy('it has no weights, such as {"___/___/___": {"1": 2, "5": 1}, …}')
@@ -104,9 +104,9 @@ def _weights(board: Board, written: object) -> Weights:
         cell = _CELLS.get(name)
         if cell is None or cell not in board.free_cells:
             raise NotAPolicy(f"'{board}' has {quoted(name)} where a free cell belongs, from 1 to 9")
-        if type(weight) is not int or not 0 <= weight <= MOST_WEIGHT:
+        if type(weight) is not int or not 0 <= weight <= MAX_WEIGHT:
             raise NotAPolicy(
-                f"'{board}' has {quoted(weight)} where a number from 0 to {MOST_WEIGHT:,} belongs"
+                f"'{board}' has {quoted(weight)} where a number from 0 to {MAX_WEIGHT:,} belongs"
             )
         if weight:
             shares[cell] = weight

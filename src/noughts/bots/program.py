@@ -27,18 +27,18 @@ Wait: TypeAlias = Callable[[Iterable[int], float], Iterable[int]]
 """From descriptors and seconds to those that can be read; fewer than all, or none, if time is up."""
 
 PROTOCOL = 1
-PATIENCE = 5.0
+ANSWER_TIMEOUT_SECONDS = 5.0
 """Seconds for an answer, unless the user says otherwise."""
-PARTING = 1.0
+EXIT_TIMEOUT_SECONDS = 1.0
 """Seconds for a program to end by itself, once it was told to."""
-A_MOMENT = 0.01
-_OUR_FAILURES = EAGAIN, EMFILE, ENFILE, ENOMEM
-_A_DAY = 86_400  # some systems cannot wait for much longer than that
-LONGEST_LINE = 1000
+POLL_INTERVAL_SECONDS = 0.01
+_SYSTEM_LIMITS = EAGAIN, EMFILE, ENFILE, ENOMEM
+_MAX_POLL_SECONDS = 86_400  # some systems cannot wait for much longer than that
+MAX_LINE_BYTES = 1000
 """In bytes."""
 
 
-class NoRoom(NoughtsError):
+class CannotStartProgram(NoughtsError):
     """The system can't start another program now: nobody has lost by that."""
 
     exit_code = 1
@@ -49,13 +49,13 @@ def poll(sources: Iterable[int], seconds: float) -> list[int]:
     polling = select.poll()
     for source in sources:
         polling.register(source, select.POLLIN)
-    return [source for source, _ in polling.poll(1000 * min(max(0.0, seconds), _A_DAY))]
+    return [source for source, _ in polling.poll(1000 * min(max(0.0, seconds), _MAX_POLL_SECONDS))]
 
 
 class Program:
     """A program that plays. It is started when it is made; leave its `with` block and it has ended."""
 
-    def __init__(self, command: str, patience: float = PATIENCE, wait: Wait = poll) -> None:
+    def __init__(self, command: str, patience: float = ANSWER_TIMEOUT_SECONDS, wait: Wait = poll) -> None:
         self._command = command
         self._patience = patience
         self._wait = wait
@@ -118,8 +118,8 @@ class Program:
             child = self._child = _Child(words)
         except (OSError, ValueError) as error:  # a character that no command has is a ValueError
             why = error.strerror if isinstance(error, OSError) else "no command is called so"
-            if isinstance(error, OSError) and error.errno in _OUR_FAILURES:
-                raise NoRoom(f"no program can be started now: {why}") from error
+            if isinstance(error, OSError) and error.errno in _SYSTEM_LIMITS:
+                raise CannotStartProgram(f"no program can be started now: {why}") from error
             raise Forfeit(f"{quoted(words[0])} cannot be started: {why}") from None
         answer = self._ask(child, f"noughts {PROTOCOL}")
         word, _, name = answer.partition(" ")
@@ -197,9 +197,9 @@ class _Child:
     def hear(self, wait: Wait, patience: float) -> str:
         """Return the next line, or tell in what trouble the program is."""
         deadline = time.monotonic() + patience
-        while b"\n" not in self._heard[: LONGEST_LINE + 1]:
-            if len(self._heard) > LONGEST_LINE:
-                raise _Trouble(f"said more than {LONGEST_LINE} bytes in a line")
+        while b"\n" not in self._heard[: MAX_LINE_BYTES + 1]:
+            if len(self._heard) > MAX_LINE_BYTES:
+                raise _Trouble(f"said more than {MAX_LINE_BYTES} bytes in a line")
             if self._out.fileno() not in self._open:
                 raise _Trouble(self._last_words(wait))
             left = deadline - time.monotonic()
@@ -224,7 +224,7 @@ class _Child:
         with suppress(_Trouble):
             self.say(word, wait)
         self._in.close()
-        deadline = time.monotonic() + PARTING
+        deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
         while self._out.fileno() in self._open and (left := deadline - time.monotonic()) > 0:
             self._read(wait(self._open, left))
             self._heard = b""
@@ -248,14 +248,14 @@ class _Child:
             elif source == self._out.fileno():
                 self._heard += more
             else:
-                self._complaints = (self._complaints + more)[-LONGEST_LINE:]
+                self._complaints = (self._complaints + more)[-MAX_LINE_BYTES:]
 
     def _last_words(self, wait: Wait) -> str:
         """Tell how the process ended, and what it complained of last."""
-        deadline = time.monotonic() + PARTING
+        deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
         how = self._ending()
         while (self._errors.fileno() in self._open or not how) and time.monotonic() < deadline:
-            self._read(wait(self._open, A_MOMENT))
+            self._read(wait(self._open, POLL_INTERVAL_SECONDS))
             how = self._ending()
         lines = _text(self._complaints).strip().splitlines()
         complained = f", complaining: {lines[-1][:200]!r}" if lines else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noughts.analysis.coach import Advice, advise, judge
+from noughts.analysis.coach import Advice, advise, judge_move
 from noughts.core.board import Board
 from noughts.core.game import Game
 from noughts.core.notation import format_cell, parse_cell
@@ -22,13 +22,13 @@ def explain(game: Game, asked: str, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
     say = _short if short else say_advice
     if asked:
-        return say(judge(game.board, parse_cell(asked)))
+        return say(judge_move(game.board, parse_cell(asked)))
     if not game.moves:
         return "No token yet." if short else "There is no token yet; why 5 tells what one on 5 would do."
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)
-    return f"{board.turn} on {say(judge(board, game.moves[-1]))}"
+    return f"{board.turn} on {say(judge_move(board, game.moves[-1]))}"
 
 
 def _short(advice: Advice) -> str:

@@ -12,7 +12,7 @@ from noughts.cli.opponents import Sitter
 from noughts.cli.recorder import Notebook
 from noughts.cli.screen import Screen
 from noughts.core.board import Cell, Mark
-from noughts.core.errors import CommandRefused, IllegalMove, Reason, UnreadableCell, printable
+from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, UnreadableCell, printable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import (
     Command,
@@ -206,7 +206,7 @@ class Table:
             raise
 
     def _log_no_such_cell(self, mark: Mark) -> None:
-        self._screen.log([PlayerNotifyIllegalMove(mark, Reason.NO_SUCH_CELL)])
+        self._screen.log([PlayerNotifyIllegalMove(mark, IllegalMoveReason.NO_SUCH_CELL)])
 
     def _told_where_to_go_on(self, error: StoreError) -> StoreError:
         bookmark = self._notebook.bookmark_of_what_was_seen

@@ -19,7 +19,7 @@ from noughts.bots.registry import BOT, PROGRAM, parse_player
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.game import Game
-from noughts.core.player import LONGEST_NAME, Player, name_key
+from noughts.core.player import MAX_NAME_CHARACTERS, Player, name_key
 from noughts.files import FileUnavailable
 
 
@@ -169,9 +169,9 @@ class Seating:
         return MenaceSeat(name, machine, self._rng, file if self._saves else None)
 
     def _program(self, command: str) -> Sitter:
-        from noughts.bots.program import PATIENCE, Program  # noqa: PLC0415 - the same
+        from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, Program  # noqa: PLC0415 - the same
 
-        patience = PATIENCE if self._patience is None else self._patience
+        patience = ANSWER_TIMEOUT_SECONDS if self._patience is None else self._patience
         self._programs.append(Program(command, patience, self._wait))
         return ProgramSeat(self._programs[-1])
 
@@ -212,6 +212,6 @@ _CUT = "…"
 
 def _clipped(name: str, after: str = "") -> str:
     """Return as much of a name as a seat has room for."""
-    room = LONGEST_NAME - len(after)
+    room = MAX_NAME_CHARACTERS - len(after)
     cut = name[: room - 1].rstrip(JOINERS) + _CUT  # a joiner at the end would join nothing
     return f"{name if len(name) <= room else cut}{after}"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from noughts.core import events as language
 from noughts.core.board import Mark
 from noughts.core.errors import (
+    IllegalMoveReason,
     ImpossibleHistory,
     InvalidArgument,
     MalformedRecord,
-    Reason,
     RecordError,
     UnknownEvent,
     quoted,
@@ -37,7 +37,7 @@ def encode(event: Event) -> dict[str, object]:
     if event.__class__ not in _CLASSES:
         raise InvalidArgument(f"{quoted(event)} is not an event")
     fields = {
-        name: value.value if isinstance(value, Mark | Reason) else value
+        name: value.value if isinstance(value, Mark | IllegalMoveReason) else value
         for name, value in vars(event).items()
     }
     return {"schema": SCHEMA, "event": event.kind(), **fields}
@@ -121,8 +121,10 @@ def _read_mark(value: object) -> Mark | None:
     return Mark(value) if isinstance(value, str) and value in ("X", "O") else None
 
 
-def _read_reason(value: object) -> Reason | None:
-    return next((reason for reason in Reason if isinstance(value, str) and reason.value == value), None)
+def _read_reason(value: object) -> IllegalMoveReason | None:
+    return next(
+        (reason for reason in IllegalMoveReason if isinstance(value, str) and reason.value == value), None
+    )
 
 
 def can_be_recorded(name: object) -> bool:
@@ -158,7 +160,7 @@ _FIELDS: dict[str, tuple[Callable[[object], object], str]] = {
     "count": (_read_count, "0 to 9"),
     "completed": (_read_true, "true"),
     "name": (_read_name, "text in whole characters without NUL"),
-    "reason": (_read_reason, "one of " + ", ".join(reason.value for reason in Reason)),
+    "reason": (_read_reason, "one of " + ", ".join(reason.value for reason in IllegalMoveReason)),
 }
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import ClassVar
 
 
-class Reason(Enum):
+class IllegalMoveReason(Enum):
     """Why a token may not be placed, in the order in which it is looked for."""
 
     GAME_OVER = "gameOver"
@@ -31,31 +31,31 @@ class NoughtsError(Exception):
 class IllegalMove(NoughtsError):
     """A token may not be placed there now."""
 
-    reason: ClassVar[Reason]
+    reason: ClassVar[IllegalMoveReason]
 
 
 class GameOver(IllegalMove):
     """The game has ended, so no token may be placed."""
 
-    reason = Reason.GAME_OVER
+    reason = IllegalMoveReason.GAME_OVER
 
 
 class NoSuchCell(IllegalMove):
     """The board has nine cells, and this is none of them."""
 
-    reason = Reason.NO_SUCH_CELL
+    reason = IllegalMoveReason.NO_SUCH_CELL
 
 
 class NotYourTurn(IllegalMove):
     """The other mark is to move."""
 
-    reason = Reason.NOT_YOUR_TURN
+    reason = IllegalMoveReason.NOT_YOUR_TURN
 
 
 class CellTaken(IllegalMove):
     """The cell holds a mark already."""
 
-    reason = Reason.CELL_TAKEN
+    reason = IllegalMoveReason.CELL_TAKEN
 
 
 class CommandRefused(NoughtsError):

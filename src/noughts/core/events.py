@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from noughts.core.board import Mark
-from noughts.core.errors import InvalidArgument, Reason, printable, quoted
+from noughts.core.errors import IllegalMoveReason, InvalidArgument, printable, quoted
 from noughts.core.value import Value
 
 
-class _Told(Value):
+class EventBase(Value):
     """What all events share: the name that the documents give them."""
 
     @classmethod
@@ -36,23 +36,23 @@ class _Told(Value):
         return f"{self.kind()}({','.join(told)})"
 
 
-class GameCreated(_Told):
+class GameCreated(EventBase):
     """A new game starts, and `first` will move first."""
 
     first: Mark = Mark.X
 
 
-class GameReady(_Told):
+class GameReady(EventBase):
     """Both seats are taken."""
 
 
-class PlayerActive(_Told):
+class PlayerActive(EventBase):
     """It is this mark's turn."""
 
     mark: Mark
 
 
-class PlayerPlacedToken(_Told):
+class PlayerPlacedToken(EventBase):
     """A mark was placed; rows and columns count 0 to 2 from the top left."""
 
     row: int
@@ -60,55 +60,55 @@ class PlayerPlacedToken(_Told):
     mark: Mark
 
 
-class GamePlacedCount(_Told):
+class GamePlacedCount(EventBase):
     """So many tokens lie on the board now."""
 
     count: int
 
 
-class PlayerNotifyIllegalMove(_Told):
+class PlayerNotifyIllegalMove(EventBase):
     """A token was refused: a word to that player alone, and no part of the game's record."""
 
     mark: Mark
-    reason: Reason
+    reason: IllegalMoveReason
 
 
-class GameWon(_Told):
+class GameWon(EventBase):
     """This mark has won."""
 
     mark: Mark
 
 
-class GameLost(_Told):
+class GameLost(EventBase):
     """This mark has lost."""
 
     mark: Mark
 
 
-class GameDraw(_Told):
+class GameDraw(EventBase):
     """Nine tokens lie and nobody has a line."""
 
 
-class GameCompleted(_Told):
+class GameCompleted(EventBase):
     """No further moves are allowed."""
 
     completed: bool = True
 
 
-class PlayerJoined(_Told):
+class PlayerJoined(EventBase):
     """A name takes a seat."""
 
     mark: Mark
     name: str
 
 
-class PlayerResigned(_Told):
+class PlayerResigned(EventBase):
     """This mark gives the game up."""
 
     mark: Mark
 
 
-class PlayerTookBack(_Told):
+class PlayerTookBack(EventBase):
     """This mark's last token, and the answer to it if there was one, are taken back."""
 
     mark: Mark

@@ -12,12 +12,12 @@ from noughts.core.errors import (
     AlreadyCreated,
     AlreadyOver,
     IllegalMove,
+    IllegalMoveReason,
     ImpossibleHistory,
     InvalidArgument,
     NotCreated,
     NothingToTakeBack,
     NoughtsError,
-    Reason,
     SeatTaken,
     printable,
     quoted,
@@ -220,7 +220,7 @@ def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
     """Mark a free cell, look for a winner, look for a full board, pass the turn: in this order."""
     check_mark(mark)
     if game.is_over:
-        return (PlayerNotifyIllegalMove(mark, Reason.GAME_OVER),)
+        return (PlayerNotifyIllegalMove(mark, IllegalMoveReason.GAME_OVER),)
     try:
         board = game.board.place(cell, mark)
     except IllegalMove as refusal:

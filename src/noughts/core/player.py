@@ -10,9 +10,9 @@ from noughts.core.board import Mark, check_mark
 from noughts.core.errors import JOINERS, InvalidName, printable, quoted
 from noughts.core.value import Value
 
-LONGEST_NAME = 32
+MAX_NAME_CHARACTERS = 32
 
-_LONGEST_UNCOMPOSED = 4 * LONGEST_NAME  # no character is composed of more than four
+_MAX_UNCOMPOSED_CHARACTERS = 4 * MAX_NAME_CHARACTERS  # no character is composed of more than four
 
 _ZWJ = "\u200d"
 _EMOJI_STYLE = "\ufe0f"  # variation selector 16: asks for the colourful form of the symbol before it
@@ -83,14 +83,14 @@ def clean_name(name: str) -> str:
     """
     if not isinstance(name, str):
         raise InvalidName(f"a name is text, not {quoted(name)}")
-    if len(name) > _LONGEST_UNCOMPOSED:  # composed it would be too long still, so spare the work
+    if len(name) > _MAX_UNCOMPOSED_CHARACTERS:  # composed it would be too long still, so spare the work
         raise InvalidName(_too_long(len(name)))
     if not (name.isascii() and name.isprintable()):  # most names need no table of all characters
         name = _composed(name)
     clean = name.strip()
     if not clean:
-        raise InvalidName(f"a name has 1 to {LONGEST_NAME} characters, and this one is empty")
-    if len(clean) > LONGEST_NAME:
+        raise InvalidName(f"a name has 1 to {MAX_NAME_CHARACTERS} characters, and this one is empty")
+    if len(clean) > MAX_NAME_CHARACTERS:
         raise InvalidName(_too_long(len(clean)))
     return clean
 
@@ -189,4 +189,4 @@ def _named(sign: str, place: int) -> str:
 
 
 def _too_long(length: int) -> str:
-    return f"a name has 1 to {LONGEST_NAME} characters, and this one has {length}"
+    return f"a name has 1 to {MAX_NAME_CHARACTERS} characters, and this one has {length}"

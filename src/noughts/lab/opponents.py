@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.bots.policy import Policy, Weighed, weigh
+from noughts.bots.policy import CachedPolicy, Policy, weigh
 from noughts.bots.registry import SAVED, find_policy, policy_names
 from noughts.core.board import Board, O, X
 from noughts.core.errors import quoted
@@ -14,7 +14,7 @@ MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
 """What a learner can ask for, and the marks that it may then have."""
 
 
-class Named(Weighed):
+class Named(CachedPolicy):
     """A policy with a name, which is thought about once for each board.
 
     Copied or sent to another process, it is found by its name again: what a policy is made of can often

@@ -12,7 +12,7 @@ from itertools import count, permutations
 from unicodedata import combining, east_asian_width
 
 from noughts.bots.odds import odds
-from noughts.bots.policy import Policy, Weighed
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.program import Program, poll
 from noughts.bots.registry import BOT, PROGRAM, parse_player
 from noughts.core.board import Board, Mark
@@ -32,7 +32,7 @@ class Entrant(Value):
     """What it is called in the tables; no two have the same."""
     asked: str
     """What was typed."""
-    policy: Weighed | None
+    policy: CachedPolicy | None
     """None if it is a program."""
 
     @property
@@ -88,7 +88,7 @@ def enter(
     for place, bot in enumerate(written):
         if bot in written[:place]:
             raise NoTournament(f"{quoted(bot)} is named twice: a bot does not meet itself")
-    policies = [Weighed(asked_policy(text)) if kind == BOT else None for kind, text in asked]
+    policies = [CachedPolicy(asked_policy(text)) if kind == BOT else None for kind, text in asked]
     names: list[str] = []
     for (_, text), policy in zip(asked, policies, strict=True):
         names.append(_told_apart(text if policy else _own_name(text, patience), names))
@@ -236,7 +236,7 @@ def _counted(x: str, o: str, counts: dict[Mark | None, int]) -> Meeting:
     return Meeting(x, o, games, (x_wins, draws, o_wins), is_exact=False)
 
 
-def _ask_everything(policy: Weighed) -> None:
+def _ask_everything(policy: CachedPolicy) -> None:
     """Ask a policy about every position it can come to, once: it fails now or not at all.
 
     It remembers what it said, and so it is not asked by several tables at once.

@@ -49,8 +49,8 @@ def say_reason(reason: Reason, mark: Mark) -> str:
     """Say one thing that a move of that mark does.
 
     >>> from noughts.core.notation import parse_board
-    >>> from noughts.analysis.coach import judge
-    >>> advice = judge(parse_board("X__/_O_/__X"), 2)
+    >>> from noughts.analysis.coach import judge_move
+    >>> advice = judge_move(parse_board("X__/_O_/__X"), 2)
     >>> for reason in advice.reasons:
     ...     print(say_reason(reason, advice.mark))
     It gives up the draw: X wins after 3, 7, 4, 8; 2, 4, 6 or 8 is better.
@@ -71,8 +71,8 @@ def say_advice(advice: Advice) -> str:
     """Say all that is to be said of a move, in one line.
 
     >>> from noughts.core.board import Board
-    >>> from noughts.analysis.coach import judge
-    >>> say_advice(judge(Board(), 4))
+    >>> from noughts.analysis.coach import judge_move
+    >>> say_advice(judge_move(Board(), 4))
     '5: draw. It takes the centre, on 4 open lines.'
     """
     said = [f"{format_cell(advice.cell)}: {say_prospect(advice.prospect)}."]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-from noughts.analysis.as_json import plain_advice, plain_prospect, plain_review
+from noughts.analysis.as_json import advice_to_dict, prospect_to_dict, review_to_dict
 from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.solver import prospect
 from noughts.bots.ladder import perfect
@@ -42,7 +42,7 @@ def _position(board: Board) -> dict[str, Any]:
         "board": str(board),
         "turn": str(board.turn),
         "over": board.is_over,
-        "prospect": plain_prospect(prospect(board)),
+        "prospect": prospect_to_dict(prospect(board)),
         "moves": [_advice(advice) for advice in advise(board)],
         "description": describe(board),
         "review": None,
@@ -50,11 +50,11 @@ def _position(board: Board) -> dict[str, Any]:
 
 
 def _review(found: Review) -> dict[str, Any]:
-    return plain_review(found) | {"moves": [_advice(advice) for advice in found.moves]}
+    return review_to_dict(found) | {"moves": [_advice(advice) for advice in found.moves]}
 
 
 def _advice(advice: Advice) -> dict[str, Any]:
-    return plain_advice(advice) | {"sentence": say_advice(advice)}
+    return advice_to_dict(advice) | {"sentence": say_advice(advice)}
 
 
 _OTHERWISE = "A policy of this server's own."

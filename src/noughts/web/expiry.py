@@ -12,7 +12,7 @@ from contextlib import suppress
 import msgspec
 
 from noughts.core.errors import NoughtsError
-from noughts.service import SHORT_ID
+from noughts.service import SHORT_ID_LENGTH
 from noughts.store.base import PAGE_SIZE, EventStore
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
@@ -96,7 +96,7 @@ class Expiry:
             _warn_damaged(game)
             return
         self.expired += 1
-        log.info("expired", extra=details(game=game[:SHORT_ID]))
+        log.info("expired", extra=details(game=game[:SHORT_ID_LENGTH]))
         if live := self._games.known(game):
             self._games.forget(live)
 
@@ -145,4 +145,4 @@ def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], st
 
 
 def _warn_damaged(game: str) -> None:
-    warn("expiry", "damaged, and left alone", game=game[:SHORT_ID])
+    warn("expiry", "damaged, and left alone", game=game[:SHORT_ID_LENGTH])

@@ -17,7 +17,7 @@ import msgspec
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event, PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, TakeBack
-from noughts.service import SHORT_ID, Answer, judge
+from noughts.service import SHORT_ID_LENGTH, Answer, judge
 from noughts.store.appends import Append, append_of
 from noughts.store.documents import Document, Write
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
@@ -138,7 +138,7 @@ class Games:
         if game not in self.damaged:
             self.damaged.add(game)
             words = str(error)[:MAX_PROBLEM_LENGTH]
-            log.error("damaged game", extra=details(game=game[:SHORT_ID], problem=words))
+            log.error("damaged game", extra=details(game=game[:SHORT_ID_LENGTH], problem=words))
 
     def _loaded(self, game: str) -> None:
         self._loading.pop(game, None)

@@ -14,8 +14,8 @@ from noughts.core.board import Mark
 from noughts.core.errors import AlreadyOver, InvalidName, quoted
 from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, decide, fold
-from noughts.core.player import LONGEST_NAME, check_names_differ, clean_name, name_key
-from noughts.service import SHORT_ID
+from noughts.core.player import MAX_NAME_CHARACTERS, check_names_differ, clean_name, name_key
+from noughts.service import SHORT_ID_LENGTH
 from noughts.store.errors import StaleVersion
 from noughts.web import schemas
 from noughts.web.bots import Roster
@@ -218,7 +218,7 @@ class Handlers:
     async def _bot_name(self, policy: str) -> str:
         """Return a bot's name in the record, if the bot exists."""
         name = f"{BOT}{policy}"
-        if len(name) > LONGEST_NAME or clean_name(name) != name:
+        if len(name) > MAX_NAME_CHARACTERS or clean_name(name) != name:
             raise UnknownPolicy(f"a bot's policy is written shorter than {quoted(policy)}")
         await self._games.world.thinking.run(lambda: self._roster.bot(policy))
         return name
@@ -271,7 +271,7 @@ def _derived_id(text: str) -> str:
 
 def _log(event: str, live: LiveGame, **more: str) -> None:
     """Log an event of a game with a part of its id: the whole id would allow watching."""
-    log.info(event, extra=details(game=live.id[:SHORT_ID], **more))
+    log.info(event, extra=details(game=live.id[:SHORT_ID_LENGTH], **more))
 
 
 def _first_events(first: Mark, names: dict[MarkName, str], *, are_entered: bool) -> list[Event]:

@@ -21,7 +21,7 @@ class Box(Value):
     """The position on its label, of a game that X started."""
     cells: tuple[Cell, ...]
     """The moves that look different on the label; there is a kind of bead for each."""
-    evenness: tuple[Symmetry, ...]
+    self_symmetries: tuple[Symmetry, ...]
     """The ways to turn and mirror the label that leave it as it is."""
 
     @property
@@ -30,7 +30,7 @@ class Box(Value):
         return self.board.count // 2
 
 
-class Place(Value):
+class BoxView(Value):
     """Where a position is found on the shelf, and what the beads mean in it."""
 
     box: int
@@ -42,54 +42,54 @@ class Place(Value):
     @property
     def kinds(self) -> dict[Cell, int]:
         """The kind of bead of each free cell."""
-        label, turn = shelf()[self.box], self.turn
+        label, turn = boxes()[self.box], self.turn
         return {
             turn[alike]: kind
             for kind, cell in enumerate(label.cells)
-            for alike in _alike(cell, label.evenness)
+            for alike in _alike(cell, label.self_symmetries)
         }
 
 
-def shelf() -> tuple[Box, ...]:
+def boxes() -> tuple[Box, ...]:
     """Return all boxes: those of a machine that starts, and then those of one that answers.
 
-    >>> sum(box.board.count % 2 == 0 for box in shelf())
+    >>> sum(box.board.count % 2 == 0 for box in boxes())
     304
     """
     return _stocked()[0]
 
 
-def find_box(board: Board) -> Place:
+def find_box(board: Board) -> BoxView:
     """Return the place of a position that is not over and has two free cells at least."""
     return _stocked()[1][sides(board)]
 
 
 @cache
-def _stocked() -> tuple[tuple[Box, ...], dict[tuple[int, int], Place]]:
+def _stocked() -> tuple[tuple[Box, ...], dict[tuple[int, int], BoxView]]:
     """Return the boxes, and the places of all positions by the cells of the mover and of the other."""
-    boxes: list[Box] = []
-    places: dict[tuple[int, int], Place] = {}
+    made: list[Box] = []
+    places: dict[tuple[int, int], BoxView] = {}
     open_boards = [board for board in reachable() if not board.is_over and board.count < 8]
     for board in sorted(open_boards, key=lambda board: board.count % 2):
         if sides(board) not in places:
             label = board.canonical
             images = {turn: label.image(turn) for turn in SYMMETRIES}
-            evenness = tuple(turn for turn, image in images.items() if image is label)
-            boxes.append(Box(label, _distinct(label, evenness), evenness))
+            self_symmetries = tuple(turn for turn, image in images.items() if image is label)
+            made.append(Box(label, _distinct(label, self_symmetries), self_symmetries))
             for turn, image in images.items():
                 if (at := sides(image)) not in places:
-                    cells = tuple(turn[cell] for cell in boxes[-1].cells)
-                    places[at] = Place(len(boxes) - 1, cells, turn)
-    return tuple(boxes), places
+                    cells = tuple(turn[cell] for cell in made[-1].cells)
+                    places[at] = BoxView(len(made) - 1, cells, turn)
+    return tuple(made), places
 
 
-def _distinct(label: Board, evenness: tuple[Symmetry, ...]) -> tuple[Cell, ...]:
+def _distinct(label: Board, self_symmetries: tuple[Symmetry, ...]) -> tuple[Cell, ...]:
     """Return the first of all free cells that come to the same."""
-    if len(evenness) == 1:
+    if len(self_symmetries) == 1:
         return label.free_cells
-    return tuple(sorted({min(_alike(cell, evenness)) for cell in label.free_cells}))
+    return tuple(sorted({min(_alike(cell, self_symmetries)) for cell in label.free_cells}))
 
 
-def _alike(cell: Cell, evenness: tuple[Symmetry, ...]) -> set[Cell]:
+def _alike(cell: Cell, self_symmetries: tuple[Symmetry, ...]) -> set[Cell]:
     """Return the cells that come to the same as this one, the label being as even as it is."""
-    return {turn[cell] for turn in evenness}
+    return {turn[cell] for turn in self_symmetries}

@@ -15,14 +15,14 @@ from operator import index
 
 from noughts.analysis.solver import Result
 from noughts.bots.errors import UnknownPolicy
-from noughts.bots.menace.boxes import find_box, shelf
-from noughts.bots.policy import Weighing, Weights, check_parameters
+from noughts.bots.menace.boxes import boxes, find_box
+from noughts.bots.policy import ExactPolicy, Weights, check_parameters
 from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.errors import NotOver, quoted
 from noughts.core.notation import each_move
 from noughts.core.value import Value
 
-MOST_BEADS = 10**9
+MAX_BEADS = 10**9
 """In a box, of one kind: a bigger matchbox is none."""
 
 RESIGN, REFILL, KEEP = "resign", "refill", "keep"
@@ -57,10 +57,10 @@ class BeadRules(Value):
         except TypeError:
             raise UnknownPolicy("beads are counted in whole numbers") from None
         self.__dict__.update(beads=beads, **changes)  # a list of beads is as good as a tuple
-        if len(self.beads) != 4 or not all(1 <= count <= MOST_BEADS for count in self.beads):
+        if len(self.beads) != 4 or not all(1 <= count <= MAX_BEADS for count in self.beads):
             raise UnknownPolicy("the beads at first are four numbers from 1 on, such as 4-3-2-1")
-        if not all(abs(change) <= MOST_BEADS for change in (self.win, self.draw, self.loss)):
-            raise UnknownPolicy(f"a game changes {MOST_BEADS:,} beads at most")
+        if not all(abs(change) <= MAX_BEADS for change in (self.win, self.draw, self.loss)):
+            raise UnknownPolicy(f"a game changes {MAX_BEADS:,} beads at most")
         if not _is_one_of(self.blame, ALL, LAST):
             raise UnknownPolicy(f"the blame is on all moves or on the last, not {quoted(self.blame)}")
         if not _is_one_of(self.empty, RESIGN, REFILL, KEEP):
@@ -73,7 +73,7 @@ class BeadRules(Value):
         return {Result.WIN: self.win, Result.DRAW: self.draw, Result.LOSS: self.loss}[result]
 
 
-class Menace(Weighing):
+class Menace(ExactPolicy):
     """The machine: its rules, its beads, and how many games it has learned from.
 
     >>> machine = Menace()
@@ -86,7 +86,7 @@ class Menace(Weighing):
 
     def __init__(self, rules: BeadRules | None = None) -> None:
         self.rules = rules or BeadRules()
-        self.boxes = [self._filled(number) for number in range(len(shelf()))]
+        self.boxes = [self._filled(number) for number in range(len(boxes()))]
         """The beads in each box of the shelf, by kind."""
         self.results = dict.fromkeys(Result, 0)
         """The games that it has learned from, by their end."""
@@ -150,7 +150,7 @@ class Menace(Weighing):
         for box, kind in blamed:
             beads = self.boxes[box]
             before = beads[kind]
-            beads[kind] = min(max(before + change, 0), MOST_BEADS)
+            beads[kind] = min(max(before + change, 0), MAX_BEADS)
             if change < 0 and not any(beads):
                 if self.rules.empty == REFILL:
                     beads[:] = self._filled(box)
@@ -158,7 +158,7 @@ class Menace(Weighing):
                     beads[kind] = min(before, 1)
 
     def _filled(self, number: int) -> list[int]:
-        box = shelf()[number]
+        box = boxes()[number]
         return [self.rules.beads[box.stage]] * len(box.cells)
 
 

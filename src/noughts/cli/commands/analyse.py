@@ -66,10 +66,10 @@ def _saved(options: Namespace, unreadable: UnreadableBoard) -> Game:
 def _tell_position(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> None:
     moves = advise(board)
     if as_json:
-        from noughts.analysis.as_json import plain_moves, plain_prospect  # noqa: PLC0415 - the same
+        from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict  # noqa: PLC0415 - the same
 
         found = {"board": str(board), "first": str(board.first), "turn": str(board.turn)}
-        _write_json({**found, **plain_prospect(prospect(board)), "moves": plain_moves(moves)}, out)
+        _write_json({**found, **prospect_to_dict(prospect(board)), "moves": moves_to_dicts(moves)}, out)
         return
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
@@ -85,7 +85,7 @@ def _tell_position(board: Board, out: TextIO, *, as_json: bool, colour: bool) ->
 def _tell_game(game: Game, out: TextIO, *, as_json: bool) -> None:
     found = review(game.moves, game.board.first)
     if as_json:
-        from noughts.analysis.as_json import plain_review  # noqa: PLC0415 - the same
+        from noughts.analysis.as_json import review_to_dict  # noqa: PLC0415 - the same
 
         ended = {
             "first": str(game.board.first),
@@ -93,7 +93,7 @@ def _tell_game(game: Game, out: TextIO, *, as_json: bool) -> None:
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
         }
-        _write_json({**ended, **plain_review(found)}, out)
+        _write_json({**ended, **review_to_dict(found)}, out)
         return
     out.writelines(
         f"{number}. {advice.mark} {_judgement(advice)}\n" for number, advice in enumerate(found.moves, 1)

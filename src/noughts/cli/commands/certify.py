@@ -9,7 +9,7 @@ from noughts.analysis.solver import Result
 from noughts.bots.certificate import Certificate, certify
 from noughts.bots.ladder import LADDER
 from noughts.bots.odds import Odds, percent
-from noughts.bots.policy import Policy, Weighed
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import BUILT_IN, find_policy
 from noughts.cli.commands.odds import fraction
 from noughts.cli.machines import asked_policy
@@ -44,7 +44,7 @@ def certify_bots(options: Namespace, out: TextIO) -> None:
 
 
 def _section(name: str, policy: Policy) -> str:
-    weighed = Weighed(policy)
+    weighed = CachedPolicy(policy)
     x, o = (certify(weighed, mark) for mark in Mark)
     rows = [
         ("games won / drawn / lost", *(_games(seat) for seat in (x, o))),

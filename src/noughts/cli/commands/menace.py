@@ -14,7 +14,7 @@ from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import RESIGN, Menace, menace_policy
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import Odds, odds, percent
-from noughts.bots.policy import Policy, Weighed
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import read_parameters
 from noughts.cli.commands.curve import draw_curve
 from noughts.cli.commands.odds import fraction
@@ -48,7 +48,7 @@ def look_after_machine(
     file = Path(options.file) if options.file is not None else kept_file()
     if options.task == "train":
         new = None if options.new is None else _new_machine(options.new)
-        against = Weighed(asked_policy(options.against))
+        against = CachedPolicy(asked_policy(options.against))
         with taught(file):
             curve = _train(new or kept_machine(file), against, options, file, out, errors)
         if plot:

@@ -11,7 +11,7 @@ from typing import TextIO
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.ladder import random
 from noughts.bots.odds import Odds, odds, percent
-from noughts.bots.policy import Weighed
+from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, policy_names
 from noughts.cli.commands.show import read_board
 from noughts.cli.machines import asked_policy
@@ -54,10 +54,10 @@ def tell_odds(options: Namespace, out: TextIO) -> None:
         _write_pair(found[0], out)
 
 
-def _bot(name: str, *, leaves_out: bool) -> Weighed | None:
+def _bot(name: str, *, leaves_out: bool) -> CachedPolicy | None:
     """Return a bot; one of another package that cannot play does not keep the others from the table."""
     try:
-        bot = Weighed(asked_policy(name))
+        bot = CachedPolicy(asked_policy(name))
         if name not in BUILT_IN:
             odds(bot, random)
             odds(random, bot)

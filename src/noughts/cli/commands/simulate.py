@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Protocol, TextIO
 
 from noughts.bots.odds import Odds, odds
-from noughts.bots.policy import Policy, Weighed
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.lab.batch_play import NOTHING, Tally
@@ -76,7 +76,7 @@ def tell_simulation(
 ) -> None:
     """Play as many games as were asked for, and tell what came of it; after Ctrl-C, of what there is."""
     x, o = asked_policy(options.x), asked_policy(options.o)
-    exact = odds(Weighed(x), Weighed(o))
+    exact = odds(CachedPolicy(x), CachedPolicy(o))
     simulation = Simulation(x, o, options.games, options.seed)
     began, tally, failure = monotonic(), NOTHING, None
     try:

@@ -15,7 +15,7 @@ import numpy as np
 
 from noughts.bots.odds import percent
 from noughts.bots.policy import Policy
-from noughts.bots.program import PATIENCE, NoRoom
+from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, CannotStartProgram
 from noughts.core.errors import NotInstalled, printable, quoted
 from noughts.core.value import Value
 from noughts.lab.match_runner import Tables, sittings
@@ -69,7 +69,7 @@ def tell_tournament(
     The table is told before anything is drawn: what goes wrong with a picture takes nothing away from it.
     """
     draw = None if options.plot is None else _drawing(options.plot)
-    patience = PATIENCE if options.patience is None else options.patience
+    patience = ANSWER_TIMEOUT_SECONDS if options.patience is None else options.patience
     tournament = _begun(enter(options.bots, asked_policy, patience), options.games, bar)
     seed = options.seed
     if seed is None:  # where no game is played, the same command tells the same
@@ -77,7 +77,7 @@ def tell_tournament(
     try:
         if tournament.planned:
             _play(tournament, seed, options.jobs or _cores(), patience, bar)
-    except (KeyboardInterrupt, NoRoom):
+    except (KeyboardInterrupt, CannotStartProgram):
         _tell(report(tournament, seed), options, out)
         raise
     told = report(tournament, seed)
