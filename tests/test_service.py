@@ -382,7 +382,7 @@ def test_records_that_make_no_game_are_reported(store: MemoryStore) -> None:
     """They read back as recorded, but are against the rules."""
     store.append(GAME, [GamePlacedCount(5)], expected=0, key="key", at=NOW)
 
-    with pytest.raises(CorruptStore, match="the records of game game make no game"):
+    with pytest.raises(CorruptStore, match="the records of game game don't make a game"):
         service_of(store).look(GAME)
 
 

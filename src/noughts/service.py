@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, RecordError, quoted
+from noughts.core.errors import InvalidArgument, NotCreated, NoughtsError, quoted
 from noughts.core.events import Event, PlayerPlacedToken, PlayerTookBack, facts
 from noughts.core.game import Command, CreateGame, Game, PlaceToken, TakeBack, decide, fold
 from noughts.core.value import Value
-from noughts.store.base import Append, EventStore, GameFilter, Record, append_of
+from noughts.store.base import Append, EventStore, GameFilter, append_of
 from noughts.store.errors import CorruptStore, KeyReused, NoSuchGame, StaleVersion
+from noughts.store.records import fold_records
 
 
 class KeyedEvents(Protocol):
@@ -87,7 +88,7 @@ class Service:
         while True:
             records = self._store.read(game)
             reached = _version(records)
-            answer, new = judge(game, records, _folded(records), command, version=version, key=key)
+            answer, new = judge(game, records, fold_records(records), command, version=version, key=key)
             if not new:
                 return answer
             if version is None:
@@ -122,7 +123,7 @@ class Service:
     def look(self, game: str) -> Answer:
         """Return a game as it is now, with all its events."""
         records = self._store.read(game)
-        now = _folded(records)
+        now = fold_records(records)
         if now is None:
             raise NoSuchGame(f"there is no game {quoted(game)}")
         events = tuple(event for record in records for event in record.events)
@@ -178,13 +179,6 @@ def judge(
 
 def _version(history: Sequence[KeyedEvents]) -> int:
     return history[-1].next_version if history else 0
-
-
-def _folded(records: Sequence[Record]) -> Game | None:
-    try:
-        return fold(event for record in records for event in record.events)
-    except RecordError as error:
-        raise CorruptStore(f"the records of game {records[0].game} make no game: {error}") from error
 
 
 def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
