@@ -1,6 +1,6 @@
-"""Files that hold one thing each, as JSON: read whole and with care, and replaced as a whole.
+"""Atomic writes, bounded reads, and JSON files that say what they contain.
 
-Whatever happens, such a file holds the thing of before or of after.
+After a crash, a file has its old content or its new content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Thing = TypeVar("Thing")
 JsonObject: TypeAlias = dict[str, Any]
 
 MAX_FILE_BYTES = 1_000_000
-"""In bytes: what is kept here takes less than half of it."""
+"""More than twice what any of these files needs."""
 
 
 class FileUnavailable(NoughtsError):
@@ -31,16 +31,16 @@ class FileUnavailable(NoughtsError):
 
 
 class JsonFormat(Value):
-    """How a file says what it holds: `{"menace": 1, …}` is a menace of schema 1, with its parts."""
+    """How a file says what it is: `{"menace": 1, …}` is a menace of schema 1, with its parts."""
 
     thing: str
     schema: int
     parts: tuple[str, ...]
     refusal: type[NoughtsError]
-    """What is raised if it is not exactly that."""
+    """Raised for any other content."""
 
     def load(self, path: Path | str, read: Callable[[JsonObject], Thing]) -> Thing:
-        """Return what is read from a file; whatever goes wrong with it is told in one sentence."""
+        """Read a file and convert it; raise `refusal` if that fails."""
         path = _path(path)
         try:
             _check_plain(path)
@@ -51,7 +51,7 @@ class JsonFormat(Value):
         try:
             return read(self._checked(text))
         except NoughtsError as error:
-            raise self.refusal(f"{path} holds no {self.thing}: {error}") from error
+            raise self.refusal(f"{path} is not a {self.thing}: {error}") from error
 
     def _checked(self, text: bytes) -> JsonObject:
         if len(text) > MAX_FILE_BYTES:
@@ -59,50 +59,50 @@ class JsonFormat(Value):
         try:
             written = read_json(text.decode())
         except UnicodeDecodeError:
-            raise self.refusal("it is no text") from None
+            raise self.refusal("it is not text") from None
         schema = written.get(self.thing) if isinstance(written, dict) else None
         if not isinstance(written, dict) or type(schema) is not int or schema != self.schema:
             raise self.refusal(f"it does not say that it is a {self.thing} of schema {self.schema}")
         if {*written} - {self.thing, *self.parts}:
-            raise self.refusal(f"it has parts that no {self.thing} has")
+            raise self.refusal("it has unknown parts")
         return written
 
 
 def replace_file(path: Path | str, text: str, *, in_new_folder: bool = False) -> None:
-    """Write a whole file; on return it is on the disk. A folder that is missing may be made for it."""
+    """Write a file and sync it to the disk; create a missing folder only if asked to."""
     path = _path(path)
     try:
-        path = path.resolve()  # what a link points to is replaced, and not the link
+        path = path.resolve()  # replace the target of a link, not the link
         _check_plain(path)
         if in_new_folder:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif not path.parent.exists():
-            raise FileNotFoundError(ENOENT, f"there is no folder {path.parent}")
+            raise FileNotFoundError(ENOENT, f"the folder {path.parent} is missing")
         put_in_place(path, text.encode())
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself, until 3.13
         raise FileUnavailable(f"{path} cannot be written: {_why(error)}") from error
 
 
 def write_output(file: str, content: bytes) -> None:
-    """Write where a user said: a plain file is replaced as a whole, a pipe or a device is written to."""
+    """Replace a regular file atomically; write directly to a pipe or a device."""
     path = Path(file)
     try:
-        if file.endswith(os.sep):  # which a Path drops
+        if file.endswith(os.sep):  # Path drops it
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         if _is_plain_or_missing(path):
             put_in_place(path.resolve(), content)
         else:
             path.write_bytes(content)
-    except BrokenPipeError:  # the reader has gone, and needs no message
+    except BrokenPipeError:  # the reader has gone: no message
         raise
     except OSError as error:
         raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
 
 
 def put_in_place(path: Path, content: bytes, *, new: Path | None = None) -> None:
-    """Replace a file: after a crash it is the old one or the new one. Its mode and owner stay.
+    """Replace a file atomically; keep its mode and owner.
 
-    `new` is where it is written first. Only one process at a time may write to a place that is given.
+    `new` is the temporary file; only one process at a time may use a given one.
     """
     new = new or path.with_name(f".noughts-{os.urandom(8).hex()}")
     try:
@@ -121,7 +121,7 @@ def put_in_place(path: Path, content: bytes, *, new: Path | None = None) -> None
 
 
 def copy_owner(model: Path, path: Path) -> None:
-    """Give a file the mode of another one and, as far as we may, its owner and its group."""
+    """Copy the mode of a file and, if permitted, its owner and group."""
     found = model.stat()
     for owner, group in ((-1, found.st_gid), (found.st_uid, -1)):
         with suppress(PermissionError):
@@ -142,19 +142,19 @@ def _path(path: Path | str) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise InvalidArgument(f"a file is named by a path, not by {quoted(path)}") from None
+        raise InvalidArgument(f"a path is text or a Path, not {quoted(path)}") from None
 
 
 def _check_plain(path: Path) -> None:
-    """Refuse a pipe or a device: reading it may never end, and replacing it is not meant."""
+    """Refuse a pipe or a device: reading it may never end, and it must not be replaced."""
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise OSError(EINVAL, "it is no file")
+        raise OSError(EINVAL, "it is not a regular file")
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, OSError):
         return str(error.strerror)
-    return "no file is called so" if isinstance(error, ValueError) else "it is a link to itself"
+    return "it is not a valid file name" if isinstance(error, ValueError) else "it is a link to itself"
 
 
 def _is_plain_or_missing(path: Path) -> bool:

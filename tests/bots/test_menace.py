@@ -15,10 +15,11 @@ from noughts.analysis.solver import Result
 from noughts.bots.certificate import certify
 from noughts.bots.ladder import random
 from noughts.bots.menace.boxes import boxes, find_box
-from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace
+from noughts.bots.menace.machine import MAX_BEADS, BeadRules, Menace, menace_policy
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
+from noughts.bots.registry import find_policy
 from support.played import DRAW, O_WINS, X_WINS
 from support.reference.symmetry import box_of, free, move_of, signs_of
 
@@ -496,7 +497,7 @@ def test_the_results_are_counted_by_their_end() -> None:
 )
 def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> None:
     """Every box needs a bead of each kind at first, and so many fit."""
-    with pytest.raises(errors.UnknownPolicy, match=r"four numbers from 1 on, such as 4-3-2-1$"):
+    with pytest.raises(errors.UnknownPolicy, match=r"four numbers of at least 1, such as 4-3-2-1$"):
         BeadRules(beads=beads)
 
 
@@ -504,7 +505,7 @@ def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> N
 @pytest.mark.parametrize("number", [MAX_BEADS + 1, -MAX_BEADS - 1])
 def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
     """The limit itself is no fault."""
-    with pytest.raises(errors.UnknownPolicy, match=r"1,000,000,000 beads at most"):
+    with pytest.raises(errors.UnknownPolicy, match=r"at most 1,000,000,000 beads"):
         BeadRules(**{name: number})
     at_most = MAX_BEADS if number > 0 else -MAX_BEADS
     assert getattr(BeadRules(**{name: at_most}), name) == at_most
@@ -513,8 +514,8 @@ def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> N
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("blame", "the blame is on all moves or on the last, not 'first'"),
-        ("empty", "an empty box is told to resign, refill or keep, not 'first'"),
+        ("blame", "blame is all or last, not 'first'"),
+        ("empty", "empty is resign, refill or keep, not 'first'"),
     ],
 )
 def test_an_unknown_word_is_refused(name: str, sentence: str) -> None:
@@ -625,3 +626,50 @@ def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
 def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
     """As any other policy."""
     assert Menace()(parse_board("XXX/OO_/___")) == {}
+
+
+# By name
+
+
+def test_a_machine_is_found_by_its_name() -> None:
+    """A new one each time, with Michie's rules where no parameter says otherwise."""
+    found, other = menace_policy(), menace_policy()
+    found.learn(parse_moves(X_WINS), X)
+
+    assert (other.rules, other.boxes, other.results) == (MICHIE, Menace().boxes, Menace().results)
+    assert find_policy("menace")(Board()) == Menace()(Board())
+    assert menace_policy(beads="8-4-2-1").rules == BeadRules(beads=(8, 4, 2, 1))
+    assert menace_policy(win="0", draw="-0", loss="-100").rules == BeadRules(win=0, draw=0, loss=-100)
+    assert menace_policy(blame="last").rules == BeadRules(blame="last")
+    everything = find_policy("menace:beads=1-1-1-1,win=5,draw=2,loss=-3,blame=last,empty=keep")
+    assert isinstance(everything, Menace)
+    assert everything.rules == BeadRules((1, 1, 1, 1), 5, 2, -3, "last", "keep")
+
+
+BAD_PARAMETERS = {
+    "the rules of a menace are whole numbers, such as beads=4-3-2-1, win=3, draw=1, loss=-1": {
+        "beads": ["-4-3-2-1", "4--3-2-1", "4.3.2.1", "a-b-c-d", "-", "1-" * 100],
+        "win": ["", "three", "3.0", "1e3", " 3", "+3", "1_000", "0x10", "\N{ARABIC-INDIC DIGIT THREE}"],
+        "draw": ["1/2", "nan"],
+        "loss": ["--1", "1-", "9" * 5000],
+    },
+    "the beads at first are four numbers of at least 1, such as 4-3-2-1": {
+        "beads": ["", "4", "4-3-2", "4-3-2-1-0", "4-3-2-0", "9999999999-1-1-1"],
+    },
+    "a game changes at most 1,000,000,000 beads": {"loss": ["-" + "9" * 39], "win": ["1000000001"]},
+    "blame is all or last, not ''": {"blame": [""]},
+    "blame is all or last, not 'Last'": {"blame": ["Last"]},
+    "empty is resign, refill or keep, not ''": {"empty": [""]},
+    "empty is resign, refill or keep, not 'burn'": {"empty": ["burn"]},
+    "menace has no 'luck': it has beads, win, draw, loss, blame and empty": {"luck": ["1"]},
+}
+
+
+@pytest.mark.parametrize("sentence", BAD_PARAMETERS)
+def test_a_bad_parameter_is_refused(sentence: str) -> None:
+    """With what is right."""
+    for name, texts in BAD_PARAMETERS[sentence].items():
+        for text in texts:
+            with pytest.raises(errors.UnknownPolicy) as refusal:
+                menace_policy(**{name: text})
+            assert str(refusal.value) == sentence

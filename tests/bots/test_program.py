@@ -182,7 +182,7 @@ def test_a_program_needs_a_command(line: str, watch: Watch) -> None:
 )
 def test_a_command_that_cannot_be_read_is_refused(line: str, why: str, watch: Watch) -> None:
     """With what is wrong with it."""
-    assert refused(line) == f"{quoted(line)} is no command: {why}"
+    assert refused(line) == f"{quoted(line)} is not a command: {why}"
     assert watch.started == []
 
 
@@ -232,8 +232,8 @@ def test_a_program_that_we_have_no_room_for_has_not_lost(
 
 def test_a_null_character_is_no_part_of_a_command() -> None:
     """In the program's name, or in what it is told."""
-    assert refused("bo\0t") == "'bo\\x00t' cannot be started: no command is called so"
-    assert refused("echo \0") == "'echo' cannot be started: no command is called so"
+    assert refused("bo\0t") == "'bo\\x00t' cannot be started: it is not a valid name"
+    assert refused("echo \0") == "'echo' cannot be started: it is not a valid name"
 
 
 @pytest.mark.usefixtures("watch")
@@ -309,7 +309,7 @@ def test_a_name_that_is_none_is_refused(said: bytes, watch: Watch) -> None:
     line = watch.watched(command(f"hear(); os.write(1, {said!r} + b'\\n'); wait()"))
     first = said.split(b"\n")[0].decode("utf-8", "replace")
 
-    assert refused(line) == f"{quoted(line)} said {quoted(first)}, where 'name' and a name belong"
+    assert refused(line) == f"{quoted(line)} said {quoted(first)} instead of 'name' and a name"
     check_reaped(watch.started)
 
 
@@ -317,7 +317,7 @@ def test_endless_lines_are_refused_with_the_first(watch: Watch) -> None:
     """Here from a program that was never meant to play."""
     line = watch.watched("yes")
 
-    assert refused(line) == f"{quoted(line)} said 'y', where 'name' and a name belong"
+    assert refused(line) == f"{quoted(line)} said 'y' instead of 'name' and a name"
     check_reaped(watch.started)
 
 
@@ -391,7 +391,7 @@ def test_a_move_that_is_too_long_has_lost(kind: str, watch: Watch) -> None:
 def test_a_move_to_no_cell_has_lost(said: str, watch: Watch) -> None:
     """They are 1 to 9."""
     with Program(watch.watched(command(plays(f"say({said!r}); wait()"))), PATIENT) as program:
-        why = f"said {said!r}, and there is no such cell: they are 1 to 9"
+        why = f"said {said!r}, but cells are 1 to 9"
         assert forfeited(program) == f"hostile {why}"
         check_reaped(watch.started)
 
@@ -428,7 +428,7 @@ def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
 def test_an_answer_that_is_no_move_has_lost(said: str, watch: Watch) -> None:
     """With what was said, and what should have been."""
     with Program(watch.watched(command(plays(f"say({said!r}); wait()"))), PATIENT) as program:
-        why = f"said {quoted(said)}, where 'move 1' to 'move 9' or 'resign' belongs"
+        why = f"said {quoted(said)} instead of 'move 1' to 'move 9' or 'resign'"
         assert forfeited(program) == f"hostile {why}"
         check_reaped(watch.started)
 
@@ -470,7 +470,7 @@ def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
     with Program(watch.watched(command(greets("wait()"))), PATIENT) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
             tell_much(program)
-        assert str(forfeit.value) == "hostile does not read what it is told"
+        assert str(forfeit.value) == "hostile does not read its input"
         check_reaped(watch.started)
 
 
@@ -525,7 +525,7 @@ def test_endless_lines_after_a_name_have_lost(watch: Watch) -> None:
     with Program(line, PATIENT) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
             play_game(program, program)
-        assert checked(forfeit.value).startswith(("hostile said 'y', where", "hostile spoke without"))
+        assert checked(forfeit.value).startswith(("hostile said 'y' instead of", "hostile spoke without"))
         check_reaped(watch.started)
 
 

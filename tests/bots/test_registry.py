@@ -372,7 +372,7 @@ def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offe
     offer("noughts_greedy", GOOD, greedy="stubborn")
     policy = find_policy("greedy:cell=9")
 
-    with pytest.raises(errors.BadPolicy, match="no free cell"):
+    with pytest.raises(errors.BadPolicy, match="not a free cell"):
         weigh(policy, Board())
 
 

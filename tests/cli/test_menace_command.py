@@ -466,7 +466,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(command: str, tmp_path: Pat
     ran = noughts(*COMMANDS[command], typed="resign\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == f"noughts: {kept(tmp_path)} holds no menace: it is no text\n"
+    assert ran.stderr == f"noughts: {kept(tmp_path)} is not a menace: it is not text\n"
     assert kept(tmp_path).read_bytes() == b'{"menace": 1, "rules": \xff'
     assert [path.name for path in kept(tmp_path).parent.iterdir()] == ["menace.json"]
 
@@ -523,12 +523,12 @@ NAMES = ", ".join(policy_names())
             "club has no 'luck': it has win, block, fork, defence and centre",
         ),
         ("train --new bogus", "'bogus' is not a parameter: write NAME=VALUE,NAME=VALUE"),
-        ("train --new empty=burn", "an empty box is told to resign, refill or keep, not 'burn'"),
+        ("train --new empty=burn", "empty is resign, refill or keep, not 'burn'"),
         (
             "train --new win=x",
-            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1",
+            "the rules of a menace are whole numbers, such as beads=4-3-2-1, win=3, draw=1, loss=-1",
         ),
-        ("train --new beads=1-2", "the beads at first are four numbers from 1 on, such as 4-3-2-1"),
+        ("train --new beads=1-2", "the beads at first are four numbers of at least 1, such as 4-3-2-1"),
         (
             "train --new file=x",
             "menace has no 'file': it has beads, win, draw, loss, blame and empty",

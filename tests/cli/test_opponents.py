@@ -220,14 +220,14 @@ def test_a_bot_that_does_not_exist_is_not_watched(seat: str) -> None:
 BAD_PROGRAMS = {
     "program:": "program: needs a command, such as program:./mybot",
     "program:  ": "program: needs a command, such as program:./mybot",
-    "program:'": '"\'" is no command: No closing quotation',
+    "program:'": '"\'" is not a command: No closing quotation',
     "program:nonesuch": "'nonesuch' cannot be started: No such file or directory",
     "program:/": "'/' cannot be started: Permission denied",
     "program:sh -c 'exit 3'": "\"sh -c 'exit 3'\" ended with exit code 3",
-    "program:yes": "'yes' said 'y', where 'name' and a name belong",
-    "program:echo name": "'echo name' said 'name', where 'name' and a name belong",
+    "program:yes": "'yes' said 'y' instead of 'name' and a name",
+    "program:echo name": "'echo name' said 'name' instead of 'name' and a name",
     "program:printf 'name \\033[2J\\n'": (
-        "\"printf 'name \\\\033[2J\\\\n'\" said 'name \\x1b[2J', where 'name' and a name belong"
+        "\"printf 'name \\\\033[2J\\\\n'\" said 'name \\x1b[2J' instead of 'name' and a name"
     ),
 }
 
@@ -276,11 +276,11 @@ IN_THE_MIDDLE = {
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
     "speaks garbage": (
         "os.write(1, b'\\x1b[2J\\xff\\n'); wait()",
-        "said '\\x1b[2J\N{REPLACEMENT CHARACTER}', where 'move 1' to 'move 9' or 'resign' belongs",
+        "said '\\x1b[2J\N{REPLACEMENT CHARACTER}' instead of 'move 1' to 'move 9' or 'resign'",
     ),
     "moves where there is no cell": (
         "say('move 10'); wait()",
-        "said 'move 10', and there is no such cell: they are 1 to 9",
+        "said 'move 10', but cells are 1 to 9",
     ),
     "moves onto a token": (
         "say('move 5'); wait()",

@@ -89,7 +89,7 @@ def test_the_help_says_how_a_file_is_named(command: str) -> None:
             "a policy in a file is asked for as saved:file=PATH, not as 'saved:files=q'",
         ),
         ("saved-q", f"there is no policy 'saved-q': there are {', '.join(policy_names())}"),
-        ("saved:file=bad.json", "bad.json holds no policy: 'hello' is not JSON"),
+        ("saved:file=bad.json", "bad.json is not a policy: 'hello' is not JSON"),
     ],
 )
 def test_what_is_no_policy_is_refused(folder: Path, name: str, sentence: str) -> None:

@@ -185,7 +185,7 @@ def test_whoever_resigns_has_lost_and_the_record_ends_there() -> None:
 
 def test_a_policy_that_gives_no_chances_is_refused_before_a_game_is_played() -> None:
     """With the sentence that says what is wrong with it."""
-    with pytest.raises(BadPolicy, match="no free cell"):
+    with pytest.raises(BadPolicy, match="not a free cell"):
         Rules().play(10, lambda _board: {9: Fraction(1)}, found("random"))
 
 

@@ -130,7 +130,7 @@ def test_programs_are_called_what_they_call_themselves() -> None:
         (["bot:club", "club"], "'club' is named twice: a bot does not meet itself"),
         (["program:./x", "program:./x"], "'program:./x' is named twice: a bot does not meet itself"),
         (["random", "program:"], "program: needs a command, such as program:./mybot"),
-        (["random", "program:'"], '"\'" is no command: No closing quotation'),
+        (["random", "program:'"], '"\'" is not a command: No closing quotation'),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file or directory"),
         (["random", "program:false"], "'false' ended with exit code 1"),
         (
@@ -190,7 +190,7 @@ def test_a_policy_that_fails_anywhere_fails_before_anything_is_played() -> None:
         return random(board) if board.count < 8 else {board.cells.index(X): Fraction(1)}
 
     entrants = [Entrant("fragile", "fragile", CachedPolicy(fragile)), *entered(FIRST, "random")[:1]]
-    with pytest.raises(errors.BadPolicy, match="no free cell"):
+    with pytest.raises(errors.BadPolicy, match="not a free cell"):
         Tournament(entrants, 1)
 
 
@@ -311,7 +311,7 @@ def test_to_resign_is_to_lose() -> None:
     ("code", "reason"),
     [
         (plays("sys.exit(7)"), "hostile ended with exit code 7"),
-        (plays("say('move 10')"), "hostile said 'move 10', and there is no such cell: they are 1 to 9"),
+        (plays("say('move 10')"), "hostile said 'move 10', but cells are 1 to 9"),
         (greets("hear(); say('hello'); hear()"), "hostile spoke without being asked: 'hello\\n'"),
     ],
     ids=["ends", "moves badly", "speaks unasked"],
@@ -324,7 +324,7 @@ def test_to_misbehave_is_to_lose_and_the_reason_is_kept(code: str, reason: str) 
     (lost,) = tournament.forfeits
     assert (lost.name, lost.games) == ("program:hostile", 6)
     # what is said unasked may come before the next question or after it, where an answer belongs
-    assert lost.first in (reason, "hostile said 'hello', where 'move 1' to 'move 9' or 'resign' belongs")
+    assert lost.first in (reason, "hostile said 'hello' instead of 'move 1' to 'move 9' or 'resign'")
 
 
 def test_a_program_that_we_cannot_start_has_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:

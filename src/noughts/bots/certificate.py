@@ -1,4 +1,4 @@
-"""What is certain about a bot, whoever it plays: found by looking at every line there is."""
+"""What is certain about a bot against any opponent, found by searching every game."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ class Worst(Value):
 
     result: Result
     line: tuple[Cell, ...]
-    """The moves of a game that ends so: of all those, the one in which its own moves are likeliest."""
+    """The moves of a game with that result: the one in which the bot's own moves are likeliest."""
     chance: Fraction
-    """How likely they are, if the opponent plays her part of that game."""
+    """The chance of the bot's moves, if the opponent plays that game."""
 
 
 class Certificate(Value):
-    """How a bot fares in a seat; X starts."""
+    """The strength of a bot in one seat; X starts."""
 
     mark: Mark
     worst: Worst
     games: dict[Result, int]
-    """How many different games it can come to, over every opponent, by their end."""
+    """The number of different games over all opponents, by result."""
     least: Fraction
-    """What it scores on average against the opponent that is worst for it (a win is 1, a draw 1/2)."""
+    """The average score against its worst opponent (a win is 1, a draw 1/2)."""
     against_random: Odds
     against_perfect: Odds
 
 
 def certify(policy: Policy, mark: Mark) -> Certificate:
-    """Look at all games that a bot can come to in a seat.
+    """Search all games of a bot in one seat.
 
     >>> from noughts.bots.ladder import perfect
     >>> certify(perfect, Mark.O).games[Result.LOSS]
@@ -47,26 +47,18 @@ def certify(policy: Policy, mark: Mark) -> Certificate:
     check_mark(mark)
     policy = CachedPolicy(policy)
     seen = _Summaries(policy, mark).of(Board())
-    return Certificate(
-        mark,
-        seen.worst,
-        seen.games,
-        seen.least,
-        _odds(policy, mark, _RANDOM),
-        _odds(policy, mark, _PERFECT),
-    )
+    against = (_odds(policy, mark, other) for other in (_RANDOM, _PERFECT))
+    return Certificate(mark, seen.worst, seen.games, seen.least, *against)
 
 
 class _Summary(Value):
-    """What all games from a position on have in common."""
-
     worst: Worst
     games: dict[Result, int]
     least: Fraction
 
 
 class _Summaries:
-    """The summaries of the positions that a bot can come to; each is made once."""
+    """The summaries of positions; each is computed once."""
 
     def __init__(self, policy: Policy, mark: Mark) -> None:
         self._policy = policy
@@ -75,15 +67,15 @@ class _Summaries:
 
     def of(self, board: Board) -> _Summary:
         if board not in self._known:
-            self._known[board] = self._made(board)
+            self._known[board] = self._summary(board)
         return self._known[board]
 
-    def _made(self, board: Board) -> _Summary:
+    def _summary(self, board: Board) -> _Summary:
         if board.is_over:
             return _end(board.winner, self._mark)
         if board.turn is not self._mark:
             after = {cell: self.of(board.place(cell)) for cell in board.free_cells}
-            certain = dict.fromkeys(after, Fraction(1))  # she can, if she wants to
+            certain = dict.fromkeys(after, Fraction(1))  # the opponent may play any of them
             least = min(summary.least for summary in after.values())
             return _Summary(_worst(after, certain), _added(after), least)
         weights = weigh(self._policy, board)
@@ -105,7 +97,7 @@ def _end(winner: Mark | None, mark: Mark) -> _Summary:
 
 
 def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
-    """Return the worst that the moves lead to; of equals, the likeliest, the shortest, the first."""
+    """Return the worst result after any move; of equals, the likeliest, the shortest, the first."""
     likely = {cell: chances[cell] * summary.worst.chance for cell, summary in after.items()}
 
     def order(cell: Cell) -> tuple[int, Fraction, int, Cell]:

@@ -1,4 +1,4 @@
-"""What is wrong with a bot, a program or a saved file of one."""
+"""Errors of bots, programs and their files."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ class PolicyError(NoughtsError):
 
 
 class UnknownPolicy(PolicyError):
-    """No bot has that name, or it takes no such parameter."""
+    """No bot has that name or that parameter."""
 
 
 class BadPolicy(PolicyError):
-    """What a bot gives is no chance for each free cell, or it gives nothing."""
+    """A bot that fails, or does not return a chance for each free cell."""
 
 
 class Forfeit(NoughtsError):
-    """A program crashed, kept silent, spoke garbage or moved illegally, and so lost."""
+    """A program did anything other than make a legal move, and so lost."""
 
 
 class NotAMachine(NoughtsError):
-    """A file that cannot be read as a MENACE; it was left untouched."""
+    """A file that is not a MENACE; it was not changed."""
 
 
 class NotAPolicy(NoughtsError):
-    """A file that cannot be read as a policy."""
+    """A file that is not a policy."""

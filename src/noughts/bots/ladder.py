@@ -1,8 +1,7 @@
-"""Bots that go down a list of rules and take the first that says something, unless they overlook it.
+"""Bots without memory: `random`, `perfect`, Newell and Simon's, and a ladder from novice to expert.
 
-The classic list is that of Newell and Simon's program (Human Problem Solving, 1972). The ladder from
-novice to expert goes down a list too, as people do: each rule has a chance of being overlooked, and
-then the next ones decide. Every move has a reason, but for an edge where no cell has one.
+Newell and Simon's program (Human Problem Solving, 1972) applies the first of its rules that fits. The
+bots on the ladder do the same, but overlook each rule with a chance of its own.
 """
 
 from __future__ import annotations
@@ -36,27 +35,26 @@ from noughts.core.errors import quoted
 from noughts.core.value import Value
 
 Rule: TypeAlias = Callable[[int, int], int]
-"""From the cells of the side to move and of the other to those it may take; none if it is silent."""
+"""From the cells of the side to move and of the other to those it may take; none if it does not apply."""
 
 NEVER = Fraction(0)
 
-# What each of so many cells gets.
+# By number of cells.
 _SHARES = (NEVER, *(Fraction(1, count) for count in range(1, 10)))
 
 
 class Oversights(Value):
-    """How often each thing is overlooked by somebody who plays by rules."""
+    """The chances that a player overlooks things."""
 
     win: Fraction = NEVER
-    """A line that can be completed."""
+    """Completing a line."""
     block: Fraction = NEVER
-    """A line that the opponent is about to complete."""
+    """A line that the opponent threatens to complete."""
     fork: Fraction = NEVER
-    """A move that makes two threats at once."""
+    """Making two threats at once."""
     defence: Fraction = NEVER
-    """A fork that the opponent is about to make."""
+    """A fork that the opponent threatens to make."""
     centre: Fraction = NEVER
-    """The worth of the centre."""
 
 
 LADDER = {
@@ -88,15 +86,15 @@ LADDER = {
         centre=Fraction(1, 50),
     ),
 }
-"""The rungs, from the lowest: the chances with which each overlooks things."""
+"""The bots, the weakest first."""
 
 
 @cache
 def fallible(oversights: Oversights) -> Policy:
-    """Return somebody who wins, blocks, forks, stops forks and takes the centre, as far as she sees it.
+    """Return a policy that wins, blocks, forks, stops forks and takes the centre, unless overlooked.
 
-    Otherwise she takes a corner or makes a threat, and an edge without a threat only for want of those.
-    What was overlooked may still be hit upon for another reason, or when nothing else is left.
+    Otherwise it takes a corner or makes a threat, and an edge without a threat only as a last resort.
+    It may still make an overlooked move for another reason, or when nothing else is left.
     """
     return _by_rules(
         (_win, oversights.win),
@@ -121,14 +119,12 @@ def perfect(board: Board) -> Mapping[Cell, Fraction]:
 
 
 def evenly(free: Iterable[Cell]) -> dict[Cell, Fraction]:
-    """Return the same chance for each cell."""
     found = tuple(free)
     return dict.fromkeys(found, _SHARES[len(found)])
 
 
 def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
-    """Return a bot that goes down the rules; each is overlooked with a chance of its own."""
-    # Chances are whole numbers here, of a whole that can be parted as often as it comes to that.
+    # Chances are whole numbers here, over a denominator that every step divides.
     part = lcm(*(overlooked.denominator for _, overlooked in rules))
     whole = part ** len(rules) * lcm(*range(1, 10))
     misses = [(rule, int(overlooked * part)) for rule, overlooked in rules]
@@ -162,7 +158,7 @@ def _block(mine: int, theirs: int) -> int:
 
 
 def _stop_fork(mine: int, theirs: int) -> int:
-    """Make a threat whose answer is no fork; or else sit where the other side would fork."""
+    """Make a threat whose answer is not a fork, or else take the cell of a fork."""
     feared = forks(theirs, mine)
     if not feared:
         return 0

@@ -1,4 +1,4 @@
-"""How two policies fare against each other: exact chances, with no game played."""
+"""The exact odds of two policies against each other, computed without playing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from noughts.core.value import Value
 
 
 class Odds(Value):
-    """The chances of each end, and how many tokens are placed until then on average."""
+    """The chance of each result, and the average number of tokens placed."""
 
     x: Fraction
-    """That X wins."""
     draw: Fraction
     o: Fraction
-    """That O wins."""
     length: Fraction
 
     def win(self, mark: Mark) -> Fraction:
@@ -27,7 +25,7 @@ class Odds(Value):
         return self.x if mark is Mark.X else self.o
 
     def score(self, mark: Mark) -> Fraction:
-        """Return what this mark gets on average: 1 for a win, 1/2 for a draw, nothing for a loss."""
+        """Return the average score of a mark: 1 for a win, 1/2 for a draw, 0 for a loss."""
         return self.win(mark) + self.draw / 2
 
 
@@ -41,12 +39,11 @@ def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
     >>> odds(perfect, random).o
     Fraction(0, 1)
     """
-    calculator = OddsCalculator(x, o)
-    return calculator.odds(board or Board())
+    return OddsCalculator(x, o).odds(board or Board())
 
 
 def percent(chance: Fraction) -> str:
-    """Write a chance so that certain and impossible look like nothing else.
+    """Format a chance; only a certain one is 100 % and only an impossible one 0 %.
 
     >>> from fractions import Fraction
     >>> percent(Fraction(1, 3)), percent(Fraction(1, 10**6)), percent(Fraction(1)), percent(Fraction(0))
@@ -61,14 +58,13 @@ def percent(chance: Fraction) -> str:
 
 
 class OddsCalculator:
-    """The odds of two policies from any position; each position is reckoned once."""
+    """The odds of two policies from any position; each position is computed once."""
 
     def __init__(self, x: Policy, o: Policy) -> None:
         self._policies = {Mark.X: x, Mark.O: o}
         self._known: dict[Board, _Counts] = {}
 
     def odds(self, board: Board) -> Odds:
-        """Return the odds from a position on."""
         x, o, length, total = self._counts(board)
         return Odds(
             Fraction(x, total),
@@ -88,8 +84,8 @@ class OddsCalculator:
         return known
 
     def _mixed(self, board: Board, weights: Weights) -> _Counts:
-        """Add up what the moves lead to, each with its weight, over one common denominator."""
-        if not weights.total:  # whoever resigns has lost
+        """Add up the counts after each move, by its weight, over one common denominator."""
+        if not weights.total:  # it resigns
             return int(board.turn is Mark.O), int(board.turn is Mark.X), 0, 1
         after = [self._counts(board.place(cell)) for cell in weights.cells]
         common = lcm(*(total for _, _, _, total in after))
@@ -100,7 +96,7 @@ class OddsCalculator:
             all_o += weight * o
             all_length += weight * length
         whole = common * weights.total
-        all_length += whole  # the token that is placed here
+        all_length += whole  # the token placed here
         shared = gcd(all_x, all_o, all_length, whole)
         return all_x // shared, all_o // shared, all_length // shared, whole // shared
 

@@ -1,4 +1,8 @@
-"""The chances that a policy gives, checked, as whole numbers that can be drawn from and reckoned with."""
+"""Policies: from a board to a chance for each free cell.
+
+`Bot` draws moves from a policy; `odds` computes how strong it is, exactly. A policy that gives no cell a
+chance resigns.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from noughts.core.errors import NoughtsError, complaint, quoted
 from noughts.core.value import Value
 
 Policy: TypeAlias = Callable[[Board], Mapping[Cell, Fraction]]
-"""From a board that is not over to the chances of its free cells. They add up to one."""
+"""From an unfinished board to the chances of its free cells, which add up to one."""
 
 
 class Weights(Value):
@@ -22,7 +26,7 @@ class Weights(Value):
     cells: tuple[Cell, ...]
     shares: tuple[int, ...]
     total: int
-    """Nothing if the policy resigns."""
+    """0 if the policy resigns."""
 
 
 _EXACT = (Fraction, int)
@@ -31,7 +35,7 @@ RESIGNS = Weights((), (), 0)
 
 
 def weigh(policy: Policy, board: Board) -> Weights:
-    """Ask a policy what it would do, and refuse what is no chance for each free cell.
+    """Call a policy, and refuse a result that is not a chance for each free cell.
 
     >>> from noughts.core.board import Board
     >>> from noughts.bots.ladder import random
@@ -46,7 +50,7 @@ def weigh(policy: Policy, board: Board) -> Weights:
     total = lcm(*[chance.denominator for chance in chances])
     shares = [chance.numerator * (total // chance.denominator) for chance in chances]
     if min(shares) < 0:
-        raise BadPolicy(f"a chance is 0 at least, and one in '{board}' is less")
+        raise BadPolicy(f"a chance is at least 0, and one in '{board}' is less")
     if sum(shares) != total:
         much = "more" if sum(shares) > total else "less"
         raise BadPolicy(f"chances add up to 1, and those in '{board}' to {much}")
@@ -54,26 +58,23 @@ def weigh(policy: Policy, board: Board) -> Weights:
 
 
 class ExactPolicy:
-    """A policy that knows its chances as whole numbers, and need not be asked for fractions."""
+    """A policy that has its chances as whole numbers, so that no fractions need to be checked."""
 
     def weights(self, board: Board) -> Weights:
-        """Return its weights."""
         raise NotImplementedError
 
 
 class CachedPolicy(ExactPolicy):
-    """A policy that is asked, and checked, once for each board: it must stay the same meanwhile."""
+    """A policy that is called and checked once for each board; it must not change meanwhile."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._known: dict[Board, Weights] = {}
 
     def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        """Return what the policy says."""
         return self._policy(board)
 
     def weights(self, board: Board) -> Weights:
-        """Return its weights."""
         known = self._known.get(board)
         if known is None:
             known = self._known[board] = weigh(self._policy, board)
@@ -81,12 +82,12 @@ class CachedPolicy(ExactPolicy):
 
 
 def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
-    """Return the cells that have a chance, and their chances, if they are free and the chances exact."""
+    """Return the cells with a chance, and their chances; refuse taken cells and inexact chances."""
     try:
         given = [(cell, chance) for cell, chance in policy(board).items()]
     except NoughtsError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a stranger's policy does, a sentence is owed
+    except (Exception, SystemExit) as error:  # another package's code may raise anything
         raise BadPolicy(f"a policy fails in '{board}': {complaint(error)}") from error
     cells, chances, free = [], [], board.free_cells
     for key, chance in given:
@@ -95,7 +96,7 @@ def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
         cell = whole_number(key, 9)
         if cell is None or (chance and cell not in free):
             raise BadPolicy(
-                f"a policy gives a chance to {quoted(key)}, which is no free cell of '{board}'"
+                f"a policy gives a chance to {quoted(key)}, which is not a free cell of '{board}'"
             )
         if chance:
             cells.append(cell)

@@ -1,8 +1,8 @@
-"""The shelf of matchboxes: a box for each position that looks different, a bead for each such move.
+"""The matchboxes: one for each position up to symmetry, one kind of bead for each distinct move.
 
-Positions that are turned or mirrored images of each other share a box, and moves that come to the same
-share a bead, as on Michie's shelf. The machine that starts has 304 boxes; one that answers, as later
-builders made it, has 289 of its own. A last free cell needs no box: there is no choice.
+Positions that are turned or mirrored images of each other share a box, and equivalent moves share a
+bead, as in Michie's machine. The machine that starts has 304 boxes; one that answers, as later builders
+made it, has 289 of its own. The last free cell needs no box: there is no choice.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from noughts.core.value import Value
 
 
 class Box(Value):
-    """A box, before beads come into it."""
-
     board: Board
     """The position on its label, of a game that X started."""
     cells: tuple[Cell, ...]
-    """The moves that look different on the label; there is a kind of bead for each."""
+    """The distinct moves, each with its own kind of bead."""
     self_symmetries: tuple[Symmetry, ...]
-    """The ways to turn and mirror the label that leave it as it is."""
+    """The symmetries that leave the label as it is."""
 
     @property
     def stage(self) -> int:
@@ -31,65 +29,63 @@ class Box(Value):
 
 
 class BoxView(Value):
-    """Where a position is found on the shelf, and what the beads mean in it."""
+    """The box of a position, and the meaning of its beads there."""
 
     box: int
     cells: tuple[Cell, ...]
     """The cell of each kind of bead."""
     turn: Symmetry
-    """How the label has to be turned."""
+    """The symmetry from the label to the position."""
 
     @property
     def kinds(self) -> dict[Cell, int]:
         """The kind of bead of each free cell."""
-        label, turn = boxes()[self.box], self.turn
+        label = boxes()[self.box]
         return {
-            turn[alike]: kind
+            self.turn[equivalent]: kind
             for kind, cell in enumerate(label.cells)
-            for alike in _alike(cell, label.self_symmetries)
+            for equivalent in _equivalent(cell, label.self_symmetries)
         }
 
 
 def boxes() -> tuple[Box, ...]:
-    """Return all boxes: those of a machine that starts, and then those of one that answers.
+    """Return all boxes: those of a machine that starts, then those of one that answers.
 
     >>> sum(box.board.count % 2 == 0 for box in boxes())
     304
     """
-    return _stocked()[0]
+    return _boxes_and_views()[0]
 
 
 def find_box(board: Board) -> BoxView:
-    """Return the place of a position that is not over and has two free cells at least."""
-    return _stocked()[1][sides(board)]
+    """Return the box of an unfinished position with at least two free cells."""
+    return _boxes_and_views()[1][sides(board)]
 
 
 @cache
-def _stocked() -> tuple[tuple[Box, ...], dict[tuple[int, int], BoxView]]:
-    """Return the boxes, and the places of all positions by the cells of the mover and of the other."""
+def _boxes_and_views() -> tuple[tuple[Box, ...], dict[tuple[int, int], BoxView]]:
     made: list[Box] = []
-    places: dict[tuple[int, int], BoxView] = {}
+    views: dict[tuple[int, int], BoxView] = {}
     open_boards = [board for board in reachable() if not board.is_over and board.count < 8]
     for board in sorted(open_boards, key=lambda board: board.count % 2):
-        if sides(board) not in places:
+        if sides(board) not in views:
             label = board.canonical
             images = {turn: label.image(turn) for turn in SYMMETRIES}
             self_symmetries = tuple(turn for turn, image in images.items() if image is label)
             made.append(Box(label, _distinct(label, self_symmetries), self_symmetries))
             for turn, image in images.items():
-                if (at := sides(image)) not in places:
+                if (at := sides(image)) not in views:
                     cells = tuple(turn[cell] for cell in made[-1].cells)
-                    places[at] = BoxView(len(made) - 1, cells, turn)
-    return tuple(made), places
+                    views[at] = BoxView(len(made) - 1, cells, turn)
+    return tuple(made), views
 
 
 def _distinct(label: Board, self_symmetries: tuple[Symmetry, ...]) -> tuple[Cell, ...]:
-    """Return the first of all free cells that come to the same."""
+    """Return the first of each set of equivalent free cells."""
     if len(self_symmetries) == 1:
         return label.free_cells
-    return tuple(sorted({min(_alike(cell, self_symmetries)) for cell in label.free_cells}))
+    return tuple(sorted({min(_equivalent(cell, self_symmetries)) for cell in label.free_cells}))
 
 
-def _alike(cell: Cell, self_symmetries: tuple[Symmetry, ...]) -> set[Cell]:
-    """Return the cells that come to the same as this one, the label being as even as it is."""
+def _equivalent(cell: Cell, self_symmetries: tuple[Symmetry, ...]) -> set[Cell]:
     return {turn[cell] for turn in self_symmetries}

@@ -1,10 +1,7 @@
-"""MENACE, Donald Michie's machine of matchboxes and beads, which learns the game by playing it.
+"""MENACE, Donald Michie's machine of matchboxes and beads, which learns by playing.
 
-To move, it takes a bead at random from the box of the position. When the game is over, the beads that
-it moved by are put back: with three more of their kind after a win, with one more after a draw; after a
-loss they stay out. A box that has become empty makes it resign.
-
-It is a policy, so its exact odds are known at every moment of its training.
+To move, it draws a bead from the box of the position. After a win each drawn bead is put back with three
+more of its kind, after a draw with one more; after a loss it stays out. An empty box makes it resign.
 """
 
 from __future__ import annotations
@@ -23,31 +20,31 @@ from noughts.core.notation import each_move
 from noughts.core.value import Value
 
 MAX_BEADS = 10**9
-"""In a box, of one kind: a bigger matchbox is none."""
+"""Of one kind in a box."""
 
 RESIGN, REFILL, KEEP = "resign", "refill", "keep"
 ALL, LAST = "all", "last"
 
 
 class BeadRules(Value):
-    """How the boxes are filled at first, and what a game changes in them. The defaults are Michie's.
+    """How many beads the boxes have at first, and how a game changes them. The defaults are Michie's.
 
     >>> BeadRules(empty="burn")
     Traceback (most recent call last):
-    noughts.bots.errors.UnknownPolicy: an empty box is told to resign, refill or keep, not 'burn'
+    noughts.bots.errors.UnknownPolicy: empty is resign, refill or keep, not 'burn'
     """
 
     beads: tuple[int, ...] = (4, 3, 2, 1)
-    """Of each kind, in the boxes of the machine's first, second, third and fourth move."""
+    """Of each kind, in the boxes of the machine's first to fourth move."""
     win: int = 3
-    """How many beads are added for each move of a game that it won."""
+    """How many beads are added for each move of a game that it won; likewise `draw` and `loss`."""
     draw: int = 1
     loss: int = -1
     blame: str = ALL
-    """Which moves of a lost game count: all, or only the last, as in Gardner's hexapawn machine."""
+    """Which moves of a lost game lose a bead: all, or the last, as in Gardner's hexapawn machine."""
     empty: str = RESIGN
-    """What becomes of a box when its last bead is taken: the machine resigns there; it is filled again
-    as at first (refill); or the last bead is not taken at all (keep)."""
+    """What happens when the last bead of a box is taken: the machine resigns there; the box is filled as
+    at first (refill); or the bead stays (keep)."""
 
     def __init__(self, *values: object, **named: object) -> None:
         super().__init__(*values, **named)
@@ -56,20 +53,18 @@ class BeadRules(Value):
             changes = {name: _whole(getattr(self, name)) for name in ("win", "draw", "loss")}
         except TypeError:
             raise UnknownPolicy("beads are counted in whole numbers") from None
-        self.__dict__.update(beads=beads, **changes)  # a list of beads is as good as a tuple
+        self.__dict__.update(beads=beads, **changes)  # a list of beads becomes a tuple
         if len(self.beads) != 4 or not all(1 <= count <= MAX_BEADS for count in self.beads):
-            raise UnknownPolicy("the beads at first are four numbers from 1 on, such as 4-3-2-1")
+            raise UnknownPolicy("the beads at first are four numbers of at least 1, such as 4-3-2-1")
         if not all(abs(change) <= MAX_BEADS for change in (self.win, self.draw, self.loss)):
-            raise UnknownPolicy(f"a game changes {MAX_BEADS:,} beads at most")
+            raise UnknownPolicy(f"a game changes at most {MAX_BEADS:,} beads")
         if not _is_one_of(self.blame, ALL, LAST):
-            raise UnknownPolicy(f"the blame is on all moves or on the last, not {quoted(self.blame)}")
+            raise UnknownPolicy(f"blame is all or last, not {quoted(self.blame)}")
         if not _is_one_of(self.empty, RESIGN, REFILL, KEEP):
-            raise UnknownPolicy(
-                f"an empty box is told to resign, refill or keep, not {quoted(self.empty)}"
-            )
+            raise UnknownPolicy(f"empty is resign, refill or keep, not {quoted(self.empty)}")
 
     def change(self, result: Result) -> int:
-        """Return how many beads are added, or taken out, for each move of a game that ended so."""
+        """Return how many beads a game with that result adds for each move, or takes if negative."""
         return {Result.WIN: self.win, Result.DRAW: self.draw, Result.LOSS: self.loss}[result]
 
 
@@ -87,9 +82,9 @@ class Menace(ExactPolicy):
     def __init__(self, rules: BeadRules | None = None) -> None:
         self.rules = rules or BeadRules()
         self.boxes = [self._filled(number) for number in range(len(boxes()))]
-        """The beads in each box of the shelf, by kind."""
+        """The beads in each box, by kind."""
         self.results = dict.fromkeys(Result, 0)
-        """The games that it has learned from, by their end."""
+        """How many games it has learned from, by result."""
 
     @property
     def games(self) -> int:
@@ -97,36 +92,35 @@ class Menace(ExactPolicy):
         return sum(self.results.values())
 
     def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        """Return the chance of each move: its share of the beads; none at all from an empty box."""
+        """Return the chance of each move, its share of the beads; nothing from an empty box."""
         beads = self.beads(board)
         total = sum(beads.values())
         return {cell: Fraction(count, total) for cell, count in beads.items() if count}
 
     def weights(self, board: Board) -> Weights:
-        """Return the same as whole numbers: the beads themselves."""
         if len(board.free_cells) > 1 and not board.is_over:
-            place = find_box(board)
-            counts = self.boxes[place.box]
+            view = find_box(board)
+            counts = self.boxes[view.box]
             if all(counts):
-                return Weights(place.cells, tuple(counts), sum(counts))
+                return Weights(view.cells, tuple(counts), sum(counts))
         beads = {cell: count for cell, count in self.beads(board).items() if count}
         return Weights(tuple(beads), tuple(beads.values()), sum(beads.values()))
 
     def beads(self, board: Board) -> dict[Cell, int]:
-        """Return the beads in the box of a position, by cell; of cells that come to the same, one."""
+        """Return the beads in the box of a position, by cell; of equivalent cells, one."""
         if board.is_over:
             return {}
         if len(board.free_cells) == 1:
             return {board.free_cells[0]: 1}  # no box, and no choice
-        place = find_box(board)
-        return dict(zip(place.cells, self.boxes[place.box], strict=True))
+        view = find_box(board)
+        return dict(zip(view.cells, self.boxes[view.box], strict=True))
 
     def learn(
         self, moves: Iterable[Cell], mark: Mark, first: Mark = Mark.X, resigned: Mark | None = None
     ) -> None:
-        """Change the beads after a whole game in which the machine had that mark.
+        """Change the beads after a game in which the machine had that mark.
 
-        A game that is not over is refused, unless `resigned` says who gave it up.
+        An unfinished game is refused, unless `resigned` says who resigned.
         """
         check_mark(mark)
         if resigned is not None:
@@ -135,15 +129,15 @@ class Menace(ExactPolicy):
         for cell in each_move(moves):
             before, board = board, board.place(cell)
             if before.turn is mark and len(before.free_cells) > 1:
-                place = find_box(before)
-                drawn.append((place.box, place.kinds[index(cell)]))
+                view = find_box(before)
+                drawn.append((view.box, view.kinds[index(cell)]))
         if not board.is_over and resigned is None:
             raise NotOver(f"the game is not over in '{board}': say who resigned, or finish it first")
         winner = board.winner if board.is_over or resigned is None else resigned.other
         self.settle(drawn, Result.of(winner, mark))
 
     def settle(self, drawn: list[tuple[int, int]], result: Result) -> None:
-        """Change the beads that were drawn, each told by its box and its kind, after a game."""
+        """Change the beads that were drawn in a game, given as pairs of box and kind."""
         self.results[result] += 1
         change = self.rules.change(result)
         blamed = drawn[-1:] if result is Result.LOSS and self.rules.blame == LAST else drawn
@@ -163,7 +157,7 @@ class Menace(ExactPolicy):
 
 
 def menace_policy(**parameters: str) -> Menace:
-    """Return a new machine, with rules told in text.
+    """Return a new machine with rules given as text.
 
     >>> menace_policy(beads="8-4-2-1", empty="refill").rules.beads
     (8, 4, 2, 1)
@@ -178,7 +172,7 @@ def menace_policy(**parameters: str) -> Menace:
                 given[name] = int(_short(parameters[name]))
     except ValueError:
         raise UnknownPolicy(
-            "the rules of a menace are numbers: beads=4-3-2-1, win=3, draw=1, loss=-1"
+            "the rules of a menace are whole numbers, such as beads=4-3-2-1, win=3, draw=1, loss=-1"
         ) from None
     return Menace(BeadRules(**given))
 
@@ -188,14 +182,14 @@ def _is_one_of(value: object, *words: str) -> bool:
 
 
 def _whole(number: object) -> int:
-    """Return an integer of any type as Python's own; True and False are not numbers of beads."""
+    """Convert an integer of any type; True and False are not numbers of beads."""
     if isinstance(number, bool):
         raise TypeError
     return index(number)  # type: ignore[arg-type]  # what is not an integer raises
 
 
 def _short(number: str) -> str:
-    """Refuse what Python reads as a number and people do not, or what takes long to read."""
+    """Refuse what only Python reads as a number, and what takes long to read."""
     if len(number) > 40 or not set(number) <= {*"0123456789-"}:
         raise ValueError(number)
     return number

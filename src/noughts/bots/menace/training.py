@@ -1,4 +1,4 @@
-"""MENACE against a policy, game after game, fast enough to watch it learn."""
+"""Trains a MENACE against a policy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from noughts.bots.policy import Policy
 from noughts.core.board import Board, Cell, Mark, check_mark
 
 Drawn: TypeAlias = list[tuple[int, int]]
-"""The beads that a game was played with: the box of each, and its kind."""
+"""The beads drawn in a game, as pairs of box and kind."""
 
 
 class Training:
-    """A machine, its opponent, and the seat in which it learns. X starts."""
+    """A machine that learns against an opponent in one seat. X starts."""
 
     def __init__(self, machine: Menace, against: Policy, rng: Random, mark: Mark = Mark.X) -> None:
         check_mark(mark)
@@ -28,14 +28,14 @@ class Training:
         self._known: dict[Board, tuple[int, list[int], tuple[Cell, ...]]] = {}
 
     def play(self, games: int) -> None:
-        """Play so many games, and learn from each."""
+        """Play that many games, and learn from each."""
         for _ in range(games):
             drawn: Drawn = []
             winner = self._play_one(drawn)
             self._machine.settle(drawn, Result.of(winner, self._mark))
 
     def _play_one(self, drawn: Drawn) -> Mark | None:
-        """Play a game to its end, note the beads that were drawn, and return the winner."""
+        """Play a game, add the beads that were drawn, and return the winner."""
         mark, below, answer, known = self._mark, self._below, self._answer, self._known
         board = Board()
         while not board.is_over:
@@ -45,7 +45,7 @@ class Training:
                     return mark
                 board = board.place(cell)
                 continue
-            box, beads, cells = known.get(board) or self._meet(board)
+            box, beads, cells = known.get(board) or self._look_up(board)
             total = sum(beads)
             if not total:
                 return mark.other
@@ -59,10 +59,10 @@ class Training:
             board = board.place(cells[kind])
         return board.winner
 
-    def _meet(self, board: Board) -> tuple[int, list[int], tuple[Cell, ...]]:
-        """Look a position up on the shelf: its box, the beads that are in it now, and their cells."""
+    def _look_up(self, board: Board) -> tuple[int, list[int], tuple[Cell, ...]]:
+        """Return the box of a position, the beads in it now, and their cells."""
         if len(board.free_cells) == 1:
             return -1, [1], board.free_cells  # no box, and no choice
-        place = find_box(board)
-        found = self._known[board] = place.box, self._machine.boxes[place.box], place.cells
+        view = find_box(board)
+        found = self._known[board] = view.box, self._machine.boxes[view.box], view.cells
         return found
