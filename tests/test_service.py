@@ -203,7 +203,7 @@ CASES = {
         PlaceToken(X, 0),
         StaleVersion,
         CREATED,
-        match="the game has gone on since version 3: it is at 6",
+        match="the game has changed since version 3: it is at 6",
     ),
     # The player doesn't know that a token was placed and taken back.
     **{
@@ -225,13 +225,13 @@ CASES = {
     # Nobody can have seen a version that never was.
     **{
         f"{command} at version {version}": Case(
-            NEW, command, StaleVersion, version, match="the game is at version 3, and never was at "
+            NEW, command, StaleVersion, version, match="the game is at version 3, and was never at "
         )
         for command in (CreateGame(), PlaceToken(X, 4), TakeBack(X), Resign(X), JoinGame(X, "Ann"))
         for version in (CREATED + 1, 10**30, -1, -4)
     },
     "create at version 1": Case(
-        (), CreateGame(), StaleVersion, 1, match="the game is at version 0, and never was at 1"
+        (), CreateGame(), StaleVersion, 1, match="the game is at version 0, and was never at 1"
     ),
     # A key stands for one command; that of X's first token is id-2.
     **{

@@ -1,8 +1,7 @@
-"""Where a command meets a store: load, decide, append.
+"""Handles a command on a stored game: load, decide, append.
 
-A command carries a key. If nobody knows what became of a command, because a line broke or a process
-died, it is sent again with the same key, and gets the answer that it got the first time. (A move that
-was refused leaves no trace: sent again, it is judged again.)
+A command has a key. After a lost connection or a crash it can be sent again with the same key, and gets
+its first answer again. (A refused move is not recorded, so it is judged again.)
 """
 
 from __future__ import annotations
@@ -24,15 +23,13 @@ from noughts.store.records import fold_records
 
 
 class KeyedEvents(Protocol):
-    """What one command led to, as `judge` needs it; a `Record` is one."""
+    """The events of one command, with its key; a `Record` is one."""
 
     @property
-    def key(self) -> str:
-        """The command's key."""
+    def key(self) -> str: ...
 
     @property
-    def events(self) -> tuple[Event, ...]:
-        """Its events."""
+    def events(self) -> tuple[Event, ...]: ...
 
     @property
     def next_version(self) -> int:
@@ -40,30 +37,30 @@ class KeyedEvents(Protocol):
 
 
 SHORT_ID_LENGTH = 8
-"""How much of a game's id is shown, as a rule."""
+"""How much of a game's id is usually shown."""
 
 
 class Answer(Value):
-    """What a command led to, and the game with it."""
+    """What a command led to, and the game after it."""
 
     events: tuple[Event, ...]
-    """All events, with those that are for one player alone."""
+    """All events, including those for one player only."""
     version: int
     game: Game
 
 
 def wall_clock() -> int:
-    """Return the time, in milliseconds since 1970; no clock is further back than that."""
+    """Return the time in milliseconds since 1970, and not less than 0."""
     return max(0, time.time_ns() // 1_000_000)
 
 
 def random_id() -> str:
-    """Return an id that nobody has had or can guess: 128 bits, in 26 letters and digits."""
+    """Return 128 random bits in 26 letters and digits."""
     return b32encode(os.urandom(16)).decode().rstrip("=").lower()
 
 
 class Service:
-    """The games of a store, and what can be done with them."""
+    """Handles commands on the games of a store."""
 
     def __init__(
         self,
@@ -78,11 +75,10 @@ class Service:
     def handle(
         self, game: str, command: Command, *, version: int | None = None, key: str | None = None
     ) -> Answer:
-        """Answer a command that was given by somebody who saw the game at that version.
+        """Answer a command from somebody who saw the game at that version.
 
-        If the game has gone on since, the command counts only if it is still meant: a token that was
-        meant for another position is refused with `StaleVersion`, and never placed as a second move.
-        A command without a version is meant for the game as it is when the command comes.
+        If the position has changed since, a token or a take-back is refused with `StaleVersion`, and
+        never applied to the new position. A command without a version applies to the game as it is.
         """
         key = key or self.new_id()
         while True:
@@ -96,11 +92,11 @@ class Service:
             try:
                 self._store.append(game, new, expected=reached, key=key, at=self._clock())
             except StaleVersion:
-                continue  # somebody was faster: judge again whether it is still meant, and right
+                continue  # another command was recorded first: judge again
             return answer
 
     def start(self, game: str, commands: Sequence[Command]) -> Answer:
-        """Start a game with several commands, recorded in one commit: all of them, or none.
+        """Start a game with several commands in one commit.
 
         Called again after an unknown outcome, it records nothing twice.
         """
@@ -111,17 +107,17 @@ class Service:
         for number, command in enumerate(commands):
             new = facts(decide(now, command))
             if not new:
-                raise InvalidArgument(f"{quoted(command)} is illegal there: the game was not started")
+                raise InvalidArgument(f"{quoted(command)} is illegal, so the game was not started")
             appends.append(append_of(game, len(events), new, key=f"start-{number}", at=at))
             events += new
             now = fold(new, now)
         if now is None:
-            raise InvalidArgument("a game is started with at least one command")
+            raise InvalidArgument("a game needs at least one command to start")
         self._store.restore(appends)
         return Answer(tuple(events), len(events), now)
 
     def look(self, game: str) -> Answer:
-        """Return a game as it is now, with all its events."""
+        """Return a game with all its events."""
         records = self._store.read(game)
         now = fold_records(records)
         if now is None:
@@ -130,13 +126,13 @@ class Service:
         return Answer(events, len(events), now)
 
     def short(self, game: str) -> str:
-        """Return enough of a game's id to find it by, and not much more."""
+        """Return the beginning of a game's id, or all of it if another id begins alike."""
         beginning = game[:SHORT_ID_LENGTH]
         alike = self._store.catalogue(GameFilter(id_prefix=beginning), 2)
         return beginning if len(alike) < 2 else game
 
     def find(self, beginning: str) -> str:
-        """Return the id of the one game whose id begins like that."""
+        """Return the id of the only game whose id begins like that."""
         if beginning.__class__ is str and beginning:
             with suppress(CorruptStore):
                 if self._store.versions((beginning,)):
@@ -160,9 +156,9 @@ def judge(
     version: int | None,
     key: str,
 ) -> tuple[Answer, tuple[Event, ...]]:
-    """Answer a command, and return with the answer what is still to be recorded for it to hold.
+    """Return the answer to a command, and the events that must be recorded first.
 
-    `now` is what the history adds up to. A command whose key is known gets its first answer again.
+    `now` is the game after `history`. A command with a known key gets its first answer again.
     """
     for place, recorded in enumerate(history):
         if recorded.key == key:
@@ -189,19 +185,19 @@ def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
 
 
 def _check_meant(command: Command, history: Sequence[KeyedEvents], version: int) -> None:
-    """Refuse a token, or taking one back, that was meant for another position than the one now."""
+    """Refuse a token or a take-back if the position has changed since that version."""
     reached = _version(history)
     if not 0 <= version <= reached:
-        raise StaleVersion(f"the game is at version {reached}, and never was at {quoted(version)}")
+        raise StaleVersion(f"the game is at version {reached}, and was never at {quoted(version)}")
     events = [event for recorded in history for event in recorded.events]
     if isinstance(command, PlaceToken | TakeBack) and any(
         isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in events[version:]
     ):
-        raise StaleVersion(f"the game has gone on since version {version}: it is at {reached}")
+        raise StaleVersion(f"the game has changed since version {version}: it is at {reached}")
 
 
 def _first_answer(before: Sequence[KeyedEvents], recorded: KeyedEvents, command: Command) -> Answer:
-    """Return what a command led to that was recorded earlier, if it was this one."""
+    """Return the recorded answer to a command; refuse another command with its key."""
     then = fold(event for one in before for event in one.events)
     events = recorded.events
     try:

@@ -205,10 +205,10 @@ def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("", "a board is 9 cells or 3 rows of 3, unlike '' (a game is its digits, such as 51937)"),
-        ("X_O/_X_/__Z", "'Z' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("", "a board is 9 cells or 3 rows of 3, not '' (a game is its digits, such as 51937)"),
+        ("X_O/_X_/__Z", "'Z' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
         ("XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
-        ("XXX/OOO/___", "X and O both have a line: the game ends with the first"),
+        ("XXX/OOO/___", "X and O both have a line, but the first one ends the game"),
         (
             "O__/___/___",
             (
@@ -225,12 +225,12 @@ def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
         ),
         (
             "\x1b[2J",
-            "a board is 9 cells or 3 rows of 3, unlike '\\x1b[2J' (a game is its digits, such as 51937)",
+            "a board is 9 cells or 3 rows of 3, not '\\x1b[2J' (a game is its digits, such as 51937)",
         ),
         (
             "nonesuch",
             (
-                "a board is 9 cells or 3 rows of 3, unlike 'nonesuch' (a game is its digits, such as "
+                "a board is 9 cells or 3 rows of 3, not 'nonesuch' (a game is its digits, such as "
                 "51937), and no game is saved"
             ),
         ),

@@ -43,7 +43,7 @@ def test_a_game_with_its_events_to_the_letter() -> None:
         f"{question}"
         "playerNotifyIllegalMove(O,noSuchCell)\n"
         "Position is Invalid!\n"
-        "'ten' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help.\n"
+        "'ten' is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help.\n"
         f"{question}"
         "playerResigned(O)\ngameWon(X)\ngameLost(O)\ngameCompleted(true)\n"
         f"Player O resigned.\n{taken}ann Won!\n"

@@ -619,7 +619,7 @@ def test_a_line_that_names_no_cell_is_answered(line: str) -> None:
 
     assert invalid == "Position is Invalid!"
     assert sentence.endswith(
-        "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
+        "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
     )
 
 

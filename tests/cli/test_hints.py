@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from noughts.text.wordings import Starter
 
-NO_CELL = "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
+NO_CELL = "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
 CORNER_AFTER_CENTRE = (
     "1: draw. It stops {other} from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7). "
     "It takes a corner, on 2 open lines."

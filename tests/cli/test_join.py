@@ -136,7 +136,7 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
     ("typed", "answer"),
     [
         ("5", "Position is Invalid!\r\nThat cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
-        ("0", "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("0", "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
         ("\x07", "That is no plain text: it has characters that cannot be shown."),
         ("undo", "There is no token of O's to take back."),
         (

@@ -186,8 +186,8 @@ def test_help_is_shown_and_the_question_asked_again() -> None:
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("0", "'0' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
-        ("", "'' names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("0", "'0' is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("", "'' is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
         ("5", "That cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
         ("\x07", "That is no plain text: it has characters that cannot be shown."),
         ("5" * 1001, "A line has at most 1000 bytes, and this one has more."),

@@ -203,7 +203,7 @@ NAMES = ", ".join(policy_names())
         ),
         (
             ["random", "random", "--from", "XXX/OOO/___"],
-            "X and O both have a line: the game ends with the first",
+            "X and O both have a line, but the first one ends the game",
         ),
     ],
 )
@@ -221,7 +221,7 @@ def test_what_is_no_position_is_refused(written: str, env: dict[str, str]) -> No
     ran = noughts("odds", "random", "random", "--from", written, env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("noughts: a board is 9 cells or 3 rows of 3, unlike '")
+    assert ran.stderr.startswith("noughts: a board is 9 cells or 3 rows of 3, not '")
     assert ran.stderr.rstrip("\n").isprintable()
 
 

@@ -145,27 +145,27 @@ A_NAME = "text in whole characters without NUL"
     [
         ([], errors.MalformedRecord, "a written event is an object, not []"),
         (None, errors.MalformedRecord, "a written event is an object, not None"),
-        ({}, errors.MalformedRecord, "a written event has schema, and this one has none"),
-        ({"schema": 1}, errors.MalformedRecord, "a written event has event, and this one has none"),
+        ({}, errors.MalformedRecord, "a written event needs schema"),
+        ({"schema": 1}, errors.MalformedRecord, "a written event needs event"),
         (
             {"event": "gameDraw"},
             errors.MalformedRecord,
-            "a written event has schema, and this one has none",
+            "a written event needs schema",
         ),
         (
             {"schema": 2, "event": "x"},
             errors.UnknownEvent,
-            "schema 2 is not known here: this reads schema 1",
+            "schema 2 is unknown: this version reads schema 1",
         ),
         (
             {"schema": 1.0, "event": "x"},
             errors.UnknownEvent,
-            "schema 1.0 is not known here: this reads schema 1",
+            "schema 1.0 is unknown: this version reads schema 1",
         ),
         (
             {"schema": True, "event": "x"},
             errors.UnknownEvent,
-            "schema True is not known here: this reads schema 1",
+            "schema True is unknown: this version reads schema 1",
         ),
         (
             {"schema": 1, "event": "gameLaunched"},
@@ -371,7 +371,7 @@ def test_a_record_is_written_as_json_lines() -> None:
         (
             '{"schema":9,"event":"gameReady"}',
             errors.UnknownEvent,
-            "line 2: schema 9 is not known here: this reads schema 1",
+            "line 2: schema 9 is unknown: this version reads schema 1",
         ),
         (
             '{"schema":1,"event":"playerNotifyIllegalMove","mark":"X","reason":"cellTaken"}',
@@ -381,7 +381,7 @@ def test_a_record_is_written_as_json_lines() -> None:
         (
             '{"schema":1,"event":"gameDraw"}',
             errors.ImpossibleHistory,
-            "event 2 is gameDraw() where gameReady() belongs",
+            "event 2 is gameDraw() instead of gameReady()",
         ),
     ],
     ids=range(4),

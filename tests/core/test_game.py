@@ -251,12 +251,12 @@ NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
             playing(),
             CreateGame(),
             errors.AlreadyCreated,
-            "the game was created before: a new one needs a new record",
+            "the game exists already: a new one needs a new record",
         ),
         (OVER, Resign(X), errors.AlreadyOver, "the game is over: there is nothing to resign"),
         (OVER, TakeBack(X), errors.AlreadyOver, "the game is over: nothing can be taken back"),
         (OVER, JoinGame(X, "bob"), errors.AlreadyOver, "the game is over: nobody can join it"),
-        (NAMED, JoinGame(X, "eve"), errors.SeatTaken, "'bob' sits at X already"),
+        (NAMED, JoinGame(X, "eve"), errors.SeatTaken, "'bob' has the seat of X already"),
         (
             NAMED,
             JoinGame(O, " bob"),
@@ -325,39 +325,39 @@ def test_nothing_adds_up_to_no_game() -> None:
     ("game", "event", "message"),
     [
         (None, events.GameReady(), "a game starts with gameCreated, not with gameReady()"),
-        (playing(), events.GameCreated(), "gameCreated stands at the start of a game only"),
+        (playing(), events.GameCreated(), "gameCreated can only be the first event"),
         (
             playing(),
             events.PlayerPlacedToken(0, 0, O),
             "a token could not have been placed: it is X's turn, not O's, in '___/___/___'",
         ),
-        (playing(), events.PlayerPlacedToken(0, 3, X), "there is no row 0 and column 3: each is 0 to 2"),
-        (playing(), events.PlayerPlacedToken(3, 0, X), "there is no row 3 and column 0: each is 0 to 2"),
+        (playing(), events.PlayerPlacedToken(0, 3, X), "row and column are 0 to 2, not 0 and 3"),
+        (playing(), events.PlayerPlacedToken(3, 0, X), "row and column are 0 to 2, not 3 and 0"),
         (
             playing(),
             events.PlayerPlacedToken(-1, 2, X),
-            "there is no row -1 and column 2: each is 0 to 2",
+            "row and column are 0 to 2, not -1 and 2",
         ),
         (
             playing(),
             events.PlayerPlacedToken(row=True, column=0, mark=X),
-            "there is no row True and column 0: each is 0 to 2",
+            "row and column are 0 to 2, not True and 0",
         ),
         (
             playing(),
             events.PlayerPlacedToken(0, None, X),  # type: ignore[arg-type]  # that is the point
-            "there is no row 0 and column None: each is 0 to 2",
+            "row and column are 0 to 2, not 0 and None",
         ),
         (
             playing(4),
             events.PlayerPlacedToken(1, 1, O),
             "a token could not have been placed: cell 4 holds X in '___/_X_/___'",
         ),
-        (playing(), events.PlayerTookBack(X), "there is no token of X's that could have been taken back"),
+        (playing(), events.PlayerTookBack(X), "X had no token to take back"),
         (
             playing(4),
             events.PlayerTookBack(O),
-            "there is no token of O's that could have been taken back",
+            "O had no token to take back",
         ),
     ],
 )
@@ -393,9 +393,9 @@ def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
 
 def test_what_is_no_command_and_no_event_is_refused() -> None:
     """It never passes for nothing."""
-    with pytest.raises(errors.InvalidArgument, match=r"^'resign' is no command$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^'resign' is not a command$"):
         decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
-    with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is no event$"):
+    with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is not an event$"):
         evolve(playing(), "gameWon")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.NotCreated):
         decide(None, "resign")  # type: ignore[arg-type]  # that is the point

@@ -74,20 +74,20 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
 @pytest.mark.parametrize(
     ("history", "message"),
     [
-        ([], "a game has one event at least, gameCreated"),
-        ([events.GameReady()], "event 1 is gameReady(), which nothing before it led to"),
-        ([events.GameCreated()], "the history stops after event 1, where gameReady() belongs"),
+        ([], "a game has at least one event, gameCreated"),
+        ([events.GameReady()], "event 1 is gameReady(), which no command leads to"),
+        ([events.GameCreated()], "the history stops after event 1, before gameReady()"),
         (
             [events.GameCreated(O), events.PlayerActive(X)],
-            "event 2 is playerActive(X) where playerActive(O) belongs",
+            "event 2 is playerActive(X) instead of playerActive(O)",
         ),
         (
             [*decide(None, CreateGame()), events.PlayerPlacedToken(0, 0, O)],
-            "event 4 is playerPlacedToken(0,0,O) where playerNotifyIllegalMove(O,notYourTurn) belongs",
+            "event 4 is playerPlacedToken(0,0,O) instead of playerNotifyIllegalMove(O,notYourTurn)",
         ),
         (
             [*decide(None, CreateGame()), events.PlayerPlacedToken(0, 0, X)],
-            "the history stops after event 4, where gamePlacedCount(1) belongs",
+            "the history stops after event 4, before gamePlacedCount(1)",
         ),
         (
             [*decide(None, CreateGame()), events.PlayerTookBack(X)],
@@ -95,11 +95,11 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
         ),
         (
             [*decide(None, CreateGame()), *decide(None, CreateGame())],
-            "event 4, gameCreated(X): the game was created before: a new one needs a new record",
+            "event 4, gameCreated(X): the game exists already: a new one needs a new record",
         ),
         (
             [*decide(None, CreateGame()), events.PlayerPlacedToken(row=True, column=0, mark=X)],
-            "event 4, playerPlacedToken(true,0,X): there is no row True and column 0: each is 0 to 2",
+            "event 4, playerPlacedToken(true,0,X): row and column are 0 to 2, not True and 0",
         ),
         (
             [events.PlayerResigned(X)],
@@ -142,7 +142,7 @@ def test_a_game_is_ready_once() -> None:
     with pytest.raises(errors.ImpossibleHistory) as raised:
         replay([*ready_at_once, events.PlayerJoined(X, "Ann"), events.GameReady()])
 
-    assert str(raised.value) == "event 5 is gameReady(), which nothing before it led to"
+    assert str(raised.value) == "event 5 is gameReady(), which no command leads to"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_seat_is_taken_once_in_a_history() -> None:
     with pytest.raises(errors.ImpossibleHistory) as raised:
         replay(history)
 
-    assert str(raised.value) == "event 5, playerJoined(X,b): 'a\\x1b' sits at X already"
+    assert str(raised.value) == "event 5, playerJoined(X,b): 'a\\x1b' has the seat of X already"
 
 
 def test_nobody_joins_a_finished_game_in_a_history() -> None:

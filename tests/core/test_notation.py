@@ -59,7 +59,7 @@ def test_a_board_is_read_from_whatever_can_be_walked() -> None:
     """As far as is needed: what has no end is refused in time."""
     assert parse_board(iter("X_O_X____")) is Board(0o021, 0o004)
     with pytest.raises(
-        errors.UnreadableBoard, match=r"^a board is 9 cells or 3 rows of 3, unlike count\(10\)$"
+        errors.UnreadableBoard, match=r"^a board is 9 cells or 3 rows of 3, not count\(10\)$"
     ):
         parse_board(count())
 
@@ -106,27 +106,30 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("", "a board is 9 cells or 3 rows of 3, unlike ''"),
-        ("X_O", "a board is 9 cells or 3 rows of 3, unlike 'X_O'"),
-        ("X_O_X___", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X___'"),
-        ("X_O_X_____", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X_____'"),
-        ("X_O/_X_", "a board is 9 cells or 3 rows of 3, unlike 'X_O/_X_'"),
-        ("X_O_X____/", "a board is 9 cells or 3 rows of 3, unlike 'X_O_X____/'"),
-        ("///////", "a board is 9 cells or 3 rows of 3, unlike '///////'"),
-        ("X_O/_X/___", "a row has 3 cells, unlike row 2, '_X'"),
-        ("X_O/_X_/____", "a row has 3 cells, unlike row 3, '____'"),
-        ([["X"], [], []], "a row has 3 cells, unlike row 1, ['X']"),
-        ("X_O/_Y_/___", "'Y' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ("X_0/_X_/___", "'0' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ("x_o/___/___", "'x' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ("\x1b________", "'\\x1b' is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ([[]] * 9, "[] is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("", "a board is 9 cells or 3 rows of 3, not ''"),
+        ("X_O", "a board is 9 cells or 3 rows of 3, not 'X_O'"),
+        ("X_O_X___", "a board is 9 cells or 3 rows of 3, not 'X_O_X___'"),
+        ("X_O_X_____", "a board is 9 cells or 3 rows of 3, not 'X_O_X_____'"),
+        ("X_O/_X_", "a board is 9 cells or 3 rows of 3, not 'X_O/_X_'"),
+        ("X_O_X____/", "a board is 9 cells or 3 rows of 3, not 'X_O_X____/'"),
+        ("///////", "a board is 9 cells or 3 rows of 3, not '///////'"),
+        ("X_O/_X/___", "a row has 3 cells, but row 2 is '_X'"),
+        ("X_O/_X_/____", "a row has 3 cells, but row 3 is '____'"),
+        ([["X"], [], []], "a row has 3 cells, but row 1 is ['X']"),
+        ("X_O/_Y_/___", "'Y' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("X_0/_X_/___", "'0' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("x_o/___/___", "'x' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        (
+            "\x1b________",
+            "'\\x1b' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
+        ),
+        ([[]] * 9, "[] is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
         (5, "a board is text or a list, not 5"),
         (None, "a board is text or a list, not None"),
         ([1, 2, 3], "a board is text or a list, not 1"),
         (
             "_" * 10_000_000,
-            "a board is 9 cells or 3 rows of 3, unlike '________________________________…'",
+            "a board is 9 cells or 3 rows of 3, not '________________________________…'",
         ),
     ],
     ids=range(19),
@@ -170,7 +173,7 @@ def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell:
     with pytest.raises(errors.NoSuchCell) as raised:
         write(cell)
 
-    assert str(raised.value) == f"{cell!r} is no cell: they are 0 to 8, row by row"
+    assert str(raised.value) == f"{cell!r} is not a cell: cells are 0 to 8, row by row"
     with pytest.raises(errors.NoSuchCell):
         format_moves([0, cell])  # type: ignore[list-item]  # that is the point
 
@@ -239,7 +242,7 @@ def test_what_names_no_cell_is_refused(text: str) -> None:
 
     assert str(raised.value).startswith(f"'{text[:32]}")
     assert str(raised.value).endswith(
-        "names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
+        "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
     )
 
 
@@ -295,7 +298,7 @@ def test_a_move_that_can_be_typed_has_no_reason_against_it() -> None:
     assert why_not_typed(board, 0) is None
     assert why_not_typed(board, 4) == "cell 5 holds X in '___/_X_/___'"
     assert why_not_typed(parse_board("XXX/OO_/___"), 8) == "the game is over in 'XXX/OO_/___'"
-    assert why_not_typed(board, 9) == "9 is no cell: they are 0 to 8, row by row"
+    assert why_not_typed(board, 9) == "9 is not a cell: cells are 0 to 8, row by row"
 
 
 @given(st.text(alphabet=st.sampled_from("1234567890") | st.characters(), max_size=12))

@@ -301,7 +301,7 @@ def test_what_is_no_cell_is_refused(make: Maker, action: Any) -> None:  # noqa: 
     game = played([4, 0], make)
     before = state(game)
 
-    with pytest.raises(errors.NoSuchCell, match="is no cell: they are 0 to 8"):
+    with pytest.raises(errors.NoSuchCell, match="is not a cell: cells are 0 to 8"):
         game.step(action)
     assert state(game) == before
     game.step(np.int64(8))  # type: ignore[arg-type]  # whole numbers do

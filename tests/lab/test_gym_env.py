@@ -232,7 +232,7 @@ def test_what_is_no_whole_number_is_refused(action: Any) -> None:  # noqa: ANN40
     env.reset()
     env.step(4)
 
-    with pytest.raises(errors.NoSuchCell, match="is no cell: they are 0 to 8"):
+    with pytest.raises(errors.NoSuchCell, match="is not a cell: cells are 0 to 8"):
         env.step(action)
     assert str(env.board) == "O__/_X_/___"
     _, reward, terminated, _, _ = env.step(np.int8(8))  # type: ignore[arg-type]  # whole numbers do

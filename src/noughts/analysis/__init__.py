@@ -1,1 +1,1 @@
-"""What a position is worth: the solver, tactics, and the coach."""
+"""The solver, tactics, and the coach."""

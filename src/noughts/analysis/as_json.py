@@ -1,4 +1,4 @@
-"""What the coach found, as plain data for JSON; cells are counted from 0, as programs do."""
+"""The coach's findings as dictionaries for JSON; cells are counted from 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ JsonDict: TypeAlias = dict[str, Any]
 
 
 def prospect_to_dict(prospect: Prospect) -> JsonDict:
-    """Return a result and a distance.
+    """Convert a prospect.
 
     >>> from noughts.core.board import Board
     >>> from noughts.analysis.solver import prospect
@@ -25,7 +25,7 @@ def prospect_to_dict(prospect: Prospect) -> JsonDict:
 
 
 def advice_to_dict(advice: Advice) -> JsonDict:
-    """Return what is to be said of one move, with a sentence for each reason."""
+    """Convert the advice on one move, with a sentence for each reason."""
     return {
         "mark": str(advice.mark),
         "cell": advice.cell,
@@ -36,12 +36,11 @@ def advice_to_dict(advice: Advice) -> JsonDict:
 
 
 def moves_to_dicts(moves: Iterable[Advice]) -> list[JsonDict]:
-    """Return what is to be said of several moves."""
     return [advice_to_dict(advice) for advice in moves]
 
 
 def review_to_dict(review: Review) -> JsonDict:
-    """Return what is to be said of a game."""
+    """Convert the review of a game."""
     return {
         "moves": moves_to_dicts(review.moves),
         "standing": prospect_to_dict(review.standing),

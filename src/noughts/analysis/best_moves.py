@@ -1,8 +1,7 @@
 """The best moves of a position, and those of them that `perfect` plays.
 
-A move is best if no other ends better, wins sooner or loses later; nothing else counts. The policy
-`perfect` has to choose among these, and breaks the tie by the expected result against an opponent who
-moves at random, while it plays on like this itself.
+A move is best if no other ends better, wins sooner or loses later. `perfect` breaks ties by the expected
+result against an opponent who moves at random, if it goes on like this.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from noughts.analysis.solver import move_scores, score, sides
 from noughts.analysis.tactics import tokens, wins
 from noughts.core.board import Board, Cell
 
-# The number of ways to answer by chance to the end, when so many cells are free.
+# The number of ways in which the opponent can answer until the end, by free cells.
 _WAYS = (1, 1, 2, 3, 8, 15, 48, 105, 384)
 
 
 def best_cells(board: Board) -> tuple[Cell, ...]:
-    """Return the moves that end best and, of those, win soonest or lose latest; none after the end.
+    """Return the moves that end best and, of those, win soonest or lose latest.
 
     >>> from noughts.core.board import Board
     >>> best_cells(Board())
@@ -46,7 +45,7 @@ def _best(mine: int, theirs: int) -> tuple[Cell, ...]:
 
 @cache
 def _plan(mine: int, theirs: int) -> tuple[tuple[Cell, ...], int]:
-    """Return the moves of `perfect`, and the result to expect of them, times the ways to answer."""
+    """Return the moves of `perfect`, and their expected result times the ways to answer."""
     hopes = {cell: _hope(mine, theirs, 1 << cell) for cell in _best(mine, theirs)}
     highest = max(hopes.values())
     return tuple(cell for cell, hope in hopes.items() if hope == highest), highest
@@ -63,6 +62,6 @@ def _hope(mine: int, theirs: int, token: int) -> int:
     for answer in answers:
         if answer & lost:
             hope -= ways // len(answers)
-        elif len(answers) > 1:  # and if it is the last, the game is drawn
+        elif len(answers) > 1:  # the last answer draws the game
             hope += _plan(mine, theirs | answer)[1]
     return hope

@@ -1,4 +1,4 @@
-"""The coach: every move of a position labelled, and a game gone through move by move. Data, no words."""
+"""The coach: judges every move of a position or a game. Data only; `text.sentences` has the words."""
 
 from __future__ import annotations
 
@@ -13,49 +13,47 @@ from noughts.core.notation import each_move
 from noughts.core.value import Value
 
 MISTAKES = Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW
-"""What turns a game: after it, best play ends otherwise than before."""
+"""Moves that change the result of best play."""
 
 
 class Advice(Value):
-    """What the coach says of one move."""
+    """The coach's advice on one move."""
 
     mark: Mark
-    """Who moves."""
     cell: Cell
     prospect: Prospect
-    """What it leads to for that player."""
+    """For the mark that moves."""
     reasons: tuple[Reason, ...]
-    """What it does, the weightiest first."""
+    """The most important first."""
     is_best: bool
-    """Whether no other move ends better, wins sooner or loses later."""
+    """True if no other move ends better, wins sooner or loses later."""
 
     @property
     def mistake(self) -> Reason | None:
-        """What the move gave up, if it turned a win into less, or a draw into a loss."""
+        """The reason if the move gave up a win or a draw."""
         return next((reason for reason in self.reasons if reason.kind in MISTAKES), None)
 
 
 class Review(Value):
-    """What the coach says of a game."""
+    """The coach's review of a game."""
 
     moves: tuple[Advice, ...]
-    """What is to be said of each move, in order."""
     standing: Prospect
-    """What the last position is worth to the mark that would move."""
+    """Of the last position, for the mark that would move."""
 
     @property
     def mistakes(self) -> tuple[int, ...]:
-        """The numbers of the moves that gave something up; the first move has number 1."""
+        """The numbers of the moves that gave up a win or a draw; the first move is 1."""
         return tuple(number for number, move in enumerate(self.moves, 1) if move.mistake)
 
     @property
     def decisive(self) -> int | None:
-        """The number of the move that decided the game: the last mistake; None if there was none."""
+        """The number of the move that decided the game: the last mistake, or None."""
         return self.mistakes[-1] if self.mistakes else None
 
 
 def advise(board: Board) -> tuple[Advice, ...]:
-    """Return what is to be said of each move; nothing when the game is over.
+    """Return advice on each move; nothing when the game is over.
 
     >>> for advice in advise(Board().place(0).place(4).place(8)):
     ...     print(advice.cell, advice.prospect.result, advice.prospect.distance, advice.is_best)
@@ -70,14 +68,14 @@ def advise(board: Board) -> tuple[Advice, ...]:
 
 
 def judge_move(board: Board, cell: Cell) -> Advice:
-    """Return what is to be said of one move."""
+    """Return advice on one move."""
     found = reasons(board, cell)
     cell = index(cell)
     return Advice(board.turn, cell, prospects(board)[cell], found, cell in best_cells(board))
 
 
 def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:
-    """Go through a game, finished or not.
+    """Review a game, finished or not.
 
     >>> found = review((0, 4, 8, 2, 6))
     >>> found.mistakes, found.decisive

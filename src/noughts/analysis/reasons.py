@@ -1,4 +1,4 @@
-"""Why a move is good or bad, as data: what it does, and the lines and moves that prove it."""
+"""Why a move is good or bad, as data, with the lines and moves that prove it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from noughts.core.value import Value
 
 
 class Kind(Enum):
-    """What can be said for a move or against it, the weightiest first."""
+    """What a move does, the most important first."""
 
     WINS = "wins"
     GIVES_UP_WIN = "givesUpWin"
@@ -49,7 +49,7 @@ class Kind(Enum):
         return self.value
 
     __repr__ = __str__
-    __hash__ = object.__hash__  # as of the other enums: by its name it would be slow
+    __hash__ = object.__hash__  # hashing the name, as an enum does, is slow
 
 
 _ORDER = {kind: place for place, kind in enumerate(Kind)}
@@ -57,7 +57,7 @@ _ORDER = {kind: place for place, kind in enumerate(Kind)}
 _WIN_IN_5, _LOSS_IN_6 = Prospect(Result.WIN, 5), Prospect(Result.LOSS, 6)
 
 PLACES = Kind.CENTRE, Kind.CORNER, Kind.EDGE
-"""What is true of every move, and seldom why it is made."""
+"""Every move has one of these; it is seldom the reason for it."""
 
 
 class Reason(Value):
@@ -65,9 +65,9 @@ class Reason(Value):
 
     kind: Kind
     cells: tuple[Cell, ...] = ()
-    """Where: what is threatened, blocked or allowed there, or the best cells if those were better."""
+    """The cells that it threatens, blocks or allows, or the better cells that were missed."""
     lines: tuple[tuple[Cell, ...], ...] = ()
-    """The lines of three that show it."""
+    """The lines that show it."""
     play: tuple[Cell, ...] = ()
     """The moves that prove it, to the end of the game.
 
@@ -77,10 +77,10 @@ class Reason(Value):
 
 
 def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
-    """Return all that a move does; a move that is not legal is refused.
+    """Return everything that a move does; an illegal move is refused.
 
-    Among the reasons of a move that wins or loses, at least one proves it by its `play`: a line that
-    starts with the move and ends with the win, in which both sides play best.
+    If the move wins or loses, the `play` of at least one reason proves it: it starts with the move and
+    ends with the win, and both sides play best.
 
     >>> from noughts.core.notation import parse_board
     >>> for reason in reasons(parse_board("X__/_O_/__X"), 2):
@@ -103,7 +103,7 @@ def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
 
 
 def best_play(board: Board) -> tuple[Cell, ...]:
-    """Return the moves from here to the end if both sides play best; `perfect` chooses among equals."""
+    """Return the moves to the end if both sides play like `perfect`."""
     moves = []
     while not board.is_over:
         moves.append(perfect_cells(board)[0])
@@ -112,12 +112,11 @@ def best_play(board: Board) -> tuple[Cell, ...]:
 
 
 def _line(board: Board, cell: Cell) -> tuple[Cell, ...]:
-    """Return a move, and how the game then goes on to its end."""
     return (cell, *best_play(board.place(cell)))
 
 
 def _tactical(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
-    """Tell what can be seen: lines completed, stopped and threatened, by this move and by the answer."""
+    """Find the lines that the move or the answer to it completes, stops and threatens."""
     mine, theirs = sides(board)
     token = 1 << cell
     moved = mine | token
@@ -143,7 +142,7 @@ def _tactical(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reas
 
 
 def _threats(mine: int, theirs: int, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
-    """Tell what the move threatens that was not threatened before."""
+    """Find new threats."""
     moved = mine | 1 << cell
     threatened = wins(moved, theirs)
     if not threatened & ~wins(mine, theirs):
@@ -156,7 +155,7 @@ def _threats(mine: int, theirs: int, cell: Cell, play: tuple[Cell, ...]) -> Iter
 
 
 def _fork_wins(mine: int, theirs: int, cell: Cell) -> tuple[Cell, ...]:
-    """Return how a fork wins: the fork, a block in vain, and the other line."""
+    """Return how a fork wins: the fork, a block, and the other line."""
     first, second, *_ = cells(wins(mine | 1 << cell, theirs))
     return cell, first, second
 
@@ -166,7 +165,7 @@ def _holds(board: Board, cell: Cell) -> bool:
 
 
 def _exact(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
-    """Tell what the solver knows: what the position was worth, and what it is worth after the move."""
+    """Compare the value of the position before and after the move."""
     before, found = prospect(board), prospects(board)
     after = found[cell]
     best = best_cells(board)
@@ -187,9 +186,9 @@ def _exact(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]
 
 
 def _forced(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]:
-    """Find forks that are forced: whatever the answer, the fork follows, or a line at once.
+    """Find forced forks: after any answer, a fork or a line follows.
 
-    There is no other way to win with the fifth token from now, so the solver finds them all.
+    A win in 5 is always one of these.
     """
     found = prospects(board)
     allowing = tuple(other for other, one in found.items() if one == _LOSS_IN_6)
@@ -202,14 +201,14 @@ def _forced(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason
 
 
 def _positional(board: Board, cell: Cell) -> Reason:
-    """Tell where the cell lies, with the lines through it that the opponent is not on."""
+    """Find where the cell lies, with the lines through it that are open."""
     _, theirs = sides(board)
     kind = Kind.CENTRE if CENTRE >> cell & 1 else Kind.CORNER if CORNERS >> cell & 1 else Kind.EDGE
     return Reason(kind, (), tuple(cells(line) for line in open_lines(cell, theirs)))
 
 
 def _completed(held: int, wanted: int) -> tuple[tuple[Cell, ...], ...]:
-    """Return the lines that are complete but for one of the wanted cells."""
+    """Return the lines that lack only one of the wanted cells."""
     return tuple(
         cells(line) for line in LINES if (line & ~held).bit_count() == 1 and line & ~held & wanted
     )

@@ -1,7 +1,7 @@
 """The exact value of every position and of every move: who wins, and how soon.
 
-Play is taken to be perfect: whoever wins does so as soon as possible, whoever loses as late as possible.
-All 5,478 positions are solved together, in a few milliseconds, when the first of them is asked for.
+Both sides play perfectly: the winner wins as soon as possible, the loser loses as late as possible.
+All 5,478 positions are solved together, in a few milliseconds, on the first call.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ class Result(Enum):
 
     @classmethod
     def of(cls, winner: Mark | None, mark: Mark) -> Result:
-        """Return how a game with that winner, or with none, has ended for a mark."""
+        """Return the result for a mark of a game with that winner, if any."""
         return cls.DRAW if winner is None else cls.WIN if winner is mark else cls.LOSS
 
     @property
     def other(self) -> Result:
-        """The same end, as the opponent sees it."""
+        """The opponent's result."""
         return _OTHER[self]
 
     def __str__(self) -> str:
         return self.value
 
     __repr__ = __str__
-    __hash__ = object.__hash__  # there are three objects, and an enum would hash their names each time
+    __hash__ = object.__hash__  # hashing the name, as an enum does, is slow
 
 
 _OTHER = {Result.WIN: Result.LOSS, Result.DRAW: Result.DRAW, Result.LOSS: Result.WIN}
 
 
 class Prospect(Value):
-    """What perfect play leads to."""
+    """The result of perfect play."""
 
     result: Result
     distance: int
-    """How many tokens are placed until the end, by both players together."""
+    """How many tokens both players place until the end."""
 
 
 def prospect(board: Board) -> Prospect:
-    """Return what the position is worth to the mark to move.
+    """Return the prospect of the mark to move.
 
     >>> from noughts.core.notation import parse_board
     >>> prospect(parse_board("XX_/OO_/___"))
@@ -61,7 +61,7 @@ def prospect(board: Board) -> Prospect:
 
 
 def prospects(board: Board) -> dict[Cell, Prospect]:
-    """Return what each move is worth to the mark that makes it; that move is counted in the distance.
+    """Return the prospect after each move, for the mark that makes it; the distance counts that move.
 
     >>> from noughts.core.notation import parse_board
     >>> for cell, after in prospects(parse_board("XX_/OO_/X_O")).items():
@@ -76,39 +76,35 @@ def prospects(board: Board) -> dict[Cell, Prospect]:
 
 
 def sides(board: Board) -> tuple[int, int]:
-    """Return the cells of the mark to move and those of the other, one bit a cell.
-
-    Seen like that, a position is the same whichever mark started.
-    """
+    """Return the cells of the mark to move and those of the other, one bit a cell."""
     return (board.x, board.o) if board.turn is Mark.X else (board.o, board.x)
 
 
 def score(mine: int, theirs: int) -> int:
-    """Return what a position is worth as one number: the higher, the better for the side to move.
+    """Return the value of a position for the side to move.
 
-    0 is a draw. A win with the token number n of the game is 10 - n, and a loss its negative: so the
-    score of a position is that of its best move, and the score of a move that of the position after it
-    with the sign turned.
+    0 is a draw, 10 - n a win with token number n of the game, and n - 10 a loss. The score of a position
+    is that of its best move, and the score of a move is minus that of the position after it.
     """
     return _scores()[mine << 9 | theirs]
 
 
 def move_scores(mine: int, theirs: int) -> dict[Cell, int]:
-    """Return the score of each move of a position that is not over."""
+    """Return the score of each move of an unfinished position."""
     known, after = _scores(), theirs << 9 | mine
     return {cell: -known[after | 1 << cell] for cell in range(9) if not (mine | theirs) >> cell & 1}
 
 
 @cache
 def _scores() -> dict[int, int]:
-    """Return the score of every reachable position, by `mine << 9 | theirs`."""
+    """Score every reachable position, by `mine << 9 | theirs`."""
     has_line = [any(held & line == line for line in LINES) for held in range(FULL + 1)]
     tokens = [[1 << cell for cell in range(9) if not held >> cell & 1] for held in range(FULL + 1)]
     known: dict[int, int] = {}
 
     def solve(mine: int, theirs: int) -> int:
         held = mine | theirs
-        worst = 10  # of the positions that the opponent would be left with
+        worst = 10  # for the opponent
         for token in tokens[held]:
             moved = mine | token
             after = theirs << 9 | moved
@@ -129,7 +125,7 @@ def _scores() -> dict[int, int]:
     return known
 
 
-@cache  # there are a few dozen, and one of each will do
+@cache  # a few dozen exist
 def _prospect(worth: int, count: int) -> Prospect:
     if worth == 0:
         return Prospect(Result.DRAW, 9 - count)

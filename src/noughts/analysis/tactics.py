@@ -1,7 +1,6 @@
-"""What can be seen on a board without looking far: lines to complete, threats, forks.
+"""Lines to complete, threats and forks.
 
-Sets of cells are numbers here, one bit a cell, as in `Board`; `mine` are the cells of the side that the
-question is about, `theirs` those of the other.
+Sets of cells are numbers, one bit a cell, as in `Board`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ EDGES = 0o252
 
 @cache
 def cells(held: int) -> tuple[Cell, ...]:
-    """Return a set of cells in order.
+    """List a set of cells.
 
     >>> cells(CORNERS)
     (0, 2, 6, 8)
@@ -32,29 +31,26 @@ def wins(mine: int, theirs: int) -> int:
 
 
 def threats(mine: int, theirs: int) -> int:
-    """Return the free cells that make one win possible at least, and are none themselves."""
+    """Return the free cells that threaten to complete a line and don't complete one."""
     return _making(mine, theirs, 1)
 
 
 def forks(mine: int, theirs: int) -> int:
-    """Return the free cells that make two wins possible at once, and are none themselves."""
+    """Return the free cells that threaten to complete two lines and don't complete one."""
     return _making(mine, theirs, 2)
 
 
 def fork_answers(mine: int, theirs: int) -> int:
-    """Return the forks that the other side may make when `mine` has just moved.
-
-    Where there is a win to be stopped, only what stops it is an answer.
-    """
+    """Return the forks that the other side can answer with; a threat leaves it only the block."""
     feared = wins(mine, theirs)
     made = forks(theirs, mine)
     if feared & (feared - 1):
-        return 0  # two wins cannot both be stopped
+        return 0  # it cannot block both
     return made & feared if feared else made
 
 
 def fork_blocks(mine: int, theirs: int) -> int:
-    """Return the free cells after which the other side, which could fork if it moved now, cannot."""
+    """Return the free cells that prevent every fork of the other side, if it threatens one."""
     if not forks(theirs, mine):
         return 0
     free = tokens(mine | theirs)
@@ -62,12 +58,12 @@ def fork_blocks(mine: int, theirs: int) -> int:
 
 
 def open_lines(cell: Cell, theirs: int) -> tuple[int, ...]:
-    """Return the lines through a cell in which none of theirs lies."""
+    """Return the lines through a cell without any of `theirs`."""
     return tuple(line for line in LINES if line >> cell & 1 and not line & theirs)
 
 
 def _making(mine: int, theirs: int, count: int) -> int:
-    """Return the free cells after which `mine` could complete lines on so many cells at least."""
+    """Return the free cells after which at least `count` cells complete a line."""
     free = ~(mine | theirs)
     found = 0
     for token in tokens(mine | theirs):
@@ -79,7 +75,7 @@ def _making(mine: int, theirs: int, count: int) -> int:
 
 @cache
 def tokens(held: int) -> tuple[int, ...]:
-    """Return the cells that are not held, each as a set of its own."""
+    """Return the cells that are not held, as one set each."""
     return tuple(1 << cell for cell in range(9) if not held >> cell & 1)
 
 
@@ -92,5 +88,5 @@ def _of(tokens: Iterable[int]) -> int:
 
 @cache
 def _completing(held: int) -> int:
-    """Return the cells not held that complete a line."""
+    """Return the cells that complete a line, free or not."""
     return _of(line & ~held for line in LINES if (line & ~held).bit_count() == 1)

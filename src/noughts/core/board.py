@@ -1,7 +1,7 @@
-"""Marks, cells, lines, symmetry and positions: the only file that knows the geometry.
+"""Marks, cells, lines, symmetries and positions.
 
-A board is interned: there is one object for each position, made when it is first reached and kept.
-That makes a move one look in a list, and two boards equal exactly when they are the same object.
+Boards are interned: each position is one object, created when it is first reached. So a move is one
+lookup in a list, and equal boards are the same object.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from noughts.core.errors import (
 )
 
 Cell: TypeAlias = int
-"""One of nine, 0 to 8, row by row from the top left. (People count them 1 to 9: see `notation`.)"""
+"""0 to 8, row by row from the top left. (People count 1 to 9: see `notation`.)"""
 
 Symmetry: TypeAlias = tuple[Cell, ...]
 """Where each of the nine cells goes."""
@@ -51,7 +51,7 @@ class Mark(Enum):
         return self.value
 
     __repr__ = __str__
-    __hash__ = object.__hash__  # there are two objects, and an enum would hash their names each time
+    __hash__ = object.__hash__  # hashing the name, as an enum does, is slow
 
 
 X: Final = Mark.X
@@ -59,7 +59,7 @@ O: Final = Mark.O
 
 
 def check_mark(mark: object) -> None:
-    """Refuse what is no mark; its letter alone is none."""
+    """Refuse anything but a mark, also its letter."""
     if not isinstance(mark, Mark):
         raise InvalidArgument(f"a mark is Mark.X or Mark.O, not {quoted(mark)}")
 
@@ -68,10 +68,10 @@ def check_mark(mark: object) -> None:
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 FULL = 0o777
 
-# What is left when these cells are taken; boards share the tuples, which keeps them near.
+# By held cells; boards share the tuples.
 _FREE_CELLS = tuple(tuple(cell for cell in range(9) if not held >> cell & 1) for held in range(FULL + 1))
 
-# Turn the square clockwise four times, and its mirror image four times.
+# The four rotations, clockwise, and those of the mirror image.
 SYMMETRIES: tuple[Symmetry, ...] = (
     (0, 1, 2, 3, 4, 5, 6, 7, 8),
     (2, 5, 8, 1, 4, 7, 0, 3, 6),
@@ -85,9 +85,9 @@ SYMMETRIES: tuple[Symmetry, ...] = (
 
 
 class Board:
-    """A position: the cells each mark holds, one bit a cell, and the mark that started.
+    """A position: the cells of each mark, one bit a cell, and the mark that started.
 
-    Only positions that a game can reach exist; anything else is refused when it is made.
+    Positions that no game can reach are refused.
 
     >>> board = Board().place(4, X).place(0, O)
     >>> str(board)
@@ -102,49 +102,45 @@ class Board:
     __slots__ = ("_after", "first", "free_cells", "is_over", "o", "turn", "winner", "x")
 
     x: int
-    """The cells X holds: bit 0 is cell 0."""
+    """The cells of X; bit 0 is cell 0."""
     o: int
-    """The cells O holds."""
     first: Mark
     """The mark that moved first."""
     turn: Mark
-    """The mark to move; when the game is over, the one that would be."""
+    """The mark to move, or that would move if the game were not over."""
     winner: Mark | None
-    """The mark that has a line."""
     is_over: bool
-    """Whether there is a line or no free cell."""
     free_cells: tuple[Cell, ...]
-    """The cells that hold no mark, in order."""
     _after: list[Board | None]
-    """The next boards, filled in as they are first reached."""
+    """The next boards by cell, filled in when first reached."""
 
     def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
-        """Return the one board with these marks, or refuse it if no game leads there."""
-        if x.__class__ is o.__class__ is int:  # 1.0 and True are equal to 1, and would be found as well
+        """Return the board with these marks; refuse it if no game reaches it."""
+        if x.__class__ is o.__class__ is int:  # 1.0 and True equal 1
             try:
                 known = _BOARDS.get((x, o, first))
-            except TypeError:  # a starter that cannot be looked up is not a mark
+            except TypeError:  # an unhashable starter is not a mark
                 known = None
             if known is not None:
                 return known
         return _make(*_check_reachable(x, o, first), first)
 
     def __init_subclass__(cls) -> Never:
-        raise TypeError("there is one board for each position, and so one kind of board")
+        raise TypeError("Board cannot be subclassed: each position is one object")
 
     @property
     def count(self) -> int:
-        """How many tokens lie on the board."""
+        """The number of tokens on the board."""
         return 9 - len(self.free_cells)
 
     @property
     def is_draw(self) -> bool:
-        """Whether the board is full and nobody has a line."""
+        """True if the board is full without a line."""
         return self.is_over and self.winner is None
 
     @property
     def cells(self) -> tuple[Mark | None, ...]:
-        """What each of the nine cells holds, in order.
+        """The mark in each of the nine cells.
 
         >>> Board().place(1).cells[:3]
         (None, X, None)
@@ -153,7 +149,7 @@ class Board:
 
     @property
     def winning_cells(self) -> tuple[Cell, ...]:
-        """The cells of the winner's line, or of both lines that one token completed."""
+        """The cells of the winner's line or lines."""
         held = self.x if self.winner is X else self.o
         won = 0
         for line in LINES:
@@ -162,7 +158,7 @@ class Board:
         return tuple(cell for cell in range(9) if won >> cell & 1)
 
     def mark_at(self, x: int, y: int) -> Mark | None:
-        """Return the mark in column `x` and row `y`, each 0 to 2 from the top left; None if it is free.
+        """Return the mark in column `x` and row `y`, each 0 to 2 from the top left.
 
         >>> Board().place(5).mark_at(x=2, y=1)
         X
@@ -175,7 +171,7 @@ class Board:
         return self.cells[3 * row + column]
 
     def place(self, cell: Cell, mark: Mark | None = None) -> Board:
-        """Return the board with one more token; a mark that is named must be the one to move."""
+        """Return the board with one more token; the mark, if given, must be the one to move."""
         if (mark is None or mark is self.turn) and cell.__class__ is int and cell >= 0:
             try:
                 after = self._after[cell]
@@ -207,13 +203,13 @@ class Board:
         """
         try:
             known = SYMMETRIES[SYMMETRIES.index(symmetry)]
-        except (TypeError, ValueError):  # an array compares with nothing
-            raise InvalidArgument(f"{quoted(symmetry)} is none of the eight symmetries") from None
+        except (TypeError, ValueError):  # an array cannot be compared
+            raise InvalidArgument(f"{quoted(symmetry)} is not one of the eight symmetries") from None
         return Board(_turned(self.x, known), _turned(self.o, known), self.first)
 
     @property
     def canonical(self) -> Board:
-        """The one board that stands for this and all its images."""
+        """The same board for this and all its images."""
         return min((self.image(symmetry) for symmetry in SYMMETRIES), key=lambda b: (b.x, b.o))
 
     def __str__(self) -> str:
@@ -246,7 +242,6 @@ _BOARDS: dict[tuple[int, int, Mark], Board] = {}
 
 
 def _make(x: int, o: int, first: Mark) -> Board:
-    """Make the one board with these marks, which a game leads to."""
     board = object.__new__(Board)
     held = x | o
     winner = X if _has_line(x) else O if _has_line(o) else None
@@ -257,7 +252,7 @@ def _make(x: int, o: int, first: Mark) -> Board:
     _set(board, "winner", winner)
     _set(board, "is_over", winner is not None or held == FULL)
     _set(board, "free_cells", _FREE_CELLS[held])
-    _set(board, "_after", [None] * 9)  # the next boards, filled in as they are first reached
+    _set(board, "_after", [None] * 9)
     return _BOARDS.setdefault((x, o, first), board)
 
 
@@ -265,7 +260,7 @@ _set = object.__setattr__
 
 
 def reachable(first: Mark = X) -> tuple[Board, ...]:
-    """Return every position of a game that `first` starts, those with fewer tokens first.
+    """Return every position of games that `first` starts, ordered by number of tokens.
 
     >>> len(reachable())
     5478
@@ -282,21 +277,19 @@ def reachable(first: Mark = X) -> tuple[Board, ...]:
 
 
 def no_such_cell(cell: object) -> NoSuchCell:
-    """Return the refusal of what is no cell."""
-    return NoSuchCell(f"{quoted(cell)} is no cell: they are 0 to 8, row by row")
+    return NoSuchCell(f"{quoted(cell)} is not a cell: cells are 0 to 8, row by row")
 
 
 def game_is_over(board: Board) -> GameOver:
-    """Return the refusal of a move on a finished board."""
     return GameOver(f"the game is over in '{board}'")
 
 
 def check_cell(cell: object) -> Cell:
-    """Return a cell as a plain integer, or refuse it.
+    """Return a cell as an int, or refuse it.
 
     >>> check_cell(True)
     Traceback (most recent call last):
-    noughts.core.errors.NoSuchCell: True is no cell: they are 0 to 8, row by row
+    noughts.core.errors.NoSuchCell: True is not a cell: cells are 0 to 8, row by row
     """
     place = whole_number(cell, 9)
     if place is None:
@@ -305,10 +298,7 @@ def check_cell(cell: object) -> Cell:
 
 
 def whole_number(number: object, below: int) -> int | None:
-    """Return an integer of any type from 0 up to `below` as Python's own; None for anything else.
-
-    True and False are integers in Python, but they are not numbers here.
-    """
+    """Convert an integer of any type below `below`; return None for anything else, also a bool."""
     if isinstance(number, bool):
         return None
     try:
@@ -329,11 +319,11 @@ def _turned(held: int, symmetry: Symmetry) -> int:
 
 
 def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
-    """Refuse a position that no game leads to, with a sentence for each kind of fault."""
+    """Refuse a position that no game reaches."""
     check_mark(first)
     crosses, noughts = whole_number(x, FULL + 1), whole_number(o, FULL + 1)
     if crosses is None or noughts is None or crosses & noughts:
-        raise ImpossibleBoard("the cells of X and of O are two sets of nine bits that share none")
+        raise ImpossibleBoard("the cells of X and O are two disjoint sets of nine bits")
     other = first.other
     held, other_held = (crosses, noughts) if first is X else (noughts, crosses)
     ahead = held.bit_count() - other_held.bit_count()
@@ -343,9 +333,9 @@ def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
             f"{first} starts, so {first} has as many as {other} or one more"
         )
     if _has_line(held) and _has_line(other_held):
-        raise TwoWinners("X and O both have a line: the game ends with the first")
+        raise TwoWinners("X and O both have a line, but the first one ends the game")
     if _has_line(held) and ahead == 0:
-        raise MoveAfterEnd(f"{first} has a line, so {other} could not move any more, yet did")
+        raise MoveAfterEnd(f"{first} has a line, but {other} moved after it")
     if _has_line(other_held) and ahead == 1:
-        raise MoveAfterEnd(f"{other} has a line, so {first} could not move any more, yet did")
+        raise MoveAfterEnd(f"{other} has a line, but {first} moved after it")
     return crosses, noughts

@@ -1,7 +1,4 @@
-"""Events to plain data and back, exactly; and a game's record as JSON lines.
-
-Every written event carries the version of the schema it was written in.
-"""
+"""Events as plain data and JSON lines, with a schema version in each."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _CLASSES = {*_KINDS.values()}
 
 
 def encode(event: Event) -> dict[str, object]:
-    """Write an event as plain data.
+    """Convert an event to plain data.
 
     >>> encode(language.PlayerPlacedToken(0, 2, Mark.X))
     {'schema': 1, 'event': 'playerPlacedToken', 'row': 0, 'column': 2, 'mark': 'X'}
@@ -44,7 +41,7 @@ def encode(event: Event) -> dict[str, object]:
 
 
 def decode(written: object) -> Event:
-    """Read back what `encode` wrote; anything else is refused.
+    """Convert plain data back to an event; anything else is refused.
 
     >>> decode({"schema": 1, "event": "gameWon", "mark": "Y"})
     Traceback (most recent call last):
@@ -54,7 +51,7 @@ def decode(written: object) -> Event:
         raise MalformedRecord(f"a written event is an object, not {quoted(written)}")
     schema, name, fields = _head(written)
     if type(schema) is not int or schema != SCHEMA:
-        raise UnknownEvent(f"schema {quoted(schema)} is not known here: this reads schema {SCHEMA}")
+        raise UnknownEvent(f"schema {quoted(schema)} is unknown: this version reads schema {SCHEMA}")
     kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise UnknownEvent(f"no event is called {quoted(name)}")
@@ -68,17 +65,15 @@ def decode(written: object) -> Event:
 
 
 def dumps(event: Event) -> str:
-    """Write an event as one line of JSON."""
     return json.dumps(encode(event), ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(line: str) -> Event:
-    """Read an event from one line of JSON."""
     return decode(read_json(line))
 
 
 def read_json(line: str) -> object:
-    """Read one line of JSON, strictly: no field twice, and no number that JSON does not know."""
+    """Read JSON strictly: no duplicate fields, and no NaN or Infinity."""
     try:
         return json.loads(line, object_pairs_hook=_once_each, parse_constant=_no_constant)
     except RecordError:
@@ -88,12 +83,12 @@ def read_json(line: str) -> object:
 
 
 def format_record(events: Iterable[Event]) -> str:
-    """Write a game as JSON lines, one an event; what was said to one player alone is left out."""
+    """Write a game as JSON lines, one for each event, without those for one player only."""
     return "".join(dumps(event) + "\n" for event in facts(events))
 
 
 def parse_record(text: str) -> tuple[Event, ...]:
-    """Read a game from JSON lines; the first line at fault is named, and so is an impossible history."""
+    """Read a game from JSON lines; an error names the line."""
     if not isinstance(text, str):
         raise MalformedRecord(f"a record is text, not {quoted(text)}")
     history = []
@@ -113,7 +108,7 @@ def _head(written: dict[object, object]) -> tuple[object, object, dict[object, o
     fields = dict(written)
     for name in ("schema", "event"):
         if name not in fields:
-            raise MalformedRecord(f"a written event has {name}, and this one has none")
+            raise MalformedRecord(f"a written event needs {name}")
     return fields.pop("schema"), fields.pop("event"), fields
 
 
@@ -128,7 +123,7 @@ def _read_reason(value: object) -> IllegalMoveReason | None:
 
 
 def can_be_recorded(name: object) -> bool:
-    """Return whether every store can hold a name; whether it will do is asked only when it is entered."""
+    """Return whether every store can save the name."""
     try:
         return isinstance(name, str) and b"\0" not in name.encode()
     except UnicodeEncodeError:  # half a character

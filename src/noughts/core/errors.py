@@ -10,7 +10,7 @@ from typing import ClassVar
 
 
 class IllegalMoveReason(Enum):
-    """Why a token may not be placed, in the order in which it is looked for."""
+    """Why a token may not be placed, in the order of the checks."""
 
     GAME_OVER = "gameOver"
     NO_SUCH_CELL = "noSuchCell"
@@ -22,10 +22,10 @@ class IllegalMoveReason(Enum):
 
 
 class NoughtsError(Exception):
-    """Something was refused; the message is a sentence that says what and why."""
+    """The base class; the message says what was refused and why."""
 
     exit_code: ClassVar[int] = 2
-    """How the command ends: 2 for bad usage or input, 1 if something else went wrong."""
+    """Of the command: 2 for bad usage or input, 1 for other errors."""
 
 
 class IllegalMove(NoughtsError):
@@ -35,13 +35,13 @@ class IllegalMove(NoughtsError):
 
 
 class GameOver(IllegalMove):
-    """The game has ended, so no token may be placed."""
+    """The game has ended."""
 
     reason = IllegalMoveReason.GAME_OVER
 
 
 class NoSuchCell(IllegalMove):
-    """The board has nine cells, and this is none of them."""
+    """Cells are 0 to 8."""
 
     reason = IllegalMoveReason.NO_SUCH_CELL
 
@@ -53,7 +53,7 @@ class NotYourTurn(IllegalMove):
 
 
 class CellTaken(IllegalMove):
-    """The cell holds a mark already."""
+    """The cell already has a mark."""
 
     reason = IllegalMoveReason.CELL_TAKEN
 
@@ -63,27 +63,27 @@ class CommandRefused(NoughtsError):
 
 
 class NotCreated(CommandRefused):
-    """There is no game yet."""
+    """The game does not exist yet."""
 
 
 class AlreadyCreated(CommandRefused):
-    """The game was created before."""
+    """The game exists already."""
 
 
 class AlreadyOver(CommandRefused):
-    """The game has ended, so it can be neither resigned nor taken back."""
+    """The game has ended, so nobody can resign, take back or join."""
 
 
 class NotOver(CommandRefused):
-    """The game is still being played, and only a finished one will do."""
+    """The game must be finished first."""
 
 
 class SeatTaken(CommandRefused):
-    """Somebody sits there already."""
+    """The seat has a player already."""
 
 
 class NothingToTakeBack(CommandRefused):
-    """That player has no token on the board."""
+    """The player has no token on the board."""
 
 
 class InvalidName(NoughtsError):
@@ -91,7 +91,7 @@ class InvalidName(NoughtsError):
 
 
 class InvalidArgument(NoughtsError, TypeError):
-    """Something that is not of the kind that belongs there: a mark, a symmetry, a command, an event."""
+    """A value of the wrong type: not a mark, a symmetry, a command, an event."""
 
 
 class NotationError(NoughtsError):
@@ -99,11 +99,11 @@ class NotationError(NoughtsError):
 
 
 class UnreadableBoard(NotationError):
-    """A board of the wrong size, or with a sign that is no mark."""
+    """A board of the wrong size, or with an unknown sign."""
 
 
 class ImpossibleBoard(NotationError):
-    """A board that no game leads to."""
+    """A board that no game reaches."""
 
 
 class WrongCounts(ImpossibleBoard):
@@ -119,23 +119,23 @@ class MoveAfterEnd(ImpossibleBoard):
 
 
 class UnreadableCell(NotationError):
-    """Text that names no cell."""
+    """Text that is not a cell."""
 
 
 class UnreadableMoves(NotationError):
-    """Digits that are no game."""
+    """Digits that are not a game."""
 
 
 class RecordError(NoughtsError):
-    """A written event or record that cannot be taken."""
+    """A written event or record that is refused."""
 
 
 class MalformedRecord(RecordError):
-    """Not the written form of an event."""
+    """Data that is not an event."""
 
 
 class UnknownEvent(RecordError):
-    """An event whose name or schema version this program does not know."""
+    """An event with an unknown name or schema version."""
 
 
 class ImpossibleHistory(RecordError):
@@ -143,11 +143,11 @@ class ImpossibleHistory(RecordError):
 
 
 class BrokenChain(RecordError):
-    """A record whose hash does not follow from what stands before it."""
+    """A record whose hash does not follow from the records before it."""
 
 
 class NotInstalled(NoughtsError):
-    """A part of noughts that needs packages which are not installed."""
+    """A part of noughts whose packages are not installed."""
 
 
 JOINERS = "\u200c\u200d"
@@ -155,7 +155,7 @@ JOINERS = "\u200c\u200d"
 
 
 def quoted(value: object) -> str:
-    r"""Show what was given, on one line, short, and safe to print wherever it came from.
+    r"""Show a value on one short line that is safe to print.
 
     >>> quoted("\x1b[2J")
     "'\\x1b[2J'"
@@ -168,28 +168,28 @@ def quoted(value: object) -> str:
         return "a number that long"  # Python itself refuses to print an integer of 4,301 digits
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - whatever a stranger's repr does, a sentence is owed
+    except Exception:  # noqa: BLE001 - any repr may fail
         return f"a {type(value).__name__}"
     return text if len(text) <= 34 and text.isprintable() else f"a {type(value).__name__}"
 
 
 def complaint(error: BaseException) -> str:
-    r"""Tell a stranger's error, on one line, short, and safe to print.
+    r"""Show an error on one short line that is safe to print.
 
     >>> complaint(ValueError("no\x1b[2J"))
     'ValueError: no\\x1b[2J'
     """
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - the same
+    except Exception:  # noqa: BLE001 - any str may fail
         text = ""
     return f"{type(error).__name__}: {repr(text[:200])[1:-1]}" if text else type(error).__name__
 
 
 def printable(text: str) -> str:
-    r"""Escape what a terminal would obey instead of showing it.
+    r"""Escape control characters.
 
-    The two joiners stay: they are part of how Persian, Sinhala and emoji are written, and move nothing.
+    The two joiners stay: Persian, Sinhala and emoji need them, and they do not move the cursor.
 
     >>> printable("no\x1b[2J")
     'no\\x1b[2J'

@@ -1,7 +1,7 @@
-"""The language a game is told in, as frozen values.
+"""The events of a game.
 
-The first ten events are the language of the documents (docs/specification.md, E1). The last three are
-an extension for what the documents leave out: `playerJoined`, `playerResigned`, `playerTookBack`.
+The first ten are those of the documents (docs/specification.md, E1). The last three are an extension:
+`playerJoined`, `playerResigned`, `playerTookBack`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from noughts.core.value import Value
 
 
 class EventBase(Value):
-    """What all events share: the name that the documents give them."""
-
     @classmethod
     def kind(cls) -> str:
-        """Return the name the event has when it is written down.
+        """Return the name of the event in the documents.
 
         >>> GameCreated.kind()
         'gameCreated'
@@ -27,13 +25,13 @@ class EventBase(Value):
         return cls.__name__[0].lower() + cls.__name__[1:]
 
     def __str__(self) -> str:
-        """Return the event as the documents write it; what a terminal would obey is escaped.
+        """Return the event as the documents write it, with control characters escaped.
 
         >>> str(PlayerPlacedToken(0, 2, Mark.X))
         'playerPlacedToken(0,2,X)'
         """
-        told = ("true" if value is True else printable(str(value)) for value in self.__dict__.values())
-        return f"{self.kind()}({','.join(told)})"
+        fields = ("true" if value is True else printable(str(value)) for value in self.__dict__.values())
+        return f"{self.kind()}({','.join(fields)})"
 
 
 class GameCreated(EventBase):
@@ -53,7 +51,7 @@ class PlayerActive(EventBase):
 
 
 class PlayerPlacedToken(EventBase):
-    """A mark was placed; rows and columns count 0 to 2 from the top left."""
+    """A token was placed; rows and columns are 0 to 2 from the top left."""
 
     row: int
     column: int
@@ -61,13 +59,13 @@ class PlayerPlacedToken(EventBase):
 
 
 class GamePlacedCount(EventBase):
-    """So many tokens lie on the board now."""
+    """The number of tokens on the board."""
 
     count: int
 
 
 class PlayerNotifyIllegalMove(EventBase):
-    """A token was refused: a word to that player alone, and no part of the game's record."""
+    """A token was refused: for that player only, and not part of the game's record."""
 
     mark: Mark
     reason: IllegalMoveReason
@@ -86,7 +84,7 @@ class GameLost(EventBase):
 
 
 class GameDraw(EventBase):
-    """Nine tokens lie and nobody has a line."""
+    """The board is full without a line."""
 
 
 class GameCompleted(EventBase):
@@ -96,14 +94,14 @@ class GameCompleted(EventBase):
 
 
 class PlayerJoined(EventBase):
-    """A name takes a seat."""
+    """A player takes a seat."""
 
     mark: Mark
     name: str
 
 
 class PlayerResigned(EventBase):
-    """This mark gives the game up."""
+    """This mark resigns."""
 
     mark: Mark
 
@@ -132,7 +130,7 @@ Event: TypeAlias = (
 
 
 def facts(events: Iterable[Event]) -> tuple[Event, ...]:
-    """Leave out what is said to one player alone: the rest is the game's record."""
+    """Return the game's record: all events except those for one player only."""
     history = events if events.__class__ is tuple else tuple(each_event(events))
     if PlayerNotifyIllegalMove not in map(type, history):
         return history
@@ -140,7 +138,7 @@ def facts(events: Iterable[Event]) -> tuple[Event, ...]:
 
 
 def each_event(events: Iterable[Event]) -> Iterator[Event]:
-    """Return an iterator over events, or refuse what is not a list of them."""
+    """Iterate over events, or refuse what is not iterable."""
     try:
         return iter(events)
     except TypeError:

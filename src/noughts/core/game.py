@@ -1,4 +1,4 @@
-"""A game as a decider: `decide` judges a command, `evolve` records an event, `fold` adds events up."""
+"""A game as a decider: `decide` turns a command into events, `evolve` and `fold` apply them."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from noughts.core.value import Value
 
 
 class CreateGame(Value):
-    """Start a game; with open seats it is ready when both have been joined, otherwise at once."""
+    """Start a game; with open seats it is ready when both players have joined, otherwise at once."""
 
     first: Mark = Mark.X
     open_seats: bool = False
 
 
 class JoinGame(Value):
-    """Put a name to a seat; with the last name the game is ready, even if a seat has none.
+    """Name the player of a seat; with `last` the game is ready, even if the other seat has no name.
 
-    A name is checked when somebody enters it; the name of a player of an earlier game is kept as it is.
+    With `is_entered=False` the name is not checked, as for a player of an earlier game.
     """
 
     mark: Mark
@@ -70,7 +70,7 @@ class PlaceToken(Value):
 
 
 class Resign(Value):
-    """Give the game up."""
+    """Resign the game."""
 
     mark: Mark
 
@@ -85,7 +85,7 @@ Command: TypeAlias = CreateGame | JoinGame | PlaceToken | Resign | TakeBack
 
 
 class Game(Value):
-    """What the events of a game add up to."""
+    """The state of a game."""
 
     board: Board
     moves: tuple[Cell, ...] = ()
@@ -97,7 +97,7 @@ class Game(Value):
 
     @classmethod
     def at(cls, board: Board) -> Game:
-        """Return a game that has come to `board`, nobody knows how."""
+        """Return a game in that position, without its moves."""
         return cls(board, winner=board.winner, is_over=board.is_over)
 
     @property
@@ -107,11 +107,11 @@ class Game(Value):
 
     @property
     def is_draw(self) -> bool:
-        """Whether the game is over and nobody won."""
+        """True if the game is over and nobody won."""
         return self.is_over and self.winner is None
 
     def player(self, mark: Mark) -> Player | None:
-        """Return who sits in that seat, if a name was given."""
+        """Return the player of that seat, if it has a name."""
         return next((player for player in self.players if player.mark is mark), None)
 
 
@@ -134,18 +134,18 @@ def decide(game: Game | None, command: Command) -> tuple[Event, ...]:
         case JoinGame():
             return _join(game, command)
         case CreateGame():
-            raise AlreadyCreated("the game was created before: a new one needs a new record")
+            raise AlreadyCreated("the game exists already: a new one needs a new record")
         case _:
-            raise _stranger(command, "command")
+            raise _stranger(command, "a command")
 
 
 _NEW_GAMES = {mark: Game(Board(first=mark)) for mark in Mark}
 
 
 def evolve(game: Game | None, event: Event) -> Game:
-    """Return the game after `event`; only what could not be recorded at all is refused.
+    """Return the game after `event`.
 
-    Whether a whole history is one that `decide` would have told is asked with `replay`.
+    Only an event that cannot be applied is refused; `replay` also checks that `decide` would return it.
     """
     if game is None:
         if isinstance(event, GameCreated):
@@ -154,7 +154,7 @@ def evolve(game: Game | None, event: Event) -> Game:
         raise ImpossibleHistory(f"a game starts with gameCreated, not with {event}")
     match event:  # the most frequent first
         case GamePlacedCount() | PlayerActive():
-            return game  # the board says the same
+            return game  # the board has it already
         case PlayerPlacedToken(row, column, mark):
             return _record_token(game, row, column, mark)
         case GameLost() | GameDraw() | PlayerNotifyIllegalMove():
@@ -172,9 +172,9 @@ def evolve(game: Game | None, event: Event) -> Game:
         case PlayerTookBack(mark):
             return _record_take_back(game, mark)
         case GameCreated():
-            raise ImpossibleHistory("gameCreated stands at the start of a game only")
+            raise ImpossibleHistory("gameCreated can only be the first event")
         case _:
-            raise _stranger(event, "event")
+            raise _stranger(event, "an event")
 
 
 @overload
@@ -184,25 +184,25 @@ def fold(events: Iterable[Event], start: None = None) -> Game | None: ...
 
 
 def fold(events: Iterable[Event], start: Game | None = None) -> Game | None:
-    """Add events up, from nothing or from a game that stands."""
+    """Apply events to a game, or from the beginning."""
     return reduce(evolve, each_event(events), start)
 
 
 def replay(events: Iterable[Event]) -> Game:
-    """Add up a whole history, refusing one that `decide` would not have told.
+    """Apply a whole history; refuse one that `decide` would not have returned.
 
     >>> replay([GameCreated(), GameReady(), PlayerActive(Mark.O)])
     Traceback (most recent call last):
-    noughts.core.errors.ImpossibleHistory: event 3 is playerActive(O) where playerActive(X) belongs
+    noughts.core.errors.ImpossibleHistory: event 3 is playerActive(O) instead of playerActive(X)
     """
     history = tuple(each_event(events))
     game, at = None, 0
     while at < len(history):
-        told = _explained(game, history, at)
-        game = fold(told, game)
-        at += len(told)
+        step = _explained(game, history, at)
+        game = fold(step, game)
+        at += len(step)
     if game is None:
-        raise ImpossibleHistory("a game has one event at least, gameCreated")
+        raise ImpossibleHistory("a game has at least one event, gameCreated")
     return game
 
 
@@ -217,7 +217,7 @@ def _create(command: Command) -> tuple[Event, ...]:
 
 
 def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
-    """Mark a free cell, look for a winner, look for a full board, pass the turn: in this order."""
+    """Mark a free cell, check for a winner, check for a full board, pass the turn: in this order."""
     check_mark(mark)
     if game.is_over:
         return (PlayerNotifyIllegalMove(mark, IllegalMoveReason.GAME_OVER),)
@@ -228,7 +228,7 @@ def _place(game: Game, mark: Mark, cell: Cell) -> tuple[Event, ...]:
     return _placed(index(cell), mark, board.count, board.winner is not None, board.is_over)
 
 
-@cache  # there are a few hundred
+@cache  # a few hundred exist
 def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> tuple[Event, ...]:  # noqa: FBT001 - a cache takes positional arguments faster
     placed = PlayerPlacedToken(*divmod(cell, 3), mark), GamePlacedCount(count)
     if is_won:
@@ -262,7 +262,7 @@ def _join(game: Game, command: JoinGame) -> tuple[Event, ...]:
     mark, name = command.mark, command.name
     player = Player(name, mark) if command.is_entered else Player.recorded(name, mark)
     if sitting := game.player(mark):
-        raise SeatTaken(f"'{printable(sitting.name)}' sits at {mark} already")
+        raise SeatTaken(f"'{printable(sitting.name)}' has the seat of {mark} already")
     opponent = game.player(mark.other)
     if command.is_entered and opponent:
         check_names_differ(player.name, opponent.name)
@@ -284,16 +284,14 @@ def _cell_at(row: int, column: int) -> Cell:
         return 3 * row + column
     down, across = whole_number(row, 3), whole_number(column, 3)
     if down is None or across is None:
-        raise ImpossibleHistory(
-            f"there is no row {quoted(row)} and column {quoted(column)}: each is 0 to 2"
-        )
+        raise ImpossibleHistory(f"row and column are 0 to 2, not {quoted(row)} and {quoted(column)}")
     return 3 * down + across
 
 
 def _record_take_back(game: Game, mark: Mark) -> Game:
     taken = _tokens_to_take_back(game, mark)
     if taken > len(game.moves):
-        raise ImpossibleHistory(f"there is no token of {mark}'s that could have been taken back")
+        raise ImpossibleHistory(f"{mark} had no token to take back")
     before, left = game.board, ~sum(1 << cell for cell in game.moves[-taken:])
     board = Board(before.x & left, before.o & left, before.first)
     return game.replace(board=board, moves=game.moves[:-taken])
@@ -305,30 +303,29 @@ def _tokens_to_take_back(game: Game, mark: Mark) -> int:
 
 
 def _stranger(stranger: Never, kind: str) -> InvalidArgument:
-    """Return the refusal of what is none of its kind; its type says that no case was forgotten."""
-    return InvalidArgument(f"{quoted(stranger)} is no {kind}")
+    """Return the error for a value of another type; `Never` makes mypy check that no case is missing."""
+    return InvalidArgument(f"{quoted(stranger)} is not {kind}")
 
 
 def _explained(game: Game | None, history: tuple[Event, ...], at: int) -> tuple[Event, ...]:
-    """Return the events that one command told from `at` on, or say where the history departs."""
+    """Return the events of one command from `at` on, or refuse an event that does not follow."""
     try:
         command = _cause(*history[at : at + 2])
-        told = None if command is None else decide(game, command)
+        expected = None if command is None else decide(game, command)
     except NoughtsError as error:
         raise ImpossibleHistory(f"event {at + 1}, {history[at]}: {error}") from error
-    if told is None:
-        raise ImpossibleHistory(f"event {at + 1} is {history[at]}, which nothing before it led to")
-    for place, event in enumerate(told, start=at):
+    if expected is None:
+        raise ImpossibleHistory(f"event {at + 1} is {history[at]}, which no command leads to")
+    for place, event in enumerate(expected, start=at):
         if place == len(history):
-            raise ImpossibleHistory(f"the history stops after event {place}, where {event} belongs")
+            raise ImpossibleHistory(f"the history stops after event {place}, before {event}")
         if history[place] != event:
-            found = history[place]
-            raise ImpossibleHistory(f"event {place + 1} is {found} where {event} belongs")
-    return told
+            raise ImpossibleHistory(f"event {place + 1} is {history[place]} instead of {event}")
+    return expected
 
 
 def _cause(event: Event, following: Event | None = None) -> Command | None:
-    """Return the command that leads to `event`, if one leads to it first of all."""
+    """Return the command whose first event is `event`, if any."""
     match event:
         case GameCreated(first):
             return CreateGame(first, open_seats=isinstance(following, PlayerActive))

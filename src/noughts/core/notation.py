@@ -1,4 +1,4 @@
-"""Text to boards, cells and lists of moves, and back: every pair is a round trip.
+"""Reads and writes boards, cells and lists of moves.
 
 A board is written `X_O/_X_/___` (`str(board)` writes it), a cell `5`, `1,1` or `b2`, a game `51937`.
 """
@@ -38,14 +38,13 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
     """Read a board: nine signs, flat or in three rows, in text or in lists.
 
     A mark is the letter X or O, a blank is `_`, `.`, a space, an empty string or None; in text, rows
-    are parted by `/` or line breaks. A board that no game leads to is refused: say who moved first if
-    it was not X.
+    are separated by `/` or line breaks. A board that no game reaches is refused.
 
     >>> str(parse_board([["X", "", "O"], ["", "X", ""], ["", "", ""]]))
     'X_O/_X_/___'
     >>> parse_board("XXX/OO_/O__")
     Traceback (most recent call last):
-    noughts.core.errors.MoveAfterEnd: X has a line, so O could not move any more, yet did
+    noughts.core.errors.MoveAfterEnd: X has a line, but O moved after it
     """
     return Board(*_held(written), first)
 
@@ -53,7 +52,7 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
 def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
     """Return whether the game is over, and the winner's mark or an empty string.
 
-    The board may also be written in any form that `parse_board` reads, whichever mark started.
+    The board can be in any form that `parse_board` reads, whichever mark started.
 
     >>> game_over(["X", "_", "X", "O", "O", "O", "X", "_", "_"])
     (True, 'O')
@@ -65,7 +64,7 @@ def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
 
 
 def as_board(board: Board | str | Iterable[object]) -> Board:
-    """Return a board as it is, or read a written one; X started it if that is possible."""
+    """Return a board as it is, or read it; X started if possible."""
     if isinstance(board, Board):
         return board
     held = _held(board)
@@ -79,7 +78,7 @@ def as_board(board: Board | str | Iterable[object]) -> Board:
 
 
 def parse_cell(text: str) -> Cell:
-    """Read a cell as people write it: 1 to 9, `row,column` (0 to 2 each), or a1 to c3.
+    """Read a cell: 1 to 9, `row,column` (0 to 2 each), or a1 to c3.
 
     Cells are counted row by row from the top left; the letter is the column and its digit the row.
 
@@ -91,7 +90,7 @@ def parse_cell(text: str) -> Cell:
     cell = _CELLS.get("".join(text.split()).lower()) if len(text) <= 64 else None
     if cell is None:
         raise UnreadableCell(
-            f"{quoted(text)} names no cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
+            f"{quoted(text)} is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3"
         )
     return cell
 
@@ -142,7 +141,7 @@ def parse_moves(digits: str, first: Mark = Mark.X) -> tuple[Cell, ...]:
 
 
 def why_not_typed(board: Board, cell: Cell) -> str | None:
-    """Say why the next token cannot go on a cell, to somebody who counts cells from 1; None if it can.
+    """Say why the next token cannot go on a cell, counting cells from 1; None if it can.
 
     >>> why_not_typed(Board().place(4), 4)
     "cell 5 holds X in '___/_X_/___'"
@@ -163,14 +162,14 @@ def format_moves(moves: Iterable[Cell]) -> str:
 
 
 def _held(written: str | Iterable[object]) -> tuple[int, int]:
-    """Return the cells that X and O hold, one bit a cell."""
+    """Return the cells of X and O, one bit a cell."""
     marks = [_mark(sign) for sign in _signs(written)]
     x, o = (sum(1 << cell for cell in range(9) if marks[cell] is mark) for mark in Mark)
     return x, o
 
 
 def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
-    """Return an iterator over the moves of a game, or refuse what is not a list of moves."""
+    """Iterate over the moves of a game, or refuse what is not iterable."""
     try:
         return iter(moves)
     except TypeError:
@@ -180,7 +179,7 @@ def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
 
 
 def _signs(written: str | Iterable[object]) -> list[object]:
-    """Return the nine signs in order, whatever the shape they came in."""
+    """Return the nine signs in order, from a flat or nested board."""
     if isinstance(written, str):
         rows = written.replace("\r\n", "\n").removesuffix("\n").replace("/", "\n").split("\n")
         parts = _first_ten(rows if len(rows) > 1 else rows[0])
@@ -191,21 +190,21 @@ def _signs(written: str | Iterable[object]) -> list[object]:
     if nested:
         return [sign for number, row in enumerate(parts, start=1) for sign in _row(row, number)]
     if len(parts) != 9:
-        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, unlike {quoted(written)}")
+        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, not {quoted(written)}")
     return parts
 
 
 def _row(row: object, number: int) -> list[object]:
     signs = _first_ten(row)
     if len(signs) != 3:
-        raise UnreadableBoard(f"a row has 3 cells, unlike row {number}, {quoted(row)}")
+        raise UnreadableBoard(f"a row has 3 cells, but row {number} is {quoted(row)}")
     return signs
 
 
 def _first_ten(things: object) -> list[object]:
-    """Return as many as are needed to see that there are too many."""
+    """Return at most ten, which is one too many."""
     try:
-        return list(islice(things, 10))  # type: ignore[call-overload]  # what is no iterable raises
+        return list(islice(things, 10))  # type: ignore[call-overload]  # raises if it is not iterable
     except TypeError:
         raise UnreadableBoard(f"a board is text or a list, not {quoted(things)}") from None
 
@@ -215,5 +214,5 @@ def _mark(sign: object) -> Mark | None:
         return _SIGNS[sign]
     except (KeyError, TypeError):
         raise UnreadableBoard(
-            f"{quoted(sign)} is no mark: a cell is X, O (the letters) or a blank (_ . or a space)"
+            f"{quoted(sign)} is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"
         ) from None

@@ -1,6 +1,6 @@
 """Players and their names.
 
-A name is checked when it is entered, and never when a record is read: a game that was saved under other
+A name is checked when it is entered, and not when a record is read: a game that was saved under other
 rules, or with a newer Unicode, stays readable.
 """
 
@@ -12,14 +12,14 @@ from noughts.core.value import Value
 
 MAX_NAME_CHARACTERS = 32
 
-_MAX_UNCOMPOSED_CHARACTERS = 4 * MAX_NAME_CHARACTERS  # no character is composed of more than four
+_MAX_UNCOMPOSED_CHARACTERS = 4 * MAX_NAME_CHARACTERS  # a character has at most four parts
 
 _ZWJ = "\u200d"
-_EMOJI_STYLE = "\ufe0f"  # variation selector 16: asks for the colourful form of the symbol before it
+_EMOJI_STYLE = "\ufe0f"  # variation selector 16: the emoji form of the symbol before it
 _SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 _KEYCAPS = "0123456789#*"
 
-# Unicode's Default_Ignorable_Code_Point, characters that are not shown: the ends of each range.
+# Unicode's Default_Ignorable_Code_Point, characters that are not shown, as ranges.
 _IGNORABLE = (
     (0x00AD, 0x00AD),
     (0x034F, 0x034F),
@@ -39,15 +39,15 @@ _IGNORABLE = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-# Not ignorable, and yet nothing to see: blanks of Braille, Egyptian, Khitan and musical notation.
+# Not ignorable, but invisible: blanks of Braille, Egyptian, Khitan and musical notation.
 _BLANKS = "\u2800\U00013441\U00013442\U00016fe4\U0001d159"
 
-# A joiner changes nothing in these scripts. Python does not know scripts; the names of characters do.
+# Scripts in which a joiner changes nothing, by the names of their characters.
 _WITHOUT_JOINERS = ("LATIN ", "GREEK ", "CYRILLIC ", "MODIFIER ")
 
 
 class Player(Value):
-    """Somebody, or a bot, with the mark they place.
+    """A person or a bot, with their mark.
 
     >>> Player(name="bob", mark=Mark.X)
     Player(name='bob', mark=X)
@@ -62,7 +62,7 @@ class Player(Value):
 
     @classmethod
     def recorded(cls, name: str, mark: Mark) -> Player:
-        """Return a player of a record, with the name that was recorded, whatever it is."""
+        """Return a player from a record, whose name is not checked."""
         check_mark(mark)
         if not isinstance(name, str):
             raise InvalidName(f"a name is text, not {quoted(name)}")
@@ -72,20 +72,20 @@ class Player(Value):
 
 
 def clean_name(name: str) -> str:
-    r"""Return a name that somebody enters in its one form, or refuse it.
+    r"""Normalize a name that somebody enters, or refuse it.
 
-    A name has 1 to 32 characters once it is composed (NFC) and the spaces around it are cut away, and
-    something to see among them. Nothing in it moves the cursor, changes colours, turns the direction of
-    writing or cannot be seen; joiners are welcome where they join something.
+    A name has 1 to 32 characters after composition (NFC) and stripping, at least one of them visible. No
+    character moves the cursor, changes colours or the direction of writing, or is invisible; joiners are
+    allowed where they join something.
 
     >>> clean_name(" Zoe\u0308 ")
     'Zoë'
     """
     if not isinstance(name, str):
         raise InvalidName(f"a name is text, not {quoted(name)}")
-    if len(name) > _MAX_UNCOMPOSED_CHARACTERS:  # composed it would be too long still, so spare the work
+    if len(name) > _MAX_UNCOMPOSED_CHARACTERS:  # too long even when composed
         raise InvalidName(_too_long(len(name)))
-    if not (name.isascii() and name.isprintable()):  # most names need no table of all characters
+    if not (name.isascii() and name.isprintable()):  # most names don't need Unicode tables
         name = _composed(name)
     clean = name.strip()
     if not clean:
@@ -96,7 +96,7 @@ def clean_name(name: str) -> str:
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Return whether two names are too alike for one game: they differ in nothing but case or form.
+    """Return whether two names differ only in case or form, which is too alike for one game.
 
     >>> is_same_name("Bob", "bob"), is_same_name("bob", "rob")
     (True, False)
@@ -105,7 +105,7 @@ def is_same_name(one: str, other: str) -> bool:
 
 
 def check_names_differ(name: str, taken: str) -> None:
-    """Refuse the name of the other player, and one that is the same name.
+    """Refuse a name that is too much like the other player's.
 
     >>> check_names_differ("Bob", "bob")
     Traceback (most recent call last):
@@ -117,18 +117,18 @@ def check_names_differ(name: str, taken: str) -> None:
 
 
 def name_key(name: str) -> str:
-    """Return the form of a name in which all names are equal that are the same name (NFKC, no case)."""
+    """Return a form of a name (NFKC, casefolded) that is equal for equal names."""
     if name.isascii():
         return name.lower()
-    from unicodedata import normalize  # noqa: PLC0415 - most names do without it
+    from unicodedata import normalize  # noqa: PLC0415 - rarely needed
 
     folded = normalize("NFKC", name).casefold()
     return normalize("NFKC", "".join(sign for sign in folded if not _is_ignorable(sign)))
 
 
 def _composed(name: str) -> str:
-    """Return a name in its composed form (NFC), or refuse the first character that does not belong."""
-    from unicodedata import category, normalize  # noqa: PLC0415 - the same
+    """Compose a name (NFC), or refuse its first bad character."""
+    from unicodedata import category, normalize  # noqa: PLC0415 - rarely needed
 
     name = normalize("NFC", name)
     for place, sign in enumerate(name):
@@ -137,7 +137,7 @@ def _composed(name: str) -> str:
         if not sign.isprintable() and sign not in JOINERS:
             raise InvalidName(f"a name can only contain printable characters: {_named(sign, place)}")
     if name.strip() and all(category(sign)[0] in "MZ" for sign in name):
-        raise InvalidName("a name needs a character that can be seen by itself, and this one has none")
+        raise InvalidName("a name needs a character that is visible by itself")
     return name
 
 
@@ -147,7 +147,7 @@ def _is_ignorable(sign: str) -> bool:
 
 def _is_of_use(name: str, place: int) -> bool:
     """Return whether the invisible character there changes how its neighbours look."""
-    from unicodedata import category  # noqa: PLC0415 - the same
+    from unicodedata import category  # noqa: PLC0415 - rarely needed
 
     sign, before, after = name[place], name[:place], name[place + 1 : place + 2]
     if sign == _EMOJI_STYLE:
@@ -161,15 +161,15 @@ def _is_of_use(name: str, place: int) -> bool:
 
 
 def _is_symbol(sign: str) -> bool:
-    """Return whether a character can be an emoji: a symbol, but none of ASCII."""
-    from unicodedata import category  # noqa: PLC0415 - the same
+    """Return whether a character can be an emoji: a symbol outside ASCII."""
+    from unicodedata import category  # noqa: PLC0415 - rarely needed
 
     return not sign.isascii() and category(sign) in ("So", "Sm")
 
 
 def _is_joinable(sign: str) -> bool:
-    """Return whether a character is a letter of a script in which joiners change something."""
-    from unicodedata import category, name, normalize  # noqa: PLC0415 - the same
+    """Return whether a character is a letter of a script with joiners."""
+    from unicodedata import category, name, normalize  # noqa: PLC0415 - rarely needed
 
     if not sign or category(sign)[0] != "L":
         return False
@@ -177,12 +177,12 @@ def _is_joinable(sign: str) -> bool:
 
 
 def _named(sign: str, place: int) -> str:
-    """Name a character that cannot be shown.
+    """Name an invisible character.
 
     >>> _named("\u200d", 3)
     'character 4 is U+200D, zero width joiner'
     """
-    from unicodedata import name  # noqa: PLC0415 - the same
+    from unicodedata import name  # noqa: PLC0415 - rarely needed
 
     known = name(sign, "").lower()
     return f"character {place + 1} is U+{ord(sign):04X}{f', {known}' if known else ''}"

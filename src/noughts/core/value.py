@@ -1,7 +1,7 @@
 """Frozen records, without the cost of importing `dataclasses`.
 
-Importing `dataclasses` and making the game's twenty records with it takes longer than starting Python;
-this does the part that the game needs (docs/notes/2026-11-15-starting-fast-without-dataclasses.md).
+Importing `dataclasses` and creating the game's classes with it takes longer than starting Python
+(docs/notes/2026-11-15-starting-fast-without-dataclasses.md).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 @dataclass_transform(frozen_default=True)
 class Value:
-    """A record of the fields that its class annotates; it never changes.
+    """A frozen record of the fields that its class annotates.
 
-    Two values are equal when their classes and their fields are.
+    Two values are equal if their classes and fields are.
 
     >>> class Point(Value):
     ...     x: int
@@ -28,17 +28,17 @@ class Value:
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        fields = dict.fromkeys((*cls.__match_args__, *cls.__annotations__))  # those of its parents first
+        fields = dict.fromkeys((*cls.__match_args__, *cls.__annotations__))  # inherited ones first
         cls.__match_args__ = tuple(fields)  # type: ignore[misc]  # mypy takes it for final
 
     def __init__(self, *values: object, **named: object) -> None:
         fields = self.__match_args__
         if len(values) != len(fields) or named:
             values = _bind(type(self), fields, values, named)
-        self.__dict__.update(zip(fields, values))  # noqa: B905 - they are as many, and to ask takes long
+        self.__dict__.update(zip(fields, values))  # noqa: B905 - the lengths are equal, and checking is slow
 
-    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - the type of each field is the field's own
-        """Return the same value with some fields changed."""
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - each field has its own type
+        """Return a copy with some fields changed."""
         own, kind = self.__dict__, self.__class__
         fields = own | changes
         if len(fields) != len(own):

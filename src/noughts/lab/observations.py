@@ -89,7 +89,7 @@ def read_action(action: object) -> Cell:
     4
     >>> read_action(4.0)
     Traceback (most recent call last):
-    noughts.core.errors.NoSuchCell: 4.0 is no cell: they are 0 to 8, row by row
+    noughts.core.errors.NoSuchCell: 4.0 is not a cell: cells are 0 to 8, row by row
     """
     if isinstance(action, bool):
         raise no_such_cell(action)

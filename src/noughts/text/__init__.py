@@ -1,1 +1,1 @@
-"""A game in words: the tellings of the documents, and every position as a sentence."""
+"""Games in words: the wordings of the documents, positions and advice as sentences."""

@@ -1,4 +1,4 @@
-"""Every position as a sentence, for people who listen to a screen, and for every shell alike."""
+"""Positions as sentences, also for screen readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from noughts.core.game import Game
 
 
 def describe(position: Board | Game) -> str:
-    """Tell a position in one sentence, cells counted 1 to 9 as people type them.
+    """Describe a position in one sentence, with cells 1 to 9.
 
     >>> from noughts.core.board import Board
     >>> describe(Board())
@@ -28,7 +28,7 @@ def describe(position: Board | Game) -> str:
 
 
 def standing(position: Board | Game) -> str:
-    """Tell how a position stands: who won and how, a draw, or who is to move.
+    """Describe the state of the game: who won and how, a draw, or who is to move.
 
     >>> from noughts.core.board import Board
     >>> standing(Board(x=0o007, o=0o030))

@@ -1,4 +1,4 @@
-"""What the coach found, in sentences: each says one thing, and shows what proves it."""
+"""The coach's findings in sentences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SENTENCES = {
 
 
 def say_prospect(prospect: Prospect) -> str:
-    """Say what a move leads to.
+    """Describe the prospect of a move.
 
     >>> from noughts.analysis.solver import Prospect
     >>> say_prospect(Prospect(Result.WIN, 3)), say_prospect(Prospect(Result.DRAW, 5))
@@ -46,7 +46,7 @@ def say_prospect(prospect: Prospect) -> str:
 
 
 def say_reason(reason: Reason, mark: Mark) -> str:
-    """Say one thing that a move of that mark does.
+    """Describe one reason for or against a move of that mark.
 
     >>> from noughts.core.notation import parse_board
     >>> from noughts.analysis.coach import judge_move
@@ -68,7 +68,7 @@ def say_reason(reason: Reason, mark: Mark) -> str:
 
 
 def say_advice(advice: Advice) -> str:
-    """Say all that is to be said of a move, in one line.
+    """Describe a move in one line.
 
     >>> from noughts.core.board import Board
     >>> from noughts.analysis.coach import judge_move

@@ -1,7 +1,4 @@
-"""The same game in three tellings, one for each document that words it; they are data.
-
-A telling in another language is one more value.
-"""
+"""The wordings of the game in three documents. A translation is one more value."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Starter: TypeAlias = Literal["X", "O", "random", "loser"]
 
 
 class Wording(Value):
-    """The lines of a telling, the way it draws a board, and its rule for who starts.
+    """The sentences of a game, how it draws a board, and who starts.
 
     >>> from noughts.core.board import Board
     >>> print(KATA.draw(Board().place(4)))
@@ -28,40 +25,36 @@ class Wording(Value):
     """
 
     title: str
-    """What the telling is asked for by."""
     blank: str
-    """What a free cell shows; with none, its number."""
+    """What a free cell shows; its number if empty."""
     across: str
-    """What stands between the cells of a row."""
+    """The text between the cells of a row."""
     between: str
-    """The line between two rows, if there is one."""
+    """The line between two rows, if any."""
     ask: str
-    """How the next move is asked for."""
     invalid: str
-    """What answers anything that is no move."""
     won: str
     drawn: str
     winner: str = "Player {mark}"
-    """What a winner without a name is called in `won`."""
+    """A winner without a name, in `won`."""
     result_before_board: bool = False
-    """Whether the end is told before the final board, and not after it."""
+    """True if the result comes before the final board."""
     line_before_question: bool = False
-    """Whether an empty line precedes a question also where no person looks at it."""
+    """True if a question follows an empty line even when the output is not a terminal."""
     starter: Starter = "loser"
-    """Who starts a game; for "loser", X starts the first one."""
+    """Who starts; with "loser", X starts the first game."""
     player: str = "Player {mark}"
-    """What a player without a name is called everywhere else."""
+    """A player without a name, everywhere else."""
     moves: str = "{player}:"
-    """How it is told who moved."""
     drawn_by_lot: str = "{player} has randomly been selected as the first player"
     starts: str = "{player} starts."
     resigned: str = "{player} resigned."
     took_back: str = "{player} took back."
     takes: str = "{player} takes {cell}."
-    """How a bot tells its move to the person that it plays."""
+    """The move of a bot."""
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
-        """Draw a board; `paint` may dress the sign of each cell in colour."""
+        """Draw a board; `paint` can colour the sign of each cell."""
         signs = [
             paint(cell, str(mark) if mark else self.blank or str(cell + 1))
             for cell, mark in enumerate(board.cells)
@@ -70,7 +63,7 @@ class Wording(Value):
         return f"\n{self.between}\n".join(rows) if self.between else "\n".join(rows)
 
     def result(self, winner: Mark | str | None, name: str | None = None) -> str:
-        """Return the line for the end of a game: a mark or its letter won, None or "" is a draw.
+        """Return the sentence for a result: the winner's mark or letter; None or "" is a draw.
 
         >>> NARRATIVE.result("X")
         'PLAYER X WON!'

@@ -102,7 +102,7 @@ export function evolve(game, event) {
     case "playerTookBack":
       return withoutTokens(game, event.mark);
     case "gameCreated":
-      throw new ImpossibleHistory("gameCreated stands at the start of a game only");
+      throw new ImpossibleHistory("gameCreated can only be the first event");
     default:
       throw new TypeError(`${event.event} is no event`);
   }
