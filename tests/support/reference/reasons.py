@@ -1,7 +1,4 @@
-"""A second opinion on reasons: what each kind of reason means, told from nine signs alone.
-
-Nothing here is shared with the bots or with the coach; a line is found by placing a token and looking.
-"""
+"""A second implementation of reasons, on boards of nine signs; it shares no code with the coach."""
 
 from __future__ import annotations
 
@@ -18,17 +15,12 @@ End: TypeAlias = tuple[int, int]
 """How it ends for one side (1 won, 0 drawn, -1 lost), and after how many tokens."""
 Line: TypeAlias = tuple[int, int, int]
 Said: TypeAlias = Callable[[str, str, int], bool]
-"""Whether something is true of a move: nine signs, the mark that moves, and where."""
+"""Whether something is true of a move: nine signs, the mark that moves, and the cell."""
 
 LINES: tuple[Line, ...] = (
-    (0, 1, 2),
-    (3, 4, 5),
-    (6, 7, 8),
-    (0, 3, 6),
-    (1, 4, 7),
-    (2, 5, 8),
-    (0, 4, 8),
-    (2, 4, 6),
+    *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
+    *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
+    *((0, 4, 8), (2, 4, 6)),
 )
 OTHER = {"X": "O", "O": "X"}
 NO_LINES: frozenset[Line] = frozenset()
@@ -68,7 +60,7 @@ def is_over(signs: str) -> bool:
 
 @cache
 def end(signs: str, mark: str) -> End:
-    """Return how it ends for the mark to move: who wins does so soon, who loses does so late."""
+    """Return how it ends for the mark to move, who wins soon or loses late."""
     if winner(signs) == OTHER[mark]:
         return -1, 0
     return max(ends(signs, mark).values(), key=liking) if free(signs) else (0, 0)
@@ -104,7 +96,7 @@ def completing(signs: str, mark: str) -> frozenset[int]:
 
 @cache
 def forks(signs: str, mark: str) -> frozenset[int]:
-    """Return the cells that do not win, but after which two cells at least would."""
+    """Return the cells that do not win, but after which at least two cells would."""
     return frozenset(
         cell
         for cell in free(signs)
@@ -114,20 +106,15 @@ def forks(signs: str, mark: str) -> frozenset[int]:
 
 @cache
 def fork_answers(signs: str, mark: str) -> frozenset[int]:
-    """Return the forks with which a mark leaves the other one no line to complete at once."""
+    """Return the forks after which the other mark cannot complete a line."""
     return frozenset(
         cell for cell in forks(signs, mark) if not completing(put(signs, mark, cell), OTHER[mark])
     )
 
 
 def wins(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the move completes a line."""
+    """Say whether it completes a line."""
     return winner(put(signs, mark, cell)) == mark
-
-
-def blocks(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent would have completed a line there."""
-    return winner(put(signs, OTHER[mark], cell)) == OTHER[mark]
 
 
 def allows_win(signs: str, mark: str, cell: int) -> bool:
@@ -137,32 +124,29 @@ def allows_win(signs: str, mark: str, cell: int) -> bool:
 
 
 def allows_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent cannot win at once, but fork, while there is no line to complete first."""
-    after = put(signs, mark, cell)
-    if winner(after) or completing(after, OTHER[mark]):
+    """Say whether the opponent cannot win at once, but can fork without a line to stop first."""
+    if wins(signs, mark, cell) or allows_win(signs, mark, cell):
         return False
-    return bool(fork_answers(after, OTHER[mark]))
+    return bool(fork_answers(put(signs, mark, cell), OTHER[mark]))
 
 
 def blocks_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent, if she moved now, had no win but a fork; and now will not win at all."""
+    """Say whether the opponent had no win but a fork, and now does not win at all."""
     if completing(signs, OTHER[mark]) or not forks(signs, OTHER[mark]) or wins(signs, mark, cell):
         return False
     return ends(signs, mark)[cell][0] != -1
 
 
-def makes_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether two cells at least would complete a line after it, one of them newly."""
-    return _newly_threatens(signs, mark, cell) and len(completing(put(signs, mark, cell), mark)) >= 2
-
-
-def threatens(signs: str, mark: str, cell: int) -> bool:
-    """Say whether one cell would complete a line after it that did not before."""
-    return _newly_threatens(signs, mark, cell) and len(completing(put(signs, mark, cell), mark)) == 1
+def new_threats(signs: str, mark: str, cell: int) -> int:
+    """Count the cells that complete a line after it, if one of them is new and nobody wins first."""
+    if wins(signs, mark, cell) or allows_win(signs, mark, cell):
+        return 0
+    after = completing(put(signs, mark, cell), mark)
+    return len(after) if after - completing(signs, mark) else 0
 
 
 def forces_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether a line or a fork follows whatever the answer, and after one of them no line does."""
+    """Say whether a line or a fork follows every answer, and a fork at least one of them."""
     after = put(signs, mark, cell)
     if winner(after) or completing(after, OTHER[mark]):
         return False
@@ -172,7 +156,7 @@ def forces_fork(signs: str, mark: str, cell: int) -> bool:
 
 
 def allows_forced_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent can force a fork after it, but has neither a line nor a fork at once."""
+    """Say whether the opponent can force a fork after it, but has no line or fork at once."""
     if any(said(signs, mark, cell) for said in (wins, allows_win, allows_fork)):
         return False
     return bool(_forcing(put(signs, mark, cell), OTHER[mark]))
@@ -183,79 +167,51 @@ def _forcing(signs: str, mark: str) -> frozenset[int]:
 
 
 def stops_forced_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the move keeps a draw, and another one allows a forced fork."""
+    """Say whether it keeps a draw, and another move allows a forced fork."""
     if end(signs, mark)[0] or ends(signs, mark)[cell][0]:
         return False
     return any(allows_forced_fork(signs, mark, other) for other in free(signs))
 
 
-def _newly_threatens(signs: str, mark: str, cell: int) -> bool:
-    if wins(signs, mark, cell) or allows_win(signs, mark, cell):
-        return False
-    return bool(completing(put(signs, mark, cell), mark) - completing(signs, mark))
+def results(signs: str, mark: str, cell: int) -> tuple[int, int, set[int]]:
+    """Return the results of the position, of the move, and of the other moves."""
+    found = {other: result for other, (result, _) in ends(signs, mark).items()}
+    return end(signs, mark)[0], found.pop(cell), {*found.values()}
 
 
-def gives_up_win(signs: str, mark: str, cell: int) -> bool:
-    """Say whether there was a win, and is none any more."""
-    return end(signs, mark)[0] == 1 and ends(signs, mark)[cell][0] < 1
-
-
-def gives_up_draw(signs: str, mark: str, cell: int) -> bool:
-    """Say whether there was a draw, and now a loss."""
-    return end(signs, mark)[0] == 0 and ends(signs, mark)[cell][0] == -1
-
-
-def wins_later(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the win is kept, but needs more tokens."""
-    (result, distance), (now, longer) = end(signs, mark), ends(signs, mark)[cell]
-    return result == now == 1 and longer > distance
-
-
-def loses_sooner(signs: str, mark: str, cell: int) -> bool:
-    """Say whether all is lost, and this way with fewer tokens."""
-    (result, distance), (now, shorter) = end(signs, mark), ends(signs, mark)[cell]
-    return result == now == -1 and shorter < distance
-
-
-def only_move(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the move draws, there are others, and all of those lose."""
-    others = [an_end[0] for other, an_end in ends(signs, mark).items() if other != cell]
-    return ends(signs, mark)[cell][0] == 0 and bool(others) and set(others) == {-1}
-
-
-def only_win(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the move wins, but not at once, and no other does."""
-    others = [an_end[0] for other, an_end in ends(signs, mark).items() if other != cell]
-    result, distance = ends(signs, mark)[cell]
-    return result == 1 and distance > 1 and bool(others) and 1 not in others
+def later(signs: str, mark: str, cell: int) -> int:
+    """Return how many tokens more the game takes than with the best move."""
+    return ends(signs, mark)[cell][1] - end(signs, mark)[1]
 
 
 KINDS: dict[str, Said] = {
     "wins": wins,
-    "givesUpWin": gives_up_win,
-    "givesUpDraw": gives_up_draw,
+    "givesUpWin": lambda *move: results(*move)[0] == 1 > results(*move)[1],
+    "givesUpDraw": lambda *move: results(*move)[:2] == (0, -1),
     "allowsWin": allows_win,
     "allowsFork": allows_fork,
     "allowsForcedFork": allows_forced_fork,
-    "winsLater": wins_later,
-    "losesSooner": loses_sooner,
-    "blocks": blocks,
-    "makesFork": makes_fork,
+    "winsLater": lambda *move: results(*move)[:2] == (1, 1) and later(*move) > 0,
+    "losesSooner": lambda *move: results(*move)[:2] == (-1, -1) and later(*move) < 0,
+    "blocks": lambda signs, mark, cell: wins(signs, OTHER[mark], cell),
+    "makesFork": lambda *move: new_threats(*move) >= 2,
     "forcesFork": forces_fork,
     "blocksFork": blocks_fork,
     "stopsForcedFork": stops_forced_fork,
-    "onlyWin": only_win,
-    "onlyMove": only_move,
-    "threatens": threatens,
+    "onlyWin": lambda *move: (
+        not wins(*move) and results(*move)[1] == 1 and results(*move)[2] in ({0}, {-1}, {0, -1})
+    ),
+    "onlyMove": lambda *move: results(*move)[1:] == (0, {-1}),
+    "threatens": lambda *move: new_threats(*move) == 1,
     "centre": lambda _signs, _mark, cell: cell == 4,
     "corner": lambda _signs, _mark, cell: cell in {0, 2, 6, 8},
     "edge": lambda _signs, _mark, cell: cell in {1, 3, 5, 7},
 }
-"""What each kind of reason means, the weightiest first."""
+"""What each kind of reason means, the most important first."""
 
 
 def kinds(signs: str, mark: str, cell: int) -> list[str]:
-    """Return all that is true of a move, in order."""
+    """Return all kinds that are true of a move, in order."""
     return [kind for kind, said in KINDS.items() if said(signs, mark, cell)]
 
 
