@@ -57,36 +57,17 @@ class Oversights(Value):
     centre: Fraction = NEVER
 
 
+def _oversights(*chances: str) -> Oversights:
+    return Oversights(*map(Fraction, chances))
+
+
 LADDER = {
-    "novice": Oversights(
-        win=Fraction(1, 4),
-        block=Fraction(1, 2),
-        fork=Fraction(9, 10),
-        defence=Fraction(9, 10),
-        centre=Fraction(1, 2),
-    ),
-    "casual": Oversights(
-        win=Fraction(1, 10),
-        block=Fraction(1, 4),
-        fork=Fraction(1, 2),
-        defence=Fraction(3, 4),
-        centre=Fraction(1, 4),
-    ),
-    "club": Oversights(
-        win=Fraction(1, 50),
-        block=Fraction(1, 10),
-        fork=Fraction(1, 4),
-        defence=Fraction(1, 3),
-        centre=Fraction(1, 10),
-    ),
-    "expert": Oversights(
-        block=Fraction(1, 100),
-        fork=Fraction(1, 20),
-        defence=Fraction(1, 20),
-        centre=Fraction(1, 50),
-    ),
+    "novice": _oversights("1/4", "1/2", "9/10", "9/10", "1/2"),
+    "casual": _oversights("1/10", "1/4", "1/2", "3/4", "1/4"),
+    "club": _oversights("1/50", "1/10", "1/4", "1/3", "1/10"),
+    "expert": _oversights("0", "1/100", "1/20", "1/20", "1/50"),
 }
-"""The bots, the weakest first."""
+"""From the weakest; the chances are those of a win, a block, a fork, a defence and the centre."""
 
 
 @cache
