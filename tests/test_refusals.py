@@ -41,7 +41,7 @@ FIELDS = "schema", "event", "mark", "name", "row", "column", "count", "reason", 
 
 
 def _decode_with(field: str, thing: object) -> object:
-    """Read a written event in whose place for that field something else stands."""
+    """Read a written event with another value in that field."""
     written: dict[str, events.Event] = {
         "name": events.PlayerJoined(X, "bob"),
         "row": events.PlayerPlacedToken(0, 0, X),

@@ -233,7 +233,7 @@ CASES = {
     "create at version 1": Case(
         (), CreateGame(), StaleVersion, 1, match="the game is at version 0, and was never at 1"
     ),
-    # A key stands for one command; that of X's first token is id-2.
+    # A key belongs to one command; that of X's first token is id-2.
     **{
         f"{command} with a used key at {version}": Case(
             tokens("4"),
@@ -644,7 +644,7 @@ def test_a_command_sent_again_gets_its_first_answer(
     assert recorded(store) == before
 
 
-def test_a_key_stands_for_one_command_of_its_own_game(store: MemoryStore) -> None:
+def test_a_key_belongs_to_one_command_of_its_own_game(store: MemoryStore) -> None:
     """Another game may use the same."""
     service = service_of(store)
     answers = [

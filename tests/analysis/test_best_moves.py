@@ -32,7 +32,7 @@ def worst_end(board: Board, seat: Mark, known: dict[Board, tuple[int, int]]) -> 
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_it_never_loses_whatever_the_opponent_does(first: Mark, seat: Mark) -> None:
-    """In both seats, whoever starts, whichever best cell it takes, against every answer."""
+    """In both seats, whichever mark starts, whichever best cell it takes, against every answer."""
     known: dict[Board, tuple[int, int]] = {}
     worst_end(Board(first=first), seat, known)
 

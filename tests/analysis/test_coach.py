@@ -31,7 +31,7 @@ def as_prospect(end: tuple[int, int]) -> Prospect:
 
 @cache
 def all_advice() -> tuple[tuple[Board, tuple[Advice, ...]], ...]:
-    """Return every position in play, whoever started, and what is said of each move."""
+    """Return every position in play, whichever mark started, and what is said of each move."""
     return tuple(
         (board, advise(board)) for first in Mark for board in reachable(first) if not board.is_over
     )
@@ -224,7 +224,7 @@ def test_a_game_that_was_won_was_decided_by_a_mistake_of_the_loser() -> None:
 
 
 def test_a_game_that_was_drawn_had_no_mistakes_or_ended_them_with_a_win_given_up() -> None:
-    """Whoever lets the other win must be let off again."""
+    """A player who gives up a win gets another chance only from a mistake."""
     for moves, found in finished_games():
         if not is_won(moves) and found.decisive:
             mistake = found.moves[found.decisive - 1].mistake
@@ -234,7 +234,7 @@ def test_a_game_that_was_drawn_had_no_mistakes_or_ended_them_with_a_win_given_up
 
 @pytest.mark.parametrize("first", Mark)
 def test_a_game_without_moves_has_nothing_to_review(first: Mark) -> None:
-    """It stands as every game does at first: drawn, nine tokens from now."""
+    """It is a draw in nine tokens, like the empty board."""
     found = review((), first)
 
     assert found == Review((), Prospect(Result.DRAW, 9))
@@ -312,7 +312,7 @@ def test_a_game_with_a_move_that_is_not_legal_is_refused(
 def test_who_starts_is_a_mark() -> None:
     """Its letter alone is none."""
     with pytest.raises(TypeError, match=r"a mark is Mark\.X or Mark\.O, not 'O'"):
-        review((), "O")  # type: ignore[arg-type]  # what is no mark is what is tested
+        review((), "O")  # type: ignore[arg-type]  # the wrong type is the test
 
 
 def test_advice_and_reviews_are_values() -> None:

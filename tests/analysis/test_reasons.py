@@ -42,7 +42,7 @@ class Move(NamedTuple):
 
 @cache
 def every_move() -> tuple[Move, ...]:
-    """Return every move on every position in play, whoever started."""
+    """Return every move on every position in play, whichever mark started."""
     return tuple(
         Move(board, *seen(board), cell, found, [str(reason.kind) for reason in found])
         for first in Mark

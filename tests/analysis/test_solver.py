@@ -37,7 +37,7 @@ def liking(found: Prospect) -> tuple[int, int]:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None:
-    """Result and distance, on all 5,478, finished ones too, whoever starts."""
+    """Result and distance, on all 5,478, finished ones too, whichever mark starts."""
     boards = reachable(first)
 
     assert len(boards) == 5_478
@@ -49,8 +49,8 @@ def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None
 def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
     """Each free cell of each position has its prospect, in order, and no other cell has."""
     for board in in_play(first):
-        told = {cell: as_told(end) for cell, end in moves(*seen(board)).items()}
-        assert prospects(board) == told, board
+        expected = {cell: as_told(end) for cell, end in moves(*seen(board)).items()}
+        assert prospects(board) == expected, board
         assert tuple(prospects(board)) == board.free_cells
 
 
@@ -63,7 +63,7 @@ def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
 
 
 def test_a_position_is_worth_its_best_move() -> None:
-    """Whoever wins takes the soonest win, whoever loses the latest loss."""
+    """The winner takes the soonest win, the loser the latest loss."""
     for board in IN_PLAY:
         assert liking(prospect(board)) == max(map(liking, prospects(board).values()))
 
@@ -156,7 +156,7 @@ def test_a_move_scores_as_the_position_after_it_with_the_sign_turned() -> None:
 
 
 def test_sides_are_those_of_the_mover_and_of_the_other() -> None:
-    """Whoever started."""
+    """Whichever mark started."""
     assert sides(Board(0o1, 0)) == (0, 0o1)
     assert sides(Board(0o1, 0o2)) == (0o1, 0o2)
     assert sides(Board(0o1, 0o2, O)) == (0o2, 0o1)

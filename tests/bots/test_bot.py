@@ -69,7 +69,7 @@ def test_a_policy_that_gives_no_cell_a_chance_resigns() -> None:
 
 
 def test_a_cell_that_is_certain_is_taken() -> None:
-    """Each of the nine, the first one too, which is no resignation."""
+    """Each of the nine, also cell 0, which is not a resignation."""
     for cell in range(9):
         certain = {cell: Fraction(1)}
         assert Bot({Board(): certain}.__getitem__, Random(1)).choose(Board()) == cell

@@ -154,7 +154,7 @@ def judged(name: str, mark: Mark) -> SecondOpinion:
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_the_worst_line_is_a_game_that_the_bot_can_play(name: str, mark: Mark) -> None:
-    """Each of its own moves has a chance, all together have the one told, and so it ends."""
+    """Each of its own moves has a chance, whose product is given, and the game ends as given."""
     worst, policy = certified(name, mark).worst, named(name)
     board, chance = Board(), Fraction(1)
     for cell in worst.line:
@@ -297,7 +297,7 @@ def test_a_bot_that_resigns_at_once_has_lost_every_game(mark: Mark, line: tuple[
 
 
 def test_a_bot_that_resigns_later_has_lost_where_it_does() -> None:
-    """The line ends with the move that it did not answer; of equal ones the first is told."""
+    """The line ends with the move that it did not answer; of equal ones the first is given."""
     found = certified("shy", O)
 
     assert found.worst.result is Result.LOSS
@@ -332,5 +332,5 @@ def test_what_is_no_policy_gets_no_certificate() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_the_same_bot_gets_the_same_certificate(mark: Mark) -> None:
-    """There is no chance in it."""
+    """It is deterministic."""
     assert certify(perfect, mark) == certified("perfect", mark)

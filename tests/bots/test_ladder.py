@@ -43,7 +43,7 @@ ORDER = ("random", *LADDER, "perfect")
 STEPS = list(pairwise(ORDER))
 
 
-def told(oversights: Oversights) -> dict[str, str]:
+def as_text(oversights: Oversights) -> dict[str, str]:
     """Return how often each thing is overlooked, as text."""
     return {thing: str(getattr(oversights, thing)) for thing in THINGS}
 
@@ -80,7 +80,7 @@ def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:
-    """In both seats, whoever starts, against every answer, whichever cell its rule takes."""
+    """In both seats, whichever mark starts, against every answer, whichever cell its rule takes."""
     play = newell_simon
     found = [Board(first=first)]
     known = set(found)
@@ -107,8 +107,8 @@ def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
-    """What is overlooked leaves its chance to what stands below it, exactly, on every position."""
-    play, plain = found_once(name), somebody(**told(LADDER[name]))
+    """What is overlooked leaves its chance to the rules below it, exactly, on every position."""
+    play, plain = found_once(name), somebody(**as_text(LADDER[name]))
     for board in in_play(X):
         assert play(board) == plain(*seen(board)), board
 
@@ -151,7 +151,7 @@ def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
 
 
 def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
-    """And that is what oversights is, unless it is told otherwise."""
+    """And that is the default."""
     play = fallible(Oversights())
     for board in IN_PLAY:
         signs, mark = seen(board)
@@ -162,7 +162,7 @@ def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
 @pytest.mark.parametrize("thing", THINGS)
 def test_each_parameter_changes_how_often_its_own_thing_is_overlooked(thing: str) -> None:
     """All, nothing, or a third of it; as a second opinion says, on one position of seven."""
-    usual, known = find_policy("club"), told(LADDER["club"])
+    usual, known = find_policy("club"), as_text(LADDER["club"])
     differ = 0
     for chance in ("0", "1/3", "1"):
         play, plain = find_policy(f"club:{thing}={chance}"), somebody(**known | {thing: chance})
@@ -185,7 +185,7 @@ def test_chances_with_long_denominators_stay_exact() -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_is_a_person_of_its_attention(name: str) -> None:
-    """Which is all that tells the rungs apart."""
+    """Which is the only difference between the bots of the ladder."""
     play = fallible(LADDER[name])
 
     assert all(play(board) == found_once(name)(board) for board in IN_PLAY[::7])

@@ -269,15 +269,15 @@ def test_no_box_ever_holds_less_than_nothing(
 @pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "5", "51", "519", ""])
 def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark: Mark) -> None:
     """`learn` finds the beads that were drawn and how the game ended, and settles it."""
-    told, settled = Menace(), Menace()
+    learned, settled = Menace(), Menace()
     cells = parse_moves(moves)
-    learn(told, cells, mark)
+    learn(learned, cells, mark)
     ends = {X_WINS: X, O_WINS: O, DRAW: None, "5": X, "51": O, "519": X, "": O}
     result = Result.DRAW if ends[moves] is None else Result.WIN if ends[moves] is mark else Result.LOSS
     settled.settle(drawn_in(cells, mark), result)
 
-    assert told.boxes == settled.boxes
-    assert told.results == settled.results
+    assert learned.boxes == settled.boxes
+    assert learned.results == settled.results
 
 
 @pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "51"])
@@ -397,7 +397,7 @@ def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
 
 
 def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
-    """There is no last bead in it to be kept."""
+    """It has no last bead to keep."""
     box = find_box(Board()).box
     for empty, left in (("resign", [0, 0, 0]), ("refill", [4, 4, 4]), ("keep", [0, 0, 0])):
         machine = Menace(BeadRules(empty=empty))
@@ -445,7 +445,7 @@ def test_chances_are_the_shares_of_the_beads() -> None:
 
 
 def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
-    """Of cells that come to the same, one stands for all."""
+    """Of equivalent cells, one is given."""
     machine = Menace()
     for board in IN_PLAY:
         cells = machine.beads(board)
@@ -455,7 +455,7 @@ def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
 
 
 def test_a_last_free_cell_is_certain() -> None:
-    """There is no box for it, and no choice; even a machine that is all empty takes it."""
+    """It has no box, and there is no choice; even a machine without beads takes it."""
     machine = Menace()
     machine.boxes = [[0] * len(beads) for beads in machine.boxes]
     last = [board for board in IN_PLAY if len(board.free_cells) == 1]
@@ -467,7 +467,7 @@ def test_a_last_free_cell_is_certain() -> None:
 
 
 def test_asking_changes_nothing() -> None:
-    """What is given to whoever asks is a copy."""
+    """The caller gets a copy."""
     machine = Menace()
     machine.beads(Board())[0] = 99
 
@@ -504,7 +504,7 @@ def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> N
 @pytest.mark.parametrize("name", ["win", "draw", "loss"])
 @pytest.mark.parametrize("number", [MAX_BEADS + 1, -MAX_BEADS - 1])
 def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
-    """The limit itself is no fault."""
+    """The limit itself is allowed."""
     with pytest.raises(errors.UnknownPolicy, match=r"at most 1,000,000,000 beads"):
         BeadRules(**{name: number})
     at_most = MAX_BEADS if number > 0 else -MAX_BEADS
@@ -534,7 +534,7 @@ def test_rules_say_what_a_result_changes() -> None:
 
 @pytest.mark.parametrize(("moves", "mark"), [((0, 4, 0), X), ((0, 3, 1, 4, 2, 5), O), ((9,), X)])
 def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
-    """As an illegal move, whoever made it."""
+    """As an illegal move of either player."""
     with pytest.raises(errors.IllegalMove):
         Menace().learn(moves, mark)
 

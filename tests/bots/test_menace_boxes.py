@@ -85,7 +85,7 @@ def test_there_is_a_kind_of_bead_for_each_move_that_looks_different() -> None:
 
 
 def test_every_position_with_a_choice_has_its_place() -> None:
-    """Whoever started: the box on whose label it is shown, turned, mirrored or as it is."""
+    """Whichever mark started: the box on whose label it is shown, turned, mirrored or as it is."""
     assert len(WITH_A_CHOICE) == 2 * len(positions_with_a_choice())
     for board in WITH_A_CHOICE:
         label = boxes()[find_box(board).box].board

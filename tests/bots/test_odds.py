@@ -88,11 +88,11 @@ def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: M
 def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> None:
     """On every position, of games that either mark starts, with policies written a second time."""
     found = calculator(pair)
-    told = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
+    expected = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
 
-    assert len(told) == 5_478
+    assert len(expected) == 5_478
     for board in reachable(first):
-        assert found.odds(board) == Odds(*told[signs_of(board)]), board
+        assert found.odds(board) == Odds(*expected[signs_of(board)]), board
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
@@ -157,7 +157,7 @@ def test_a_finished_board_has_the_odds_of_its_end() -> None:
 
 
 def test_whoever_resigns_has_lost() -> None:
-    """At once, in either seat, whoever starts; and a token that is not placed is not counted."""
+    """At once, in either seat, whichever mark starts; and a token that is not placed is not counted."""
     x_won, o_won = ((Fraction(int(mark is X)), Fraction(0), Fraction(int(mark is O))) for mark in Mark)
 
     assert odds(resign, random) == Odds(*o_won, Fraction(0))

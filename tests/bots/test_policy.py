@@ -1,4 +1,4 @@
-"""What a policy gives is checked, whoever wrote it."""
+"""The chances of any policy are checked."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_chances_become_whole_numbers_of_the_smallest_total() -> None:
 
 @pytest.mark.parametrize("given", [{7: 1}, {7: True}, {Seven(): Fraction(1)}, MappingProxyType({7: 1})])
 def test_whole_numbers_of_any_type_and_mappings_of_any_kind_will_do(given: object) -> None:
-    """One is exact whoever writes it, and a cell is what counts as a whole number."""
+    """One is exact in any type, and a cell is what counts as a whole number."""
     found = weigh(giving(given), BOARD)
 
     assert found == Weights((7,), (1,), 1)

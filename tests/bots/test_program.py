@@ -74,7 +74,7 @@ class Watch:
         """Check that all processes are gone and reaped, and that no file of ours is left open."""
         os.close(self._writing)
         left = select.poll()
-        left.register(self._reading, 0)  # a hang-up is always told
+        left.register(self._reading, 0)  # a hang-up is always reported
         gone = left.poll(1000 * PATIENT)
         os.close(self._reading)
         assert gone, "a process is left"
@@ -249,7 +249,7 @@ def test_a_program_that_misbehaves_in_a_game_has_lost(
 ) -> None:
     """By the name that it gave itself; it is ended, with everything that it has started."""
     code, why, patience = MISBEHAVIOURS[kind]
-    with watch.start(plays(code if kind != "is no program" else f"exec({code!r})")) as program:
+    with watch.start(plays(code if kind != "is not a program" else f"exec({code!r})")) as program:
         program.new_game(X)
         monkeypatch.setattr(program, "_patience", patience)  # it had all the time to say its name
         assert forfeited(program) == f"hostile {why}{' within 0.3 s' * (patience == IMPATIENT)}"
@@ -370,7 +370,7 @@ def test_a_program_that_closes_its_output_in_the_middle_has_lost(watch: Watch) -
 
 
 def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> None:
-    """What it is told goes nowhere, and how it ended is told instead."""
+    """What is sent to it is lost, and the reason says how it ended."""
     with watch.start(plays("say('move 1'); sys.exit(5)")) as program:
         program.new_game(X)
         assert program.choose(Board()) == 0
@@ -396,7 +396,7 @@ def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
 
 @pytest.mark.parametrize("more", ["hello", "\\n", "move 5\\n", "move 5\\nmove 6\\n", "\\x1b[2J"])
 def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None:
-    """What it said together with its name is no answer to anything."""
+    """What it said together with its name is not an answer."""
     code = f"hear(); os.write(1, b'name hostile\\n{more}'); wait()"
     with watch.start(code) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
@@ -524,7 +524,7 @@ def test_a_program_that_does_not_go_is_ended(code: str, watch: Watch) -> None:
 
 
 def test_a_program_that_closed_its_output_is_ended_at_once(watch: Watch) -> None:
-    """There is nothing more to be heard from it."""
+    """Nothing more can come from it."""
     code = greets("os.close(1); wait()")
     watch.start(code).close()
 
@@ -577,16 +577,16 @@ def test_an_error_ends_the_program_too(watch: Watch) -> None:
 
 def test_what_a_program_is_told(watch: Watch, tmp_path: Path) -> None:
     """Line by line: the protocol, the mark, the position and the mark to move, and goodbye."""
-    told = tmp_path / "told"
+    log = tmp_path / "log"
     code = POLITE.replace("words = line.split()", "words = line.split(); log.write(line); log.flush()")
-    line = watch.watched(command("log = open(sys.argv[1], 'w')\n" + code, told))
+    line = watch.watched(command("log = open(sys.argv[1], 'w')\n" + code, log))
     with Program(line, PATIENT) as program:
         program.new_game(O)
         program.choose(parse_board("____X____"))
         program.new_game(X)
         program.choose(Board(first=O).place(0))
 
-    assert told.read_text().splitlines() == [
+    assert log.read_text().splitlines() == [
         "noughts 1",
         "new O",
         "position ___/_X_/___ O",
@@ -650,13 +650,13 @@ def test_a_line_may_come_in_pieces(watch: Watch) -> None:
 
 
 def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
-    """That is no answer either, but it is heard to its end."""
+    """That is not an answer either, but it is read to its end."""
     with watch.start(plays("say('x' * 1000); wait()")) as program:
         assert forfeited(program).startswith("hostile said 'xxx")
 
 
 def test_a_program_resigns(watch: Watch) -> None:
-    """That is no forfeit: it is there for the next game."""
+    """That is not a forfeit: it stays for the next game."""
     code = "hear(); say('name meek')\nfor line in sys.stdin:\n    'pos' in line and say('resign')"
     with watch.start(code) as program:
         for mark in (X, O, X):
@@ -676,7 +676,7 @@ def test_a_program_may_complain_as_much_as_it_likes_while_it_answers(watch: Watc
 
 @pytest.mark.usefixtures("hurry")
 def test_a_child_of_the_program_may_complain_without_end(watch: Watch) -> None:
-    """The program itself is heard all the same, and both are ended."""
+    """The program itself is read all the same, and both are ended."""
     code = f"if not os.fork():\n    {ENDLESS_COMPLAINTS}\n" + POLITE
     with watch.start(code) as program:
         assert [program.choose(Board()) for _ in range(5)] == [0] * 5
@@ -814,7 +814,7 @@ def test_the_examples_play_whole_games_against_each_other() -> None:
 
 @pytest.mark.usefixtures("watch")
 def test_the_example_in_python_answers_every_position() -> None:
-    """All that are not over, whoever started, with a free cell."""
+    """All that are not over, whichever mark started, with a free cell."""
     with Program(IN_PYTHON, PATIENT) as python:
         for first in Mark:
             for board in reachable(first):
@@ -838,16 +838,16 @@ def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
 
 def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> None:
     """Nobody has it yet who could close it."""
-    told = tmp_path / "pid"
+    log = tmp_path / "pid"
 
     def wait(_: Iterable[int], __: float) -> list[int]:
-        while not (told.exists() and told.read_text().endswith("\n")):
+        while not (log.exists() and log.read_text().endswith("\n")):
             pass
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Program(f"""sh -c 'echo $$ > "$0"; exec sleep 20' {told}""", 30.0, wait)
-    number = int(told.read_text())
+        Program(f"""sh -c 'echo $$ > "$0"; exec sleep 20' {log}""", 30.0, wait)
+    number = int(log.read_text())
     try:
         with pytest.raises(ProcessLookupError):
             os.kill(number, 0)
@@ -857,7 +857,7 @@ def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> No
 
 
 def test_a_program_that_ends_has_lost_even_if_nobody_waits_for_children() -> None:
-    """Whoever started us may have ignored the signal of a child that ends, and that is inherited."""
+    """Our parent process may ignore SIGCHLD, and that is inherited."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         with pytest.raises(errors.Forfeit):

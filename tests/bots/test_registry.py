@@ -125,7 +125,7 @@ def test_a_policy_built_in_plays_images_alike(name: str) -> None:
 
 
 def test_parameters_change_a_policy() -> None:
-    """One or several, as fractions or decimal numbers; what is not told stays as it is."""
+    """One or several, as fractions or decimal numbers; the others stay as they are."""
     threatened = Board(0o003, 0o020)
 
     assert find_policy("club:block=0")(threatened) == {2: 1}
@@ -439,7 +439,7 @@ def test_a_player_is_a_person_a_bot_or_a_program(text: str, parsed: tuple[str, s
     ],
 )
 def test_a_person_cannot_have_the_name_of_a_bot(text: str, right: str) -> None:
-    """Whoever types it means the bot, and is shown how to write that."""
+    """Somebody who types it means the bot, and the message says how to write that."""
     with pytest.raises(errors.InvalidName) as refused:
         parse_player(text)
     assert str(refused.value).endswith(f"is a bot, not a person: write {right}")

@@ -87,7 +87,7 @@ def chances(policy: Policy, board: Board) -> dict[Cell, tuple[int, int]]:
 
 
 def all_chances(policy: Policy) -> object:
-    """Return what a policy does in every position, whoever starts."""
+    """Return what a policy does in every position, whichever mark starts."""
     boards = (board for first in Mark for board in reachable(first) if not board.is_over)
     return [chances(policy, board) for board in boards]
 

@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget every board there was, so that each is made anew."""
+    """Forget all boards, so that each is created again."""
     monkeypatch.setattr("noughts.core.board._BOARDS", {})

@@ -126,7 +126,7 @@ def test_no_line_no_winning_cells() -> None:
 
 
 def test_a_ninth_token_that_completes_a_line_wins() -> None:
-    """A full board is a draw only if there is no line."""
+    """A full board is a draw only without a line."""
     board = parse_board("XOX/OXO/OXX")
 
     assert board.winner is X
@@ -156,7 +156,7 @@ def test_the_mark_at_a_column_and_a_row() -> None:
 
 @pytest.mark.parametrize("place", [(3, 0), (0, 3), (-1, 0), (0, -1)])
 def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
-    """Counting from the end, as lists do, is no way to name a cell."""
+    """Counting from the end, as lists do, is not allowed."""
     x, y = place
     with pytest.raises(
         errors.NoSuchCell, match=f"^no cell has x {x} and y {y}: each is 0, 1 or 2, from the top left$"
@@ -317,7 +317,7 @@ def test_a_board_is_started_by_a_mark(first: object) -> None:
 
 
 def test_there_is_one_kind_of_board() -> None:
-    """Another could not be told from it."""
+    """A subclass would break the identity of equal boards."""
     with pytest.raises(TypeError, match=r"^Board cannot be subclassed: each position is one object$"):
         type("Other", (Board,), {})
 

@@ -112,9 +112,9 @@ def test_every_event_there_is_can_be_written() -> None:
 
 def test_an_event_is_told_as_the_documents_tell_it() -> None:
     """The name, and what it is about in brackets."""
-    told = " ".join(map(str, WRITTEN))
+    text = " ".join(map(str, WRITTEN))
 
-    assert told == (
+    assert text == (
         "gameCreated(O) gameReady() playerActive(X) playerPlacedToken(0,2,X) gamePlacedCount(9) "
         "playerNotifyIllegalMove(O,cellTaken) gameWon(X) gameLost(O) gameDraw() gameCompleted(true) "
         "playerJoined(X,Zoë) playerResigned(O) playerTookBack(X)"
@@ -348,7 +348,7 @@ def whole_game() -> tuple[Event, ...]:
 
 
 def test_a_record_is_written_as_json_lines() -> None:
-    """To the letter: this is what stands in files, and must be read for ever."""
+    """To the letter: files have this text, and it must stay readable."""
     assert format_record(whole_game()) == (
         '{"schema":1,"event":"gameCreated","first":"O"}\n'
         '{"schema":1,"event":"gameReady"}\n'

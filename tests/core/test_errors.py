@@ -29,7 +29,7 @@ def test_every_error_stands_in_the_tree_at_the_top() -> None:
 
 
 def test_an_argument_of_the_wrong_kind_is_a_type_error_too() -> None:
-    """Whoever knows Python catches what they expect, and whoever knows noughts catches everything."""
+    """Python's own class catches what one expects, and NoughtsError catches everything."""
     assert issubclass(errors.InvalidArgument, errors.NoughtsError)
     assert issubclass(errors.InvalidArgument, TypeError)
 
@@ -92,14 +92,14 @@ def test_quoted_text_is_always_printable(text: str) -> None:
 
 
 class Unspeakable(Exception):
-    """An error that cannot even be told."""
+    """An error whose text fails."""
 
     def __str__(self) -> str:
         raise ValueError
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "shown"),
     [
         (ValueError("no"), "ValueError: no"),
         (KeyError("a"), "KeyError: 'a'"),
@@ -111,9 +111,9 @@ class Unspeakable(Exception):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_strangers_error_is_told_short_and_safe(error: BaseException, told: str) -> None:
-    """By its name and its words, of which there may be none, too many, or dangerous ones."""
-    assert complaint(error) == told
+def test_any_error_is_shown_short_and_safe(error: BaseException, shown: str) -> None:
+    """By its class and its text, which may be empty, too long or dangerous."""
+    assert complaint(error) == shown
 
 
 @pytest.mark.parametrize(

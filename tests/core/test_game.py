@@ -53,19 +53,19 @@ def test_a_game_on_one_screen_is_ready_at_once() -> None:
 
 def test_a_game_that_o_starts_has_o_active() -> None:
     """The starter is part of the event."""
-    told = decide(None, CreateGame(first=O))
+    decided = decide(None, CreateGame(first=O))
 
-    assert told == (events.GameCreated(O), events.GameReady(), events.PlayerActive(O))
-    assert replay(told).active is O
+    assert decided == (events.GameCreated(O), events.GameReady(), events.PlayerActive(O))
+    assert replay(decided).active is O
 
 
 def test_a_game_with_open_seats_waits_to_be_ready() -> None:
     """It is ready when the second seat is taken, and not said to be so twice."""
-    told = decide(None, CreateGame(open_seats=True))
-    game = replay(told)
+    decided = decide(None, CreateGame(open_seats=True))
+    game = replay(decided)
     joined = fold(decide(game, JoinGame(O, "frank")), game)
 
-    assert told == (events.GameCreated(X), events.PlayerActive(X))
+    assert decided == (events.GameCreated(X), events.PlayerActive(X))
     assert decide(game, JoinGame(O, "frank")) == (events.PlayerJoined(O, "frank"),)
     assert decide(joined, JoinGame(X, "bob")) == (events.PlayerJoined(X, "bob"), events.GameReady())
     assert not joined.is_ready
@@ -77,10 +77,10 @@ def test_the_last_name_makes_a_game_ready_even_if_a_seat_has_none(mark: Mark) ->
     """A person at one screen need not have a name, and the game is said to be ready only once."""
     game = replay(decide(None, CreateGame(open_seats=True)))
 
-    told = decide(game, JoinGame(mark, "bob", last=True))
+    decided = decide(game, JoinGame(mark, "bob", last=True))
 
-    assert told == (events.PlayerJoined(mark, "bob"), events.GameReady())
-    ready = fold(told, game)
+    assert decided == (events.PlayerJoined(mark, "bob"), events.GameReady())
+    ready = fold(decided, game)
     assert decide(ready, JoinGame(mark.other, "frank", last=True)) == (
         events.PlayerJoined(mark.other, "frank"),
     )
@@ -111,10 +111,10 @@ def test_completing_a_row_wins() -> None:
     """The token that completes a row is recorded together with the win, and nobody is active."""
     given = playing(0, 3, 1, 4)
 
-    told = decide(given, PlaceToken(X, 2))
+    decided = decide(given, PlaceToken(X, 2))
 
-    assert told[2:] == (events.GameWon(X), events.GameLost(O), events.GameCompleted())
-    after = fold(told, given)
+    assert decided[2:] == (events.GameWon(X), events.GameLost(O), events.GameCompleted())
+    after = fold(decided, given)
     assert (after.winner, after.active, after.is_over, after.is_draw) == (X, None, True, False)
 
 
@@ -122,10 +122,10 @@ def test_nine_tokens_without_a_line_are_a_draw() -> None:
     """The ninth token is counted, and the game is drawn and completed."""
     given = playing(0, 1, 2, 4, 3, 5, 7, 6)
 
-    told = decide(given, PlaceToken(X, 8))
+    decided = decide(given, PlaceToken(X, 8))
 
-    assert told[1:] == (events.GamePlacedCount(9), events.GameDraw(), events.GameCompleted())
-    after = fold(told, given)
+    assert decided[1:] == (events.GamePlacedCount(9), events.GameDraw(), events.GameCompleted())
+    after = fold(decided, given)
     assert (after.winner, after.active, after.is_over, after.is_draw) == (None, None, True, True)
 
 
@@ -133,9 +133,9 @@ def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
     """The win is looked for before the full board."""
     given = playing(0, 1, 2, 3, 4, 5, 7, 6)
 
-    told = decide(given, PlaceToken(X, 8))
+    decided = decide(given, PlaceToken(X, 8))
 
-    assert told[1:3] == (events.GamePlacedCount(9), events.GameWon(X))
+    assert decided[1:3] == (events.GamePlacedCount(9), events.GameWon(X))
 
 
 @pytest.mark.parametrize(
@@ -156,26 +156,26 @@ def test_an_illegal_token_is_told_to_that_player_alone(
     game: Game, mark: Mark, cell: int, reason: IllegalMoveReason
 ) -> None:
     """With a reason, and without a trace in the game or its record."""
-    told = decide(game, PlaceToken(mark, cell))
+    decided = decide(game, PlaceToken(mark, cell))
 
-    assert told == (events.PlayerNotifyIllegalMove(mark, reason),)
-    assert fold(told, game) == game
-    assert facts(told) == ()
+    assert decided == (events.PlayerNotifyIllegalMove(mark, reason),)
+    assert fold(decided, game) == game
+    assert facts(decided) == ()
 
 
 def test_a_player_may_resign_whoever_is_to_move() -> None:
     """The other wins, and the board stays as it was."""
     game = playing(4)
 
-    told = decide(game, Resign(X))
+    decided = decide(game, Resign(X))
 
-    assert told == (
+    assert decided == (
         events.PlayerResigned(X),
         events.GameWon(O),
         events.GameLost(X),
         events.GameCompleted(),
     )
-    after = fold(told, game)
+    after = fold(decided, game)
     assert (after.resigned, after.winner, after.active, after.board) == (X, O, None, game.board)
     assert decide(after, PlaceToken(O, 0)) == (
         events.PlayerNotifyIllegalMove(O, IllegalMoveReason.GAME_OVER),
@@ -186,20 +186,20 @@ def test_taking_back_before_the_answer_removes_one_token() -> None:
     """The player is active again."""
     game = playing(4, 0, 8)
 
-    told = decide(game, TakeBack(X))
+    decided = decide(game, TakeBack(X))
 
-    assert told == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
-    assert fold(told, game) == playing(4, 0)
+    assert decided == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
+    assert fold(decided, game) == playing(4, 0)
 
 
 def test_taking_back_after_the_answer_removes_both() -> None:
     """The player's last token and what answered it."""
     game = playing(4, 0, 8, 2)
 
-    told = decide(game, TakeBack(X))
+    decided = decide(game, TakeBack(X))
 
-    assert told == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
-    assert fold(told, game) == playing(4, 0)
+    assert decided == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))
+    assert fold(decided, game) == playing(4, 0)
 
 
 def test_the_first_token_of_all_can_be_taken_back() -> None:
@@ -230,10 +230,10 @@ def test_taking_back_leaves_what_lay_there_before() -> None:
     start = Game.at(Board().place(4))
     game = fold(decide(start, PlaceToken(O, 0)), start)
 
-    told = decide(game, TakeBack(O))
+    decided = decide(game, TakeBack(O))
 
-    assert told == (events.PlayerTookBack(O), events.GamePlacedCount(1), events.PlayerActive(O))
-    assert fold(told, game) == start
+    assert decided == (events.PlayerTookBack(O), events.GamePlacedCount(1), events.PlayerActive(O))
+    assert fold(decided, game) == start
     with pytest.raises(errors.NothingToTakeBack):
         decide(game, TakeBack(X))
 

@@ -62,7 +62,7 @@ def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.D
 
 @given(st.lists(any_event, max_size=6))
 def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
-    """There is no third way out."""
+    """Nothing else can happen."""
     try:
         game = replay(heap)
     except errors.ImpossibleHistory as refusal:
@@ -108,7 +108,7 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
     ],
 )
 def test_the_first_event_at_fault_is_named(history: list[Event], message: str) -> None:
-    """What stands there, and what belongs there."""
+    """With what was found and what was expected."""
     with pytest.raises(errors.ImpossibleHistory) as raised:
         replay(history)
 
@@ -149,7 +149,7 @@ def test_a_game_is_ready_once() -> None:
     ("one", "other"), [("bob", "bob"), ("Bob", "bob"), ("bob", "bob\ufe0f"), ("", " ")]
 )
 def test_names_that_would_be_refused_now_stay_in_their_record(one: str, other: str) -> None:
-    """A history with them is taken as it is; only who enters such a name is refused."""
+    """A history with them is taken as it is; only entering the name is refused."""
     start = decide(None, CreateGame(open_seats=True))
     history = (*start, events.PlayerJoined(X, one), events.PlayerJoined(O, other), events.GameReady())
 

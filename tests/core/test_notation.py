@@ -51,7 +51,7 @@ EVERY_SHAPE = {
 
 @pytest.mark.parametrize("written", EVERY_SHAPE.values(), ids=EVERY_SHAPE.keys())
 def test_a_board_is_read_in_every_shape(written: str | list[object]) -> None:
-    """Flat or in rows, text or lists, whatever stands for a blank."""
+    """Flat or in rows, text or lists, with any blank."""
     assert parse_board(written) is Board(0o021, 0o004)
 
 

@@ -30,7 +30,7 @@ def test_a_player_without_name_or_mark_is_refused(given: dict[str, object], miss
 
 @pytest.mark.parametrize("mark", ["X", None, "Y"])
 def test_a_players_mark_is_one_of_two(mark: object) -> None:
-    """The letter alone is no mark."""
+    """The letter alone is not a mark."""
     with pytest.raises(errors.InvalidArgument) as raised:
         Player("bob", mark)  # type: ignore[arg-type]  # that is the point
 

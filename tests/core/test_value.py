@@ -88,7 +88,7 @@ def test_wrong_fields_are_refused_by_name(
 
 
 def test_all_missing_fields_are_named() -> None:
-    """Two missing fields are both told."""
+    """The message names both missing fields."""
 
     class Pair(Value):
         left: int

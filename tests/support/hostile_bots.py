@@ -42,7 +42,7 @@ for line in sys.stdin:
     if words[0] == "bye":
         break
 """
-"""It takes the first free cell, and goes when it is told to."""
+"""It takes the first free cell, and exits after `bye`."""
 
 
 def command(code: str, *arguments: object) -> str:
@@ -74,7 +74,7 @@ AT_ONCE: dict[str, tuple[str, str]] = {
         "raise ValueError('no coffee')",
         "ended with exit code 1, complaining: 'ValueError: no coffee'",
     ),
-    "is no program": (
+    "is not a program": (
         "this is no Python",
         "ended with exit code 1, complaining: 'SyntaxError: invalid syntax'",
     ),
@@ -93,7 +93,7 @@ AT_ONCE: dict[str, tuple[str, str]] = {
         f"ended with exit code 3, complaining: '{'x' * 200}'",
     ),
 }
-"""What a program can do at any time, and how it is told."""
+"""What a program can do at any time, and the reason that is given."""
 
 WITHOUT_AN_ANSWER = {
     "is silent": "wait()",

@@ -89,7 +89,7 @@ def test_a_name_with_braces_is_only_a_name() -> None:
 
 
 def test_signs_can_be_painted() -> None:
-    """The painter is told the cell and its sign, and what it gives back stands there."""
+    """The painter gets the cell and its sign, and its result is drawn."""
     painted = GEM.draw(Board().place(4), lambda cell, sign: f"<{cell}{sign}>")
 
     assert painted == "<0_> <1_> <2_>\n<3_> <4X> <5_>\n<6_> <7_> <8_>"
