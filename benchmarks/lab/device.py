@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from noughts import find_policy, odds, reachable
 from noughts.lab.arrays import Rules
-from noughts.lab.batch_play import NOTHING
+from noughts.lab.batch_play import NO_GAMES
 
 if TYPE_CHECKING:
     from noughts import Odds
@@ -47,13 +47,13 @@ def _agreement(rules: Rules) -> int:
 
 
 def _measure(what: str, rules: Rules, match: Match, exact: Odds) -> None:
-    chunk, chance = rules.backend.chunk, rules.backend.chance(1)
+    chunk, chance = rules.backend.batch, rules.backend.random_numbers(1)
     for _ in range(WARM_UP):
         match.count(chunk, chance)
-    rates, tally, memory = [], NOTHING, []
+    rates, tally, memory = [], NO_GAMES, []
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        counted = sum((match.count(chunk, chance) for _ in range(BATCHES)), NOTHING)
+        counted = sum((match.count(chunk, chance) for _ in range(BATCHES)), NO_GAMES)
         rates.append(counted.games / (time.perf_counter() - began))
         tally += counted
         memory.append(_used(rules))

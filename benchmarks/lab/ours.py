@@ -9,7 +9,7 @@ import numpy as np
 
 from noughts import find_policy
 from noughts.lab.arrays import Rules
-from noughts.lab.backends import NEAR, Chance
+from noughts.lab.backends import CPU_BATCH, RandomNumbers
 from noughts.lab.lookup import POSITIONS, positions
 from noughts.lab.vector_env import TicTacToeVectorEnv
 
@@ -38,8 +38,8 @@ def random_moves() -> float:
 
 def moves_of(x: str, o: str) -> float:
     """Return the moves a second of two policies in batches, recorded."""
-    match, chance = _RULES.match(find_policy(x), find_policy(o)), Chance(1)
-    return _rate(lambda: int(match.record(NEAR, chance).length.sum(dtype=np.int64)))
+    match, chance = _RULES.match(find_policy(x), find_policy(o)), RandomNumbers(1)
+    return _rate(lambda: int(match.record(CPU_BATCH, chance).length.sum(dtype=np.int64)))
 
 
 def bare_gathers() -> float:
@@ -49,7 +49,7 @@ def bare_gathers() -> float:
     cell, out of the same tables, as many games at a time.
     """
     match = _RULES.match()
-    draws = match._draws(NEAR, Chance(1))  # noqa: SLF001 - what it fetches is to be measured alone
+    draws = match._draws(CPU_BATCH, RandomNumbers(1))  # noqa: SLF001 - what it fetches is to be measured alone
     indices = [index.copy() for index in match._choices(draws)]  # noqa: SLF001 - the same
     after, cell = match._after, match._cell  # noqa: SLF001 - the same
 
@@ -57,7 +57,7 @@ def bare_gathers() -> float:
         for index in indices:
             np.take(after, index)
             np.take(cell, index)
-        return NEAR
+        return CPU_BATCH
 
     return _rate(fetch)
 

@@ -22,8 +22,8 @@ from hypothesis import given, strategies as st
 from noughts import find_policy, odds
 from noughts.cli.commands.simulate import Share, shares, tell_simulation
 from noughts.lab import simulation
-from noughts.lab.batch_play import NOTHING, Tally
-from noughts.lab.simulation import PIECE, Simulation
+from noughts.lab.batch_play import NO_GAMES, Tally
+from noughts.lab.simulation import PIECE_GAMES, Simulation
 from support.command import COMMAND, environment
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
@@ -64,13 +64,13 @@ def told(bar: Watcher | None = None, **changes: Any) -> str:  # noqa: ANN401 - a
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> int:
     """Let processes share fewer games than they usually would, and return how many make a piece."""
-    monkeypatch.setattr(simulation, "PIECE", 32_000)
+    monkeypatch.setattr(simulation, "PIECE_GAMES", 32_000)
     return 32_000
 
 
 def total(x: Policy, o: Policy, games: int, seed: int | None = 1, jobs: int = 1) -> Tally:
     """Return how all games of a simulation ended."""
-    return sum(Simulation(x, o, games, seed).run(jobs), NOTHING)
+    return sum(Simulation(x, o, games, seed).run(jobs), NO_GAMES)
 
 
 def without_time(text: str) -> str:
@@ -127,7 +127,7 @@ def test_pieces_come_one_by_one_and_add_up() -> None:
 
 def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
     """The whole pieces, how many of how many, with their intervals; then the command ends with 130."""
-    bar, out = Watcher(leaves_after=PIECE), io.StringIO()
+    bar, out = Watcher(leaves_after=PIECE_GAMES), io.StringIO()
     options = Namespace(x="random", o="random", games=10**12, seed=1, jobs=1, json=False)
 
     with pytest.raises(SystemExit) as leaving:
@@ -136,7 +136,9 @@ def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
     assert leaving.value.code == 130
     assert bar.is_cleared
     first, *rows = out.getvalue().splitlines()
-    assert first.startswith(f"random (X) against random (O): {PIECE:,} of 1,000,000,000,000 games in ")
+    assert first.startswith(
+        f"random (X) against random (O): {PIECE_GAMES:,} of 1,000,000,000,000 games in "
+    )
     assert len(rows) == 5
 
 
@@ -144,7 +146,7 @@ def test_ctrl_c_before_the_first_piece_tells_that_there_is_nothing() -> None:
     """No share is made of no games, in text and in data."""
     for is_json in (False, True):
         out = io.StringIO()
-        options = Namespace(x="random", o="random", games=PIECE, seed=1, jobs=1, json=is_json)
+        options = Namespace(x="random", o="random", games=PIECE_GAMES, seed=1, jobs=1, json=is_json)
         with pytest.raises(SystemExit):
             tell_simulation(options, find_policy, out, Watcher(leaves_after=0))
         text = out.getvalue()
@@ -212,7 +214,7 @@ def test_shares_are_those_of_the_tally() -> None:
         (["--o", "club:luck=1"], "club has no 'luck'"),
         (["--games", "0"], "'0' is not a whole number from 1 on"),
         (["--games", "many"], "'many' is not a whole number"),
-        (["--games", "1000000000000001"], "is no number of games"),
+        (["--games", "1000000000000001"], "is not a number of games"),
         (["--seed", "-1"], "'-1' is not a whole number|expected one argument"),
         (["--seed", "x"], "'x' is not a whole number"),
         (["--jobs", "0"], "'0' is not a whole number from 1 on"),
@@ -263,7 +265,7 @@ def test_a_process_that_is_killed_ends_the_command_with_a_sentence() -> None:
 
     assert process.returncode == 1
     assert "of 1,000,000,000,000 games in" in told
-    assert complaint == "noughts: cannot go on: a process that shared the work was ended\n"
+    assert complaint == "noughts: cannot go on: a worker process was killed\n"
 
 
 def a_worker_of(process: int) -> int:

@@ -24,7 +24,7 @@ from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
 from noughts.cli.commands.tournament import (
     COLUMNS,
-    Report,
+    TournamentReport,
     tell_tournament,
     write_csv,
     write_json,
@@ -92,11 +92,11 @@ def told(*arguments: str, bars: list[Bar] | None = None) -> str:
     return out.getvalue()
 
 
-def report() -> Report:
+def report() -> TournamentReport:
     """Return a report of a tournament that was interrupted, with one of each thing that can be told."""
     thirds = Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)
     entrants = [Entrant(name, name, None) for name in ("random", "perfect", LONG)]
-    return Report(
+    return TournamentReport(
         entrants=tuple(entrants),
         games=50,
         seed="s",
@@ -182,7 +182,8 @@ def test_where_two_have_met_in_one_seat_only_it_is_said() -> None:
     )
 
     assert (
-        "Where two have met in one seat only, the first move counts in their score.\n" in out.getvalue()
+        "Some pairs have played in one seat only: there the first move affects the score.\n"
+        in out.getvalue()
     )
 
 
@@ -348,12 +349,12 @@ def test_who_forfeits_is_told_once_with_the_first_reason() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["random"], "a tournament needs two bots at least, and 'random' is alone"),
-        (["random", "random"], "'random' is named twice: a bot does not meet itself"),
-        (["random", "perfect", "--plot", "x.gif"], "'x.gif' ends in neither .svg nor .png"),
+        (["random"], "a tournament needs at least two bots, not only 'random'"),
+        (["random", "random"], "'random' is named twice: a bot does not play itself"),
+        (["random", "perfect", "--plot", "x.gif"], "'x.gif' does not end in .svg or .png"),
         (["random", "perfect", "--plot", "/none/such.svg"], "/none/such.svg cannot be written: No such"),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file"),
-        (["random", "perfect", "--games", "1000000001"], "a pair plays 1,000,000,000 games in each"),
+        (["random", "perfect", "--games", "1000000001"], "a pair plays at most 1,000,000,000 games"),
     ],
 )
 def test_what_cannot_be_held_is_refused(arguments: list[str], message: str) -> None:
@@ -420,7 +421,7 @@ def test_what_was_played_is_told_when_no_more_programs_can_be_started(
         tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
 
     assert "Only 25 of 60 games were played: it was interrupted.\n" in out.getvalue()
-    assert "Where two have met in one seat only" in out.getvalue()
+    assert "Some pairs have played in one seat only" in out.getvalue()
     assert "forfeited" not in out.getvalue()
 
 

@@ -314,7 +314,7 @@ def test_an_agent_whose_game_is_over_steps_with_none(make: Maker, action: Any) -
     game = played([0, 3, 1, 4, 2], make)
     before = state(game)
 
-    with pytest.raises(ValueError, match="player_2 steps with None"):
+    with pytest.raises(ValueError, match="player_2 must step with None"):
         game.step(action)
     assert state(game) == before
 
@@ -394,7 +394,7 @@ def test_strange_settings_are_refused() -> None:
         env(mask_in="rewards")
     game = played([])
     for asked in (game.observe, game.observation_space, game.action_space):
-        with pytest.raises(ValueError, match="no agent 'bob': there are player_1, player_2"):
+        with pytest.raises(ValueError, match="unknown agent 'bob': the agents are player_1, player_2"):
             asked("bob")
 
 

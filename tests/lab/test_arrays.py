@@ -121,25 +121,25 @@ def test_new_games_are_empty_boards(rules: Rules) -> None:
 @pytest.mark.parametrize(
     ("games", "actions", "why"),
     [
-        ([0, 0], [1], "2 games, and 1 actions"),
-        ([0], [1, 2], "1 games, and 2 actions"),
-        ([[0], [0]], [1, 2], "1 dimension and not of 2"),
-        (0, 1, "1 dimension and not of 0"),
-        ([0], [[1]], "1 dimension and not of 2"),
-        ([0], [1.0], "actions are whole numbers"),
-        ([0.0], [1], "games are whole numbers"),
-        ([True], [1], "games are whole numbers"),
-        ([0], [True], "actions are whole numbers"),
-        ([0, 0], [True, 4], "actions are whole numbers, and not bool"),
-        ((0, False), (4, 4), "games are whole numbers, and not bool"),
+        ([0, 0], [1], "2 games need as many actions, not 1"),
+        ([0], [1, 2], "1 games need as many actions, not 2"),
+        ([[0], [0]], [1, 2], "1 dimension, not of 2"),
+        (0, 1, "1 dimension, not of 0"),
+        ([0], [[1]], "1 dimension, not of 2"),
+        ([0], [1.0], "actions are integers"),
+        ([0.0], [1], "games are integers"),
+        ([True], [1], "games are integers"),
+        ([0], [True], "actions are integers"),
+        ([0, 0], [True, 4], "actions are integers, not bool"),
+        ((0, False), (4, 4), "games are integers, not bool"),
         ([5478], [1], "0 to 5477"),
         ([-1], [1], "0 to 5477"),
         ([0, 10**9], [1, 1], "0 to 5477"),
-        ("X", [1], "1 dimension|no array"),
-        ([0], ["X"], "whole numbers|no array"),
-        ([0], None, "1 dimension|no array"),
-        ([0], [None], "whole numbers|no array"),
-        ([[0], [1, 2]], [1], "is no array"),
+        ("X", [1], "1 dimension|not an array"),
+        ([0], ["X"], "integers|not an array"),
+        ([0], None, "1 dimension|not an array"),
+        ([0], [None], "integers|not an array"),
+        ([[0], [1, 2]], [1], "is not an array"),
     ],
 )
 def test_what_is_no_batch_is_refused(rules: Rules, games: object, actions: object, why: str) -> None:
@@ -202,7 +202,7 @@ def test_what_is_no_number_of_games_is_refused(games: Any) -> None:  # noqa: ANN
     rules = Rules()
     calls: list[Callable[[Any], object]] = [rules.new, rules.play, rules.tally, rules.plays]
     for call in calls:
-        with pytest.raises(BadArray, match="is no number of games"):
+        with pytest.raises(BadArray, match="is not a number of games"):
             call(games)
 
 
@@ -210,7 +210,7 @@ def test_more_games_than_memory_holds_are_refused(rules: Rules) -> None:
     """A batch of them cannot be, nor their records, and that is said before one is played."""
     calls: list[Callable[[int], object]] = [rules.new, rules.play]
     for call in calls:
-        with pytest.raises(BadArray, match="do not fit into the memory"):
+        with pytest.raises(BadArray, match="do not fit into memory"):
             call(10**15)
 
 
@@ -225,11 +225,11 @@ def test_a_board_that_o_started_is_no_game_of_a_batch() -> None:
 @pytest.mark.parametrize(
     ("backend", "why"),
     [
-        ("tensorflow", "there is no backend 'tensorflow': there are numpy, torch, jax, cupy and array"),
-        ("", "there is no backend ''"),
-        (None, "there is no backend 'None'"),
-        ("numpy:cuda", "numpy computes on cpu, and not on 'cuda'"),
-        ("array-api-strict:gpu", "array-api-strict computes on cpu"),
+        ("tensorflow", "unknown backend 'tensorflow': choose one of numpy, torch, jax, cupy, array"),
+        ("", "unknown backend ''"),
+        (None, "unknown backend 'None'"),
+        ("numpy:cuda", "numpy runs on cpu, not on 'cuda'"),
+        ("array-api-strict:gpu", "array-api-strict runs on cpu"),
     ],
 )
 def test_a_backend_that_is_not_there_is_refused(backend: str, why: str) -> None:
@@ -256,7 +256,7 @@ def test_a_backend_that_is_not_installed_says_how_to_get_it(
 
 def test_numpy_compiles_nothing() -> None:
     """Whoever asks for it hears who does."""
-    with pytest.raises(NotInstalled, match="numpy compiles nothing: torch and jax do"):
+    with pytest.raises(NotInstalled, match="numpy cannot compile: torch and jax can"):
         Rules(compiled=True)
 
 

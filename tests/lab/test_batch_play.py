@@ -17,9 +17,9 @@ from noughts import Board, O, X, find_policy, odds, reachable
 from noughts.bots.errors import BadPolicy
 from noughts.bots.policy import CachedPolicy, Weights, weigh
 from noughts.lab import lookup
-from noughts.lab.alias_tables import fill, mix, slot_bits
+from noughts.lab.alias_tables import AliasTables, alias, slot_bits
 from noughts.lab.arrays import Rules
-from noughts.lab.backends import BITS, Backend, Chance
+from noughts.lab.backends import DRAW_BITS, Backend, RandomNumbers
 from noughts.lab.batch_play import RandomMatch
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, O_WON, X_WON
@@ -67,7 +67,7 @@ def resigner(board: Board) -> Mapping[Cell, Fraction]:
 def dust(board: Board) -> Mapping[Cell, Fraction]:
     """Give all cells but one a chance that no random number of so many bits can say, and rounds most."""
     first, *others = board.free_cells
-    grain = Fraction(100_049, 100 << BITS)
+    grain = Fraction(100_049, 100 << DRAW_BITS)
     return {first: 1 - grain * len(others), **dict.fromkeys(others, grain)}
 
 
@@ -196,7 +196,7 @@ def test_slots_hold_exactly_the_chances_that_fill_them(shares: list[int], wider:
     weights = Weights(tuple(cell for cell, _ in cells), tuple(share for _, share in cells), sum(shares))
     slots = 1 << ((len(shares) - 1).bit_length() + wider)
 
-    filled = fill(weights, slots)
+    filled = alias(weights, slots)
 
     held: Counter[int] = Counter()
     for share, low, high in filled:
@@ -213,30 +213,30 @@ def test_slots_hold_exactly_the_chances_that_fill_them(shares: list[int], wider:
 def test_tables_give_every_cell_its_chance_in_every_position(name: str) -> None:
     """To within what the bits of a random number can say."""
     policy = dust if name == "dust" else found(name)
-    mixed = mix(policy, policy)
-    half = len(mixed.threshold)
+    tables = AliasTables.build(policy, policy)
+    half = len(tables.threshold)
     for number, board in enumerate(reachable()):
         if board.is_over:
             continue
         bits = slot_bits(board.count)
-        size = 1 << (BITS - bits)
+        size = 1 << (DRAW_BITS - bits)
         chances: Counter[int] = Counter()
         for slot in range(1 << bits):
-            row = mixed.row[number] + slot
-            below = mixed.threshold[row] - slot * size
-            chances[mixed.cell[row + half]] += below
-            chances[mixed.cell[row]] += size - below
+            row = tables.row[number] + slot
+            below = tables.threshold[row] - slot * size
+            chances[tables.cell[row + half]] += below
+            chances[tables.cell[row]] += size - below
         weights = weigh(policy, board)
         exact = dict(zip(weights.cells, weights.shares, strict=True))
         for cell in {*chances, *exact}:
             wanted = Fraction(exact.get(cell, 0), weights.total)
-            assert abs(Fraction(chances[cell], 1 << BITS) - wanted) <= Fraction(1, 1 << 24)
+            assert abs(Fraction(chances[cell], 1 << DRAW_BITS) - wanted) <= Fraction(1, 1 << 24)
             assert wanted or not chances[cell]
 
 
 def test_a_row_of_choices_holds_the_free_cells_in_order() -> None:
     """Of every position that is not over; a finished one leads nowhere."""
-    choices = lookup.choices()
+    choices = lookup.choice_table()
     for number, board in enumerate(reachable()):
         row = choices.row[number]
         for place, cell in enumerate(board.free_cells or (0,)):
@@ -263,8 +263,10 @@ def test_a_match_that_is_compiled_plays_the_same_games() -> None:
         plain, compiled = Rules().match(policy, policy), Rules().match(policy, policy)
         compiled.compile(compiler)
 
-        assert (compiled.record(500, Chance(5)).moves == plain.record(500, Chance(5)).moves).all()
-        assert compiled.count(500, Chance(5)) == plain.count(500, Chance(5))
+        assert (
+            compiled.record(500, RandomNumbers(5)).moves == plain.record(500, RandomNumbers(5)).moves
+        ).all()
+        assert compiled.count(500, RandomNumbers(5)) == plain.count(500, RandomNumbers(5))
     assert given == [tuple] * 4
 
 
@@ -285,7 +287,7 @@ def test_a_hundred_million_games_are_played_a_chunk_at_a_time() -> None:
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "1", True])
 def test_what_is_no_seed_is_refused(rules: Rules, seed: Any) -> None:  # noqa: ANN401 - anything at all
     """The same on every backend."""
-    with pytest.raises(BadArray, match="is no seed"):
+    with pytest.raises(BadArray, match="is not a seed"):
         rules.play(10, seed=seed)
 
 

@@ -22,8 +22,15 @@ from noughts.core.board import reachable
 from noughts.core.errors import NotInstalled
 from noughts.files import FileUnavailable, write_output
 from noughts.lab import dataset
-from noughts.lab.columns import OF_A_MOVE, OF_A_POSITION, rows
-from noughts.lab.dataset import as_csv, as_jsonl, as_parquet, write_dataset
+from noughts.lab.dataset import (
+    MOVE_COLUMNS,
+    POSITION_COLUMNS,
+    as_csv,
+    as_jsonl,
+    as_parquet,
+    rows,
+    write_dataset,
+)
 from noughts.lab.errors import BadFormat
 from support.command import COMMAND, environment, noughts
 from support.pseudo_terminal import in_terminal
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Never
 
-    from noughts.lab.columns import Row
+    from noughts.lab.dataset import Row
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "dataset.md").read_text()
@@ -78,7 +85,7 @@ def test_there_is_a_row_for_each_position_at_its_number(table: list[Row]) -> Non
     assert len(table) == len(boards) == 5478
     for number, (row, board) in enumerate(zip(table, boards, strict=True)):
         signs = row["board"].replace("/", "")
-        assert [*row] == [*OF_A_POSITION, *OF_A_MOVE]
+        assert [*row] == [*POSITION_COLUMNS, *MOVE_COLUMNS]
         assert row["position"] == number
         assert row["board"] == str(board)
         assert row["x"] == sum(1 << cell for cell in range(9) if signs[cell] == "X")
@@ -111,7 +118,7 @@ def test_positions_and_moves_are_worth_what_a_second_opinion_says(table: list[Ro
         free = [] if row["is_over"] else plain_reasons.free(signs)
         moves += len(free)
         for cell in range(9):
-            found = [row[name][cell] for name in OF_A_MOVE]
+            found = [row[name][cell] for name in MOVE_COLUMNS]
             if cell not in free:
                 assert found == [None] * 5
                 continue
@@ -132,7 +139,7 @@ def test_positions_and_moves_are_worth_what_solver_and_coach_say(table: list[Row
         advised = {advice.cell: advice for advice in advise(board)}
         for cell in range(9):
             advice = advised.get(cell)
-            assert [row[name][cell] for name in OF_A_MOVE if name != "move_score"] == (
+            assert [row[name][cell] for name in MOVE_COLUMNS if name != "move_score"] == (
                 [
                     str(advice.prospect.result),
                     advice.prospect.distance,
@@ -148,7 +155,7 @@ def test_a_finished_position_has_no_moves(table: list[Row]) -> None:
     """All 958 of them; and any other has as many as there are free cells."""
     for row in table:
         expected = 0 if row["is_over"] else 9 - row["tokens"]
-        for name in OF_A_MOVE:
+        for name in MOVE_COLUMNS:
             assert len(row[name]) == 9
             assert sum(entry is not None for entry in row[name]) == expected
 
@@ -172,10 +179,10 @@ def read_csv(written: bytes) -> list[Row]:
         return kinds[kind](text) if text else None
 
     return [
-        {name: entry(line[name], kind) for name, kind in OF_A_POSITION.items()}
+        {name: entry(line[name], kind) for name, kind in POSITION_COLUMNS.items()}
         | {
             name: [entry(line[f"{name}_{cell}"], kind) for cell in range(9)]
-            for name, kind in OF_A_MOVE.items()
+            for name, kind in MOVE_COLUMNS.items()
         }
         for line in csv.DictReader(written.decode().splitlines())
     ]
@@ -198,7 +205,7 @@ def test_json_lines_say_the_same(table: list[Row]) -> None:
 
     read = [json.loads(line) for line in written.splitlines()]
     assert read == table
-    assert [*read[0]] == [*OF_A_POSITION, *OF_A_MOVE]
+    assert [*read[0]] == [*POSITION_COLUMNS, *MOVE_COLUMNS]
 
 
 def test_parquet_says_the_same(table: list[Row]) -> None:
@@ -218,7 +225,7 @@ def test_csv_and_json_lines_need_no_package_and_are_the_same_bytes(
     ran = alone(f"all.{form}", folder=tmp_path)
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("5,478 positions are in ")
+    assert ran.stdout.startswith("Wrote 5,478 positions to ")
     assert (tmp_path / f"all.{form}").read_bytes() == WRITERS[form](table)
 
 
@@ -245,9 +252,9 @@ def documented() -> dict[str, str]:
 
 def test_the_page_lists_every_column_in_order() -> None:
     """With its type."""
-    nines = {name: f"list<{kind}>" for name, kind in OF_A_MOVE.items()}
+    nines = {name: f"list<{kind}>" for name, kind in MOVE_COLUMNS.items()}
 
-    assert [*documented().items()] == [*(OF_A_POSITION | nines).items()]
+    assert [*documented().items()] == [*(POSITION_COLUMNS | nines).items()]
 
 
 def test_the_page_shows_a_row_as_it_is(table: list[Row]) -> None:
@@ -282,7 +289,7 @@ def test_the_format_is_what_was_asked_for_or_what_the_name_says(
 
     assert (tmp_path / name).read_bytes() == WRITERS[form](short)
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert out.getvalue().decode() == f"{len(short):,} positions are in {tmp_path / name}.\n"
+    assert out.getvalue().decode() == f"Wrote {len(short):,} positions to {tmp_path / name}.\n"
 
 
 def test_without_a_file_it_is_written_out_as_csv(short: list[Row]) -> None:
@@ -296,7 +303,7 @@ def test_without_a_file_it_is_written_out_as_csv(short: list[Row]) -> None:
 @pytest.mark.parametrize("name", ["all.txt", "all", ".csv", "all.csv.gz", "all.\x1b[2J"])
 def test_a_name_that_says_no_format_is_refused(name: str, tmp_path: Path) -> None:
     """In a sentence that says what would; and nothing is written."""
-    with pytest.raises(BadFormat, match=r"ends in none of \.csv, \.jsonl and \.parquet"):
+    with pytest.raises(BadFormat, match=r"does not end in \.csv, \.jsonl or \.parquet"):
         write_dataset(str(tmp_path / name), None, BytesIO())
 
     assert [*tmp_path.iterdir()] == []
@@ -308,7 +315,7 @@ def test_the_command_refuses_such_a_name_as_bad_usage(tmp_path: Path) -> None:
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "noughts: 'all.txt' ends in none of .csv, .jsonl and .parquet: --format says which is meant\n"
+        "noughts: 'all.txt' does not end in .csv, .jsonl or .parquet: name it so, or use --format\n"
     )
     assert [*tmp_path.iterdir()] == []
 
@@ -319,7 +326,7 @@ def test_parquet_is_not_written_to_a_terminal() -> None:
         assert session.end() == 2
 
     assert session.output.decode().strip() == (
-        "noughts: Parquet is nothing to read on a terminal: name a file, or send it to one with >"
+        "noughts: Parquet is binary: name a file, or redirect the output with >"
     )
 
 
@@ -333,7 +340,7 @@ def test_without_pyarrow_it_is_told_how_to_get_it(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "noughts: Parquet needs 'pyarrow', which is not installed: "
-        "pip install pyarrow, or take csv or jsonl\n"
+        "pip install pyarrow, or use csv or jsonl\n"
     )
     assert [*tmp_path.iterdir()] == []
 

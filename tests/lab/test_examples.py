@@ -118,7 +118,7 @@ def test_what_was_learned_never_loses(example: ModuleType, learned: tuple[Path, 
     folder, _ = learned
     policy = load_policy(folder / "q.json")
 
-    as_x, as_o = example.fares(policy, find_policy("perfect"))
+    as_x, as_o = example.both_odds(policy, find_policy("perfect"))
 
     assert (as_x.draw, as_o.draw) == (1, 1)
     assert [certify(policy, mark).games[Result.LOSS] for mark in (X, O)] == [0, 0]
@@ -164,12 +164,12 @@ def test_a_table_that_knows_nothing_plays_at_random(example: ModuleType) -> None
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        (["q.json", "--steps", "-5"], "nobody learns in -5 steps: 0 or more"),
-        (["q.json", "--seed", "-1"], "-1 is no seed: 0 or more"),
+        (["q.json", "--steps", "-5"], "--steps must be 0 or more, not -5"),
+        (["q.json", "--seed", "-1"], "--seed must be 0 or more, not -1"),
         (["/none/q.json"], "'/none/q.json' cannot be written: No such file or directory"),
-        (["."], "'.' cannot be written: it is no plain file"),
-        (["q.json/"], "'q.json/' cannot be written: it is no plain file"),
-        ([""], "'' cannot be written: it is no plain file"),
+        (["."], "'.' cannot be written: it is not a regular file"),
+        (["q.json/"], "'q.json/' cannot be written: it is not a regular file"),
+        ([""], "'' cannot be written: it is not a regular file"),
         (["\0"], "'\\x00' cannot be written: "),
     ],
 )

@@ -153,7 +153,7 @@ def test_there_may_be_nothing_to_draw(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["", "plot", "plot.gif", "plot.svg.gz", "png", "plot.svg/"])
 def test_what_is_no_picture_by_its_name_is_refused(file: str, tmp_path: Path) -> None:
     """There are two kinds."""
-    with pytest.raises(BadFormat, match=r"ends in neither \.svg nor \.png, and a plot is one of them"):
+    with pytest.raises(BadFormat, match=r"does not end in \.svg or \.png"):
         check_plot(f"{tmp_path}/{file}" if file else file)
 
 
@@ -161,7 +161,7 @@ def test_what_is_no_picture_by_its_name_is_refused(file: str, tmp_path: Path) ->
 def test_an_ending_is_no_name(file: str) -> None:
     """It would be a hidden file, of no kind."""
     with pytest.raises(
-        BadFormat, match=f"'{file}' is an ending without a name: a plot is called plot.svg"
+        BadFormat, match=f"'{file}' has no name before its extension: use a name such as plot.svg"
     ):
         check_plot(file)
 
@@ -177,7 +177,7 @@ def test_what_is_no_plain_file_is_refused(kind: str, tmp_path: Path) -> None:
 
     with pytest.raises(FileUnavailable) as refused:
         check_plot(str(file))
-    assert str(refused.value) == f"{file} cannot be written: it is no plain file"
+    assert str(refused.value) == f"{file} cannot be written: it is not a regular file"
 
 
 def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
@@ -231,5 +231,5 @@ def test_a_curve_that_cannot_be_drawn_is_told_of_before_anything_is_learned(tmp_
     ran = noughts("menace", "train", "--plot", "curve.txt", env=env, cwd=tmp_path)
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "'curve.txt' ends in neither .svg nor .png" in ran.stderr
+    assert "'curve.txt' does not end in .svg or .png" in ran.stderr
     assert not (tmp_path / "noughts").exists()

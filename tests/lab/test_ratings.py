@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from noughts.lab.ratings import ELO, PRIOR, RESAMPLES, Rating, rate, rate_all
+from noughts.lab.ratings import ELO_PER_NAT, PRIOR_DRAWS, RESAMPLES, Rating, rate, rate_all
 from noughts.lab.tournament import Meeting
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def width(rating: Rating) -> float:
 def by_hand(table: Table) -> list[float]:
     """Return the same ratings, found slowly: each strength in turn is set to what its points call for."""
     size = range(len(table))
-    won = [[float(table[i, j]) + PRIOR / 2 if i != j else 0.0 for j in size] for i in size]
+    won = [[float(table[i, j]) + PRIOR_DRAWS / 2 if i != j else 0.0 for j in size] for i in size]
     strengths = [1.0 for _ in size]
     for _ in range(1500):
         for i in size:
@@ -83,9 +83,9 @@ def test_every_bot_scores_what_its_rating_lets_one_expect(
 ) -> None:
     """That is what makes the ratings the likeliest, however extreme the scores."""
     np.fill_diagonal(table, 0)
-    found = (rate(table) / ELO).tolist()
+    found = (rate(table) / ELO_PER_NAT).tolist()
 
-    won = table + PRIOR / 2 * (1 - np.eye(len(found)))
+    won = table + PRIOR_DRAWS / 2 * (1 - np.eye(len(found)))
     for one, rating in enumerate(found):
         expected = sum(
             float(won[one, other] + won[other, one]) / (1 + exp(found[other] - rating))
@@ -213,8 +213,8 @@ def test_an_interval_is_as_wide_as_the_normal_approximation_says(exact: bool) ->
         np.random.default_rng(1),
     )
 
-    error = ELO / 2 / (games * share * (1 - share)) ** 0.5
-    assert best.rating == pytest.approx(ELO / 2 * log(share / (1 - share)), rel=0.01)
+    error = ELO_PER_NAT / 2 / (games * share * (1 - share)) ** 0.5
+    assert best.rating == pytest.approx(ELO_PER_NAT / 2 * log(share / (1 - share)), rel=0.01)
     assert width(best) == pytest.approx(2 * 1.96 * error, rel=0.1)
 
 
@@ -235,7 +235,7 @@ def test_games_that_were_all_won_are_no_certainty() -> None:
         assert best.low is not None
         assert best.high is not None
         assert best.low < best.rating < best.high  # there is room upward as well
-        widths.append(1 / (1 + exp(-2 * best.low / ELO)))
+        widths.append(1 / (1 + exp(-2 * best.low / ELO_PER_NAT)))
     assert widths == sorted(widths)
     assert widths[-1] > 0.99
 
@@ -282,7 +282,7 @@ def test_ratings_from_exact_odds_do_not_depend_on_the_number_of_games() -> None:
 
     share = (0.925 + 0.95) / 2
     for one in found:
-        assert one.rating == pytest.approx(ELO / 2 * log(share / (1 - share)), abs=0.01)
+        assert one.rating == pytest.approx(ELO_PER_NAT / 2 * log(share / (1 - share)), abs=0.01)
     widths = [width(one) for one in found]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 0.05
@@ -307,7 +307,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(games: int) -> None
     """Games are played with known odds, again and again: 95 % are promised, and few games give less."""
     rng = np.random.default_rng(1)
     share = (ODDS["a", "b"][0] + ODDS["b", "a"][2] + 0.05) / 2
-    truth = ELO / 2 * log(share / (1 - share))
+    truth = ELO_PER_NAT / 2 * log(share / (1 - share))
     held = 0
     for _ in range(40):
         met = [
@@ -333,7 +333,7 @@ def test_intervals_of_many_bots_hold_the_truth_as_well() -> None:
     for _ in range(8):
         met = []
         for x, o in permutations(truth, 2):
-            won = int(rng.binomial(3, 1 / (1 + exp((truth[o] - truth[x]) / ELO))))
+            won = int(rng.binomial(3, 1 / (1 + exp((truth[o] - truth[x]) / ELO_PER_NAT))))
             met.append(
                 Meeting(x, o, 3, (Fraction(won, 3), Fraction(0), Fraction(3 - won, 3)), is_exact=False)
             )

@@ -9,18 +9,25 @@ import pytest
 from gymnasium.error import UnsupportedMode
 
 from noughts import Board, parse_board, reachable
-from noughts.lab.rendering import MODES, SIZE, check_render_mode, drawing, picture, render_board
+from noughts.lab.rendering import (
+    MODES,
+    SIZE_PIXELS,
+    check_render_mode,
+    render_board,
+    render_image,
+    render_text,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CELL = SIZE // 3
+CELL = SIZE_PIXELS // 3
 PAPER = [0xFA, 0xF8, 0xF3]
 
 
 def cells(board: Board) -> list[NDArray[np.uint8]]:
     """Return the pixels of each cell, without its edges."""
-    painted = picture(board)
+    painted = render_image(board)
     return [
         painted[CELL * row + 2 : CELL * (row + 1) - 2, CELL * column + 2 : CELL * (column + 1) - 2]
         for row in range(3)
@@ -31,7 +38,7 @@ def cells(board: Board) -> list[NDArray[np.uint8]]:
 def test_text_shows_every_board_as_it_is() -> None:
     """Read back, all 5,478 are what they were."""
     for board in reachable():
-        rows = drawing(board).split("\n")
+        rows = render_text(board).split("\n")
 
         assert rows[1] == rows[3] == "-+-+-"
         assert parse_board("/".join(row.replace("|", "").ljust(3) for row in rows[::2])) is board
@@ -77,25 +84,25 @@ def test_the_cells_of_a_line_that_has_won_are_tinted() -> None:
 
 def test_a_picture_is_its_receivers_own() -> None:
     """Painting over one leaves the next as it was."""
-    first = picture(Board())
-    assert first.shape == (SIZE, SIZE, 3)
+    first = render_image(Board())
+    assert first.shape == (SIZE_PIXELS, SIZE_PIXELS, 3)
     assert first.dtype == np.uint8
     first[:] = 0
 
-    assert picture(Board())[0, 0].tolist() == PAPER
+    assert render_image(Board())[0, 0].tolist() == PAPER
 
 
 def test_each_mode_gives_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
     """Text, an array, or nothing but text on the screen."""
     board = Board().place(4)
 
-    assert render_board(board, "ansi") == drawing(board)
+    assert render_board(board, "ansi") == render_text(board)
     painted = render_board(board, "rgb_array")
     assert isinstance(painted, np.ndarray)
-    assert np.array_equal(painted, picture(board))
+    assert np.array_equal(painted, render_image(board))
     assert capsys.readouterr().out == ""
     assert render_board(board, "human") is None
-    assert capsys.readouterr().out == drawing(board) + "\n\n"
+    assert capsys.readouterr().out == render_text(board) + "\n\n"
 
 
 def test_no_mode_renders_nothing_and_says_so() -> None:
@@ -107,5 +114,5 @@ def test_no_mode_renders_nothing_and_says_so() -> None:
 def test_an_unknown_mode_is_refused() -> None:
     """And those that are known are named."""
     assert [check_render_mode(mode) for mode in (None, *MODES)] == [None, *MODES]
-    with pytest.raises(UnsupportedMode, match="'video': there are human, ansi, rgb_array"):
+    with pytest.raises(UnsupportedMode, match="'video': choose one of human, ansi, rgb_array"):
         check_render_mode("video")

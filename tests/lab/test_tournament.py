@@ -21,17 +21,17 @@ from noughts.bots.policy import CachedPolicy
 from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
 from noughts.lab.errors import NoTournament
-from noughts.lab.match_runner import LENGTH, Tables, most_tables, sittings
+from noughts.lab.match_runner import SERIES_GAMES, MatchRunner, max_workers, plan_series
 from noughts.lab.tournament import (
     Entrant,
     Forfeits,
+    GameResult,
     Meeting,
-    Played,
     Tournament,
-    cut,
+    display_width,
     enter,
     score,
-    wide,
+    shorten,
 )
 from support.hostile_bots import POLITE, command, greets, plays
 
@@ -73,7 +73,9 @@ def lots(game: str) -> Random:
 def held(*bots: str, games: int = 2, jobs: int = 2) -> Tournament:
     """Hold a whole tournament."""
     tournament = Tournament(entered(*bots), games)
-    with Tables(sittings(tournament.to_play, games), jobs, PATIENT, lots, tournament.record) as tables:
+    with MatchRunner(
+        plan_series(tournament.to_play, games), jobs, PATIENT, lots, tournament.record
+    ) as tables:
         assert len([*tables]) == tournament.planned
     return tournament
 
@@ -125,10 +127,10 @@ def test_programs_are_called_what_they_call_themselves() -> None:
 @pytest.mark.parametrize(
     ("bots", "sentence"),
     [
-        (["random"], "a tournament needs two bots at least, and 'random' is alone"),
-        (["random", "club", "random"], "'random' is named twice: a bot does not meet itself"),
-        (["bot:club", "club"], "'club' is named twice: a bot does not meet itself"),
-        (["program:./x", "program:./x"], "'program:./x' is named twice: a bot does not meet itself"),
+        (["random"], "a tournament needs at least two bots, not only 'random'"),
+        (["random", "club", "random"], "'random' is named twice: a bot does not play itself"),
+        (["bot:club", "club"], "'club' is named twice: a bot does not play itself"),
+        (["program:./x", "program:./x"], "'program:./x' is named twice: a bot does not play itself"),
         (["random", "program:"], "program: needs a command, such as program:./mybot"),
         (["random", "program:'"], '"\'" is not a command: No closing quotation'),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file or directory"),
@@ -162,7 +164,7 @@ def test_no_program_is_started_if_a_policy_is_refused(
 
 def test_there_are_more_games_than_can_be_counted() -> None:
     """Nobody will wait for them."""
-    with pytest.raises(NoTournament, match="1,000,000,000 games in each seat at most"):
+    with pytest.raises(NoTournament, match="at most 1,000,000,000 games in each seat"):
         Tournament(entered("random", "perfect"), 10**9 + 1)
 
 
@@ -241,25 +243,25 @@ def test_each_seat_counts_for_half_however_many_games_it_has() -> None:
 )
 def test_a_name_takes_ten_columns_at_most(name: str, shown: str) -> None:
     """Some letters take two of them, and some none."""
-    assert cut(name, 10) == shown
-    assert wide(shown) <= 10
+    assert shorten(name, 10) == shown
+    assert display_width(shown) <= 10
 
 
 # The plan
 
 
-@given(st.integers(1, 4 * LENGTH), st.integers(1, 6))
+@given(st.integers(1, 4 * SERIES_GAMES), st.integers(1, 6))
 def test_every_game_is_planned_once(games: int, pairs: int) -> None:
-    """In sittings that are never too long, and all pairs get on evenly."""
+    """In plan_series that are never too long, and all pairs get on evenly."""
     bot = Entrant("", "", None)
-    planned = list(sittings([(bot.replace(name=str(pair)), bot) for pair in range(pairs)], games))
+    planned = list(plan_series([(bot.replace(name=str(pair)), bot) for pair in range(pairs)], games))
 
     seen: dict[str, list[int]] = {str(pair): [] for pair in range(pairs)}
     for sitting in planned:
-        assert len(sitting.numbers) <= LENGTH
+        assert len(sitting.numbers) <= SERIES_GAMES
         seen[sitting.x.name] += sitting.numbers
         lengths = {len(numbers) for numbers in seen.values()}
-        assert max(lengths) - min(lengths) <= LENGTH
+        assert max(lengths) - min(lengths) <= SERIES_GAMES
     assert all(numbers == [*range(games)] for numbers in seen.values())
 
 
@@ -271,7 +273,7 @@ def test_programs_play_in_both_seats_and_are_counted() -> None:
     other = f"{FIRST} other"
     tournament = held(FIRST, other, "random", "perfect", games=3)
 
-    assert (tournament.planned, tournament.done) == (30, 30)
+    assert (tournament.planned, tournament.played) == (30, 30)
     meetings = found(tournament)
     assert meetings["program:polite", "program:polite-2"].shares == X_WINS
     assert meetings["program:polite-2", "program:polite"].shares == X_WINS
@@ -286,7 +288,7 @@ def test_programs_play_in_both_seats_and_are_counted() -> None:
 
 def test_the_number_of_tables_changes_nothing() -> None:
     """Not with programs that do the same each time, one that crashes at some point included."""
-    alone, crowd = (held(WEAK, "random", games=LENGTH + 5, jobs=jobs) for jobs in (1, 6))
+    alone, crowd = (held(WEAK, "random", games=SERIES_GAMES + 5, jobs=jobs) for jobs in (1, 6))
 
     assert alone.meetings == crowd.meetings
     assert alone.forfeits == crowd.forfeits != ()
@@ -336,11 +338,11 @@ def test_a_program_that_we_cannot_start_has_not_lost(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(subprocess, "Popen", full)
     with (
-        pytest.raises(CannotStartProgram, match=r"^no program can be started now: Too many open files$"),
-        Tables(sittings(tournament.to_play, 3), 1, PATIENT, lots, tournament.record) as tables,
+        pytest.raises(NoRoom, match=r"^no program can be started now: Too many open files$"),
+        MatchRunner(plan_series(tournament.to_play, 3), 1, PATIENT, lots, tournament.record) as tables,
     ):
         list(tables)
-    assert (tournament.done, tournament.forfeits) == (0, ())
+    assert (tournament.played, tournament.forfeits) == (0, ())
 
 
 @pytest.mark.parametrize(("files", "tables"), [(64, 1), (256, 16), (1024, 32), (RLIM_INFINITY, 32)])
@@ -350,7 +352,7 @@ def test_there_are_as_many_tables_as_files_may_be_open(
     """One at least, and no more than can be looked after."""
     monkeypatch.setattr("resource.getrlimit", lambda _: (files, files))
 
-    assert most_tables() == tables
+    assert max_workers() == tables
 
 
 def test_a_program_that_starts_no_more_loses(tmp_path: Path) -> None:
@@ -368,11 +370,11 @@ def test_the_first_reason_is_that_of_the_first_game_of_the_plan() -> None:
     bots = (*entered("random", "perfect"), Entrant("weak", "program:weak", None))
     tournament = Tournament(bots, 9)
     for x, o, number in (("weak", "random", 0), ("random", "weak", 5), ("random", "weak", 2)):
-        tournament.record(Played(x, o, number, X if o == "weak" else O, f"{x} {o} {number}"))
-    tournament.record(Played("random", "weak", 1, None))
+        tournament.record(GameResult(x, o, number, X if o == "weak" else O, f"{x} {o} {number}"))
+    tournament.record(GameResult("random", "weak", 1, None))
 
     assert tournament.forfeits == (Forfeits("weak", 3, "random weak 2"),)
-    assert tournament.done == 4
+    assert tournament.played == 4
 
 
 # Leaving
@@ -389,8 +391,8 @@ def test_whoever_leaves_early_ends_all_processes(started: list[subprocess.Popen[
     """However long they would think; and what has been played is not lost, heard of or not."""
     waits = POLITE.replace("say(f", "words[1].count('X') and wait(); say(f")
     tournament = Tournament(entered(program(waits), FIRST, "random"), 50)
-    recorded: list[Played] = []
-    tables = Tables(sittings(tournament.to_play, 50), 6, PATIENT, lots, recorded.append)
+    recorded: list[GameResult] = []
+    tables = MatchRunner(plan_series(tournament.to_play, 50), 6, PATIENT, lots, recorded.append)
     with suppress(KeyboardInterrupt), tables:
         for _ in tables:
             raise KeyboardInterrupt
@@ -410,7 +412,7 @@ def test_what_goes_wrong_at_a_table_is_raised_where_games_are_heard_of(
     tournament = Tournament(entered(FIRST, "random"), 50)
     with (
         pytest.raises(errors.BadPolicy, match="no luck"),
-        Tables(sittings(tournament.to_play, 50), 2, PATIENT, broken, tournament.record) as tables,
+        MatchRunner(plan_series(tournament.to_play, 50), 2, PATIENT, broken, tournament.record) as tables,
     ):
         list(tables)
     assert all(process.returncode is not None for process in started)

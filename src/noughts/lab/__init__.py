@@ -1,60 +1,49 @@
-"""A lab for people who train players: batches of games, environments, tournaments (extra `lab`).
+"""Batches of games, learning environments and tournaments (extra `lab`).
 
-What is used most stands here by its name, and is imported when it is asked for: who steps through arrays
-needs no Gymnasium, and who asks for nothing needs no NumPy.
+A public name is imported on first use: array code needs no Gymnasium, and `import noughts.lab` no NumPy.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from noughts.lab.arrays import Rules
-    from noughts.lab.batch_play import Records, Tally
-    from noughts.lab.greedy_policy import greedy
-    from noughts.lab.gym_env import TicTacToeEnv
-    from noughts.lab.lookup import DRAWN, GOING, O_WON, POSITIONS, X_WON
-    from noughts.lab.plots import plot_curves, plot_ratings
-    from noughts.lab.ratings import Rating
-    from noughts.lab.simulation import Simulation
-    from noughts.lab.vector_env import TicTacToeVectorEnv
+    from noughts.lab.arrays import Rules as Rules
+    from noughts.lab.batch_play import Records as Records, Tally as Tally
+    from noughts.lab.greedy_policy import greedy as greedy
+    from noughts.lab.gym_env import TicTacToeEnv as TicTacToeEnv
+    from noughts.lab.lookup import (
+        DRAWN as DRAWN,
+        GOING as GOING,
+        O_WON as O_WON,
+        POSITIONS as POSITIONS,
+        X_WON as X_WON,
+    )
+    from noughts.lab.plots import plot_curves as plot_curves, plot_ratings as plot_ratings
+    from noughts.lab.ratings import Rating as Rating
+    from noughts.lab.simulation import Simulation as Simulation
+    from noughts.lab.vector_env import TicTacToeVectorEnv as TicTacToeVectorEnv
+else:
+    from importlib import import_module
 
-__all__ = [
-    "DRAWN",
-    "GOING",
-    "O_WON",
-    "POSITIONS",
-    "X_WON",
-    "Rating",
-    "Records",
-    "Rules",
-    "Simulation",
-    "Tally",
-    "TicTacToeEnv",
-    "TicTacToeVectorEnv",
-    "greedy",
-    "plot_curves",
-    "plot_ratings",
-]
+    _NAMES = {
+        name: module
+        for module, names in {
+            "arrays": "Rules",
+            "batch_play": "Records Tally",
+            "greedy_policy": "greedy",
+            "gym_env": "TicTacToeEnv",
+            "lookup": "DRAWN GOING O_WON POSITIONS X_WON",
+            "plots": "plot_curves plot_ratings",
+            "ratings": "Rating",
+            "simulation": "Simulation",
+            "vector_env": "TicTacToeVectorEnv",
+        }.items()
+        for name in names.split()
+    }
+    __all__ = sorted(_NAMES)  # noqa: PLE0605 - a type checker sees the imports above
 
-_MODULES = {
-    "arrays": ("Rules",),
-    "greedy_policy": ("greedy",),
-    "gym_env": ("TicTacToeEnv",),
-    "batch_play": ("Records", "Tally"),
-    "plots": ("plot_curves", "plot_ratings"),
-    "ratings": ("Rating",),
-    "simulation": ("Simulation",),
-    "lookup": ("DRAWN", "GOING", "O_WON", "POSITIONS", "X_WON"),
-    "vector_env": ("TicTacToeVectorEnv",),
-}
+    def __getattr__(name):  # noqa: ANN001, ANN202 - a type checker sees the imports above
+        if name not in _NAMES:
+            raise AttributeError(f"module 'noughts.lab' has no attribute {name!r}")
+        return globals().setdefault(name, getattr(import_module(f"noughts.lab.{_NAMES[name]}"), name))
 
-if not TYPE_CHECKING:
-
-    def __getattr__(name):  # noqa: ANN001, ANN202 - no type checker comes here
-        from importlib import import_module  # noqa: PLC0415 - not before it is needed
-
-        for module, names in _MODULES.items():
-            if name in names:
-                return globals().setdefault(name, getattr(import_module(f"noughts.lab.{module}"), name))
-        raise AttributeError(f"module 'noughts.lab' has no attribute {name!r}")
-
-    def __dir__():  # noqa: ANN202 - the same
+    def __dir__():  # noqa: ANN202 - a type checker sees the imports above
         return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
-"""The game for two agents who take turns: a PettingZoo environment (AEC).
+"""A PettingZoo environment (AEC): two agents take turns.
 
-What PettingZoo's own games get from a stack of wrappers is built in here: order is enforced, an action
-that is no cell is refused, and an illegal move ends the game. A step is a look-up, not arithmetic.
+It does what PettingZoo's own games need wrappers for: it enforces the order of calls, refuses actions
+that are not cells, and ends the game at an illegal move. A step is a lookup, not arithmetic.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gymnasium import Space
 from gymnasium.error import Error, ResetNeeded
 from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
-from pettingzoo import AECEnv  # type: ignore[import-untyped]  # it has no types to offer
-from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # the same
+from pettingzoo import AECEnv  # type: ignore[import-untyped]  # it has no types
+from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # it has no types
 
 from noughts.core.board import Board, Mark, O, X
 from noughts.core.errors import CellTaken, quoted
@@ -32,8 +32,8 @@ from noughts.lab.observations import (
 )
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
-Copy: TypeAlias = Callable[[], Plane]
-Thing = TypeVar("Thing")
+CopyPlane: TypeAlias = Callable[[], Plane]
+T = TypeVar("T")
 
 AGENTS = ("player_1", "player_2")
 """The first has X and starts."""
@@ -43,57 +43,57 @@ _START = Board()
 
 
 def env(render_mode: str | None = None, mask_in: str = "observation") -> TicTacToeAEC:
-    """Make an environment in which a token on a taken cell loses: -1 for the mover, 0 for the other."""
+    """Return an environment in which a move to a taken cell loses: -1 for the mover, 0 for the other."""
     return TicTacToeAEC(render_mode, mask_in)
 
 
 def raw_env(render_mode: str | None = None, mask_in: str = "observation") -> TicTacToeAEC:
-    """Make an environment in which a token on a taken cell is an error, and nothing happens."""
+    """Return an environment in which a move to a taken cell is an error and changes nothing."""
     return TicTacToeAEC(render_mode, mask_in, illegal_moves_lose=False)
 
 
-class Sight(dict["Board | None", "tuple[Copy, Copy]"]):
-    """What the player of a mark sees in each position, and may do: made when it is first looked at.
+class BoardViews(dict["Board | None", "tuple[CopyPlane, CopyPlane]"]):
+    """The observation and the mask of a mark's player for each board, made on first use.
 
-    What is kept are not the arrays but ways to copy them: nobody who looks can change what others see.
+    It holds functions that copy the arrays, so that no receiver can change what others get.
     """
 
     def __init__(self, mark: Mark) -> None:
         self._mark = mark
 
-    def __missing__(self, board: Board | None) -> tuple[Copy, Copy]:
+    def __missing__(self, board: Board | None) -> tuple[CopyPlane, CopyPlane]:
         if board is None:
-            raise ResetNeeded("the game has not begun: call reset() first")
-        mask = mask_of(board) if board.turn is self._mark else _NOTHING
+            raise _not_started()
+        mask = mask_of(board) if board.turn is self._mark else _ALL_ZEROS
         self[board] = observation_of(board, self._mark).copy, mask.copy
         return self[board]
 
 
-class Sights(dict[str, Sight]):
-    """What each agent sees."""
+class AgentViews(dict[str, BoardViews]):
+    """The views of each agent."""
 
     def __missing__(self, agent: object) -> Never:
         raise _no_such_agent(agent)
 
 
-class Masks(dict[Board, "Copy"]):
-    """What may be done in each position."""
+class MaskCache(dict[Board, "CopyPlane"]):
+    """The mask of the player to move for each board."""
 
-    def __missing__(self, board: Board) -> Copy:
+    def __missing__(self, board: Board) -> CopyPlane:
         copy = self[board] = mask_of(board).copy
         return copy
 
 
-_MASKS = Masks()
-_EVERYTHING = mask_of(_START)
-_NOTHING = 0 * _EVERYTHING
-_NOTHING.flags.writeable = False  # so that all who wait can have the same one
-_anything = _EVERYTHING.copy
-_SIGHTS = Sights({agent: Sight(mark) for agent, mark in MARKS.items()})
+_MASKS = MaskCache()
+_ALL_ONES = mask_of(_START)
+_ALL_ZEROS = 0 * _ALL_ONES
+_ALL_ZEROS.flags.writeable = False  # every waiting agent gets this one
+_copy_all_ones = _ALL_ONES.copy
+_VIEWS = AgentViews({agent: BoardViews(mark) for agent, mark in MARKS.items()})
 
 
-class Turns(AECIterable):  # type: ignore[misc]  # a class without types
-    """The agents in the order of their turns, for as long as each of them takes it."""
+class AgentIterator(AECIterable):  # type: ignore[misc]  # a class without types
+    """The agents in turn; each must step before the next one comes."""
 
     env: TicTacToeAEC
 
@@ -105,25 +105,24 @@ class Turns(AECIterable):  # type: ignore[misc]  # a class without types
             game.is_waiting = True
             yield game.agent_selection
             if game.is_waiting:
-                raise Error("in a loop over agent_iter(), each agent needs a step()")
+                raise Error("each agent needs a step() in a loop over agent_iter()")
 
 
 class AfterReset:
-    """An attribute that is there once the game has begun.
+    """An attribute that raises a clear error until reset() sets it on the instance.
 
-    It says so on the class, where nothing that an environment has of its own is looked up: `__getattr__`
-    would say the same, and slow down every other attribute.
+    Unlike `__getattr__`, it does not slow down other attributes.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, env: object, owner: type) -> Any:  # noqa: ANN401 - it never has anything to return
-        raise AttributeError(f"{self._name} cannot be accessed before reset(): the game has not begun")
+    def __get__(self, env: object, owner: type) -> Any:  # noqa: ANN401 - it never returns
+        raise AttributeError(f"{self._name} cannot be accessed before reset()")
 
 
 class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
-    """A game for two agents, who take turns.
+    """A game for two agents that take turns.
 
     >>> game = env()
     >>> game.reset()
@@ -140,12 +139,12 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         "is_parallelizable": False,
     }
 
-    agents: list[str] = AfterReset()  # type: ignore[assignment]  # an environment has its own in time
-    agent_selection: str = AfterReset()  # type: ignore[assignment]  # the same
-    rewards: dict[str, float] = AfterReset()  # type: ignore[assignment]  # the same
-    terminations: dict[str, bool] = AfterReset()  # type: ignore[assignment]  # the same
-    truncations: dict[str, bool] = AfterReset()  # type: ignore[assignment]  # the same
-    infos: dict[str, dict[str, Any]] = AfterReset()  # type: ignore[assignment]  # the same
+    agents: list[str] = AfterReset()  # type: ignore[assignment]  # reset() sets it
+    agent_selection: str = AfterReset()  # type: ignore[assignment]  # reset() sets it
+    rewards: dict[str, float] = AfterReset()  # type: ignore[assignment]  # reset() sets it
+    terminations: dict[str, bool] = AfterReset()  # type: ignore[assignment]  # reset() sets it
+    truncations: dict[str, bool] = AfterReset()  # type: ignore[assignment]  # reset() sets it
+    infos: dict[str, dict[str, Any]] = AfterReset()  # type: ignore[assignment]  # reset() sets it
 
     def __init__(
         self,
@@ -166,10 +165,10 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         self._is_over = True
         self._is_watched = render_mode == "human"
         self.is_waiting = False
-        """Whether the agent that `agent_iter` named last has not taken its step."""
+        """Whether the last agent from `agent_iter` has not stepped yet."""
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002 - the API's: there is no chance in this game, and no choice
-        """Begin a new game."""
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002 - part of the API; the game has no randomness and no options
+        """Start a new game."""
         self._board = _START
         self._is_over = False
         self.is_waiting = False
@@ -184,9 +183,9 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Place a token for the agent whose turn it is; when the game is over, let go of an agent.
+        """Place a token for the agent to move; after the end, agents leave by stepping with None.
 
-        What is no cell is refused, and nothing happens. An agent whose game is over steps with None.
+        An action that is not a cell is refused and changes nothing.
         """
         board = self._board
         if board is None or self._is_over:
@@ -204,7 +203,7 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             self.agent_selection = other = _OTHER[agent]
             if self._mask_in_info:
                 infos = self.infos
-                infos[agent] = {"action_mask": _NOTHING}
+                infos[agent] = {"action_mask": _ALL_ZEROS}
                 infos[other] = {"action_mask": _MASKS[board]()}
             if board.is_over:
                 self._end(board)
@@ -213,17 +212,17 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees, in arrays of its own; only who is to move may do anything."""
-        see, mask = _SIGHTS[agent][self._board]
+        """Return an agent's observation, in new arrays; only the agent to move has a mask with ones."""
+        see, mask = _VIEWS[agent][self._board]
         if self._mask_in_info:
             return see()
         return with_mask(see(), self._last_mask(agent) if self._is_over else mask())
 
-    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:  # noqa: FBT001, FBT002 - the API's
-        """Return what the agent whose turn it is sees, got since its last step, and may know."""
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:  # noqa: FBT001, FBT002 - part of the API
+        """Return observation, reward, termination, truncation and info of the agent to move."""
         agent = self.agent_selection
         if not self.agents:
-            raise ResetNeeded("the game is over, and both agents have left: call reset() first")
+            raise _both_left()
         return (
             self.observe(agent) if observe else None,
             self._cumulative_rewards[agent],
@@ -232,40 +231,39 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             self.infos[agent],
         )
 
-    def agent_iter(self, max_iter: int = 2**63) -> Turns:
-        """Go through the agents in the order of their turns, until both have left."""
+    def agent_iter(self, max_iter: int = 2**63) -> AgentIterator:
+        """Iterate over the agents in turn, until both have left."""
         if self._board is None:
-            raise ResetNeeded("the game has not begun: call reset() first")
-        return Turns(self, max_iter)
+            raise _not_started()
+        return AgentIterator(self, max_iter)
 
     def observation_space(self, agent: str) -> Space[Any]:
-        """Return what an agent can see."""
-        return _of_agent(self.observation_spaces, agent)
+        return _for_agent(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> Discrete[np.int64]:
-        """Return what an agent can do."""
-        return _of_agent(self.action_spaces, agent)
+        return _for_agent(self.action_spaces, agent)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Show the board as `render_mode` asks."""
         if self._board is None:
-            raise ResetNeeded("the game has not begun: call reset() first")
+            raise _not_started()
         return render_board(self._board, self.render_mode)
 
     def close(self) -> None:
-        """Let go of everything, which is nothing."""
+        """Do nothing: no resources are held."""
 
     def _first_infos(self) -> dict[str, dict[str, Any]]:
-        """Return the infos when X is to move, or to leave, and may do anything."""
+        """Return the infos when X is to move, or to leave, and every cell is allowed."""
         if self._mask_in_info:
-            return {"player_1": {"action_mask": _anything()}, "player_2": {"action_mask": _NOTHING}}
+            return {
+                "player_1": {"action_mask": _copy_all_ones()},
+                "player_2": {"action_mask": _ALL_ZEROS},
+            }
         return {"player_1": {}, "player_2": {}}
 
     def _last_mask(self, agent: str) -> Plane:
-        return (_EVERYTHING if agent == self.agent_selection else _NOTHING).copy()
+        return (_ALL_ONES if agent == self.agent_selection else _ALL_ZEROS).copy()
 
     def _end(self, board: Board) -> None:
-        """Reward the winner, if there is one, and terminate both."""
         if board.winner is X:
             self.rewards = {"player_1": 1, "player_2": -1}
         elif board.winner is O:
@@ -273,7 +271,7 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         self._finish()
 
     def _lose_by_illegal_move(self) -> None:
-        """End the game as PettingZoo's TerminateIllegalWrapper does: truncated, too."""
+        """End the game as PettingZoo's TerminateIllegalWrapper does, also truncated."""
         self.rewards[self.agent_selection] = -1
         self.infos = self._first_infos()
         self.infos[self.agent_selection]["illegal"] = True
@@ -284,17 +282,17 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
     def _finish(self) -> None:
         self._is_over = True
         self.terminations = {"player_1": True, "player_2": True}
-        self._cumulative_rewards = self.rewards.copy()  # nobody was given any before
+        self._cumulative_rewards = self.rewards.copy()  # there were none before
 
     def _leave(self, action: int | None) -> None:
-        """Let go of an agent whose game is over, as PettingZoo's own `_was_dead_step` does."""
+        """Remove an agent after the end, as PettingZoo's `_was_dead_step` does."""
         if self._board is None:
-            raise ResetNeeded("the game has not begun: call reset() first")
+            raise _not_started()
         if not self.agents:
-            raise ResetNeeded("the game is over, and both agents have left: call reset() first")
+            raise _both_left()
         agent = self.agent_selection
         if action is not None:
-            raise ValueError(f"the game is over: {agent} steps with None, not with {quoted(action)}")
+            raise ValueError(f"the game is over: {agent} must step with None, not {quoted(action)}")
         del self.rewards[agent], self._cumulative_rewards[agent], self.infos[agent]
         del self.terminations[agent], self.truncations[agent]
         self.agents.remove(agent)
@@ -302,16 +300,23 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         for other in self.agents:
             self.rewards[other] = 0
             if self._mask_in_info:
-                self.infos[other] = {**self.infos[other], "action_mask": _anything()}
+                self.infos[other] = {**self.infos[other], "action_mask": _copy_all_ones()}
         self.is_waiting = False
 
 
-def _of_agent(things: dict[str, Thing], agent: str) -> Thing:
-    """Return what is an agent's own."""
+def _for_agent(values: dict[str, T], agent: str) -> T:
     if agent not in AGENTS:
         raise _no_such_agent(agent)
-    return things[agent]
+    return values[agent]
 
 
 def _no_such_agent(agent: object) -> ValueError:
-    return ValueError(f"there is no agent {quoted(agent)}: there are {', '.join(AGENTS)}")
+    return ValueError(f"unknown agent {quoted(agent)}: the agents are {', '.join(AGENTS)}")
+
+
+def _not_started() -> ResetNeeded:
+    return ResetNeeded("the game has not started: call reset() first")
+
+
+def _both_left() -> ResetNeeded:
+    return ResetNeeded("the game is over, and both agents have left: call reset() first")

@@ -1,89 +1,86 @@
-"""Two policies as tables to draw moves from, each move in the same few steps whatever the chances are.
+"""Two policies as tables to draw moves from, each in the same few steps whatever the chances are.
 
-Every position has a row of slots, a power of two of them, one for each free cell at least. A random
-number says which slot it is, and in the slot which of two choices: below its threshold the one, and from
-there on the other. Chances that are not made of so many bits are rounded, by 2⁻²⁴ at most; one that is
-less than 2⁻²⁸ may become none.
+Every position has a row of slots: a power of two, and at least one for each free cell. A random number
+selects a slot, and then one of the slot's two choices: the lower one if the number is below the slot's
+threshold, otherwise the upper one. Chances are rounded by at most 2⁻²⁴; one below 2⁻²⁸ may become 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from noughts.bots.policy import RESIGNS, Policy, Weights, weigh
 from noughts.core.board import Board, Cell, Mark
-from noughts.lab.backends import BITS
+from noughts.lab.backends import DRAW_BITS
 from noughts.lab.lookup import NO_MOVE, O_WON, X_WON, numbers, positions, status
 
 Choice: TypeAlias = tuple[int, Cell]
-"""The row that it leads to, and what is chosen."""
-
-
-class Mixed(NamedTuple):
-    """The choices of X's policy where X is to move, and of O's where O is.
-
-    `after` and `cell` are two halves: first what is chosen from the threshold of a slot on, then what is
-    chosen below it.
-    """
-
-    row: list[int]
-    """Where the row of a position begins."""
-    threshold: list[int]
-    after: list[int]
-    """The row after a choice."""
-    cell: list[Cell]
-    """What is chosen, or `NO_MOVE`."""
-    position: list[int]
-    """Which position's row this is."""
-    status: list[int]
-    """How the game stands in that row: whoever resigns there has lost."""
+"""The row that it leads to, and the cell."""
 
 
 def slot_bits(tokens: int) -> int:
-    """Return how many bits say which slot it is, when so many tokens lie on the board."""
+    """Return how many bits select a slot when that many tokens are on the board."""
     return max(0, 8 - tokens).bit_length()
 
 
-def mix(x: Policy, o: Policy, bits: Callable[[int], int] = slot_bits) -> Mixed:
-    """Ask two policies about every position, and make the tables of it.
+class AliasTables(NamedTuple):
+    """The choices of X's policy where X is to move, and of O's where O is.
 
-    Games that are not in step with each other need the same number of slots in all positions.
+    `after` and `cell` have two halves: first the upper choice of every slot, then the lower one.
     """
-    policies = {Mark.X: x, Mark.O: o}
-    row: list[int] = []
-    position: list[int] = []
-    for number, board in enumerate(positions()):
-        row.append(len(position))
-        position += [number] * (1 << bits(board.count))
-    threshold: list[int] = []
-    upper: list[Choice] = []
-    lower: list[Choice] = []
-    stands: list[int] = []
-    for number, board in enumerate(positions()):
-        weights = RESIGNS if board.is_over else weigh(policies[board.turn], board)
-        slot_size = 1 << (BITS - bits(board.count))
-        nowhere = row[number], NO_MOVE
-        after = {cell: (row[numbers()[board.place(cell)]], cell) for cell in weights.cells}
-        stands += [_status(board, weights)] * (1 << bits(board.count))
-        for slot, (share, low, high) in enumerate(fill(weights, 1 << bits(board.count))):
-            threshold.append(slot * slot_size + round(share * slot_size / (weights.total or 1)))
-            lower.append(after.get(low, nowhere))
-            upper.append(after.get(high, nowhere))
-    both = upper + lower
-    return Mixed(
-        row, threshold, [after for after, _ in both], [cell for _, cell in both], position, stands
-    )
+
+    row: list[int]
+    """The index where a position's row starts."""
+    threshold: list[int]
+    after: list[int]
+    """The row that a choice leads to."""
+    cell: list[Cell]
+    """The chosen cell, or `NO_MOVE`."""
+    position: list[int]
+    """The position that a slot belongs to."""
+    status: list[int]
+    """The status of the game in that row; a player who resigns there has lost."""
+
+    @classmethod
+    def build(cls, x: Policy, o: Policy, bits: Callable[[int], int] = slot_bits) -> Self:
+        """Query two policies in every position.
+
+        Games that are not in step with each other need the same number of slots in all positions.
+        """
+        policies = {Mark.X: x, Mark.O: o}
+        row: list[int] = []
+        position: list[int] = []
+        for number, board in enumerate(positions()):
+            row.append(len(position))
+            position += [number] * (1 << bits(board.count))
+        threshold: list[int] = []
+        upper: list[Choice] = []
+        lower: list[Choice] = []
+        statuses: list[int] = []
+        for number, board in enumerate(positions()):
+            weights = RESIGNS if board.is_over else weigh(policies[board.turn], board)
+            slots = 1 << bits(board.count)
+            slot_size = 1 << (DRAW_BITS - bits(board.count))
+            stay = row[number], NO_MOVE
+            after = {cell: (row[numbers()[board.place(cell)]], cell) for cell in weights.cells}
+            statuses += [_status(board, weights)] * slots
+            for slot, (share, low, high) in enumerate(alias(weights, slots)):
+                threshold.append(slot * slot_size + round(share * slot_size / (weights.total or 1)))
+                lower.append(after.get(low, stay))
+                upper.append(after.get(high, stay))
+        both = upper + lower
+        cells = [cell for _, cell in both]
+        return cls(row, threshold, [after for after, _ in both], cells, position, statuses)
 
 
-def fill(weights: Weights, slots: int) -> list[tuple[int, Cell, Cell]]:
-    """Spread chances over slots: of `total` parts of a slot, `share` go to one cell, the rest to another.
+def alias(weights: Weights, slots: int) -> list[tuple[int, Cell, Cell]]:
+    """Spread weights over slots by Walker's alias method, in whole numbers.
 
-    This is Walker's alias method in whole numbers. A slot that is not full yet is filled up from a cell
-    that has more than a slot's worth, until all are full.
+    Each slot is (share, low, high): `share` of its `weights.total` parts go to `low`, the rest to `high`.
 
     >>> from noughts.bots.policy import Weights
-    >>> fill(Weights((4, 8), (2, 1), 3), 2)
+    >>> alias(Weights((4, 8), (2, 1), 3), 2)
     [(2, 8, 4), (3, 4, 4)]
     """
     if not weights.total:

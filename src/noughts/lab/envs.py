@@ -1,15 +1,15 @@
-"""The environments by their versioned names: importing this registers them.
+"""The environments by their versioned names; importing this module registers them.
 
 - PettingZoo: `tic_tac_toe_v1.env()`, or `pettingzoo.make("aec", "noughts/tic_tac_toe-v1")`
 - Gymnasium: `gymnasium.make("noughts/TicTacToe-v1")`, and `make_vec` of the same
 
-A version is part of the name: what a name stands for never changes, and a new meaning is a new number.
+A name never changes its meaning: any change of behaviour is a new version.
 """
 
 from __future__ import annotations
 
 import gymnasium
-import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
+import pettingzoo  # type: ignore[import-untyped]  # it has no types
 
 from noughts.lab import aec_env as tic_tac_toe_v1
 from noughts.lab.gym_env import TicTacToeEnv
@@ -22,7 +22,7 @@ AEC_ID = "noughts/tic_tac_toe-v1"
 
 
 def register() -> None:
-    """Register the environments, once."""
+    """Register the environments; again does nothing."""
     if GYM_ID not in gymnasium.registry:
         gymnasium.register(
             GYM_ID,

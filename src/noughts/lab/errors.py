@@ -1,4 +1,4 @@
-"""What the lab refuses."""
+"""The lab's errors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from noughts.core.errors import NoughtsError
 
 
 class BadArray(NoughtsError):
-    """An array that is no batch of games, or of actions for it."""
+    """An array that is not a batch of games, or not a batch of actions for it."""
 
 
 class BadFormat(NoughtsError):
-    """A form in which something cannot be written, or not there."""
+    """An unknown file format, or one that does not fit the destination."""
 
 
 class NoTournament(NoughtsError):
-    """Bots that cannot meet, or more games than can be counted."""
+    """Bots that cannot play each other, or too many games."""
 
 
 class BadSetting(NoughtsError):
-    """A setting that cannot be."""
+    """An invalid setting."""

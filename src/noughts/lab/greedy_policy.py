@@ -1,4 +1,4 @@
-"""What a table has learned, as a policy: the last step to a bot."""
+"""A table of values as a policy."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from noughts.lab.lookup import POSITIONS, numbers
 
 
 def greedy(values: Array) -> Policy:
-    """Return the policy that takes the free cell of the greatest value, and evenly if there are several.
+    """Return the policy that takes the free cell of the highest value, breaking ties evenly.
 
-    The table has a row for each position and in it a column for each cell, which says what it is worth to
-    whoever is to move. In a game that O starts, the marks are swapped first.
+    `values` has a row for each position and a column for each cell: the value for the player to move. In
+    a game that O starts, the marks are swapped first.
 
     >>> values = np.zeros((5478, 9))
     >>> values[0, 4] = 1
@@ -33,8 +33,8 @@ def greedy(values: Array) -> Policy:
     def best(board: Board) -> Mapping[Cell, Fraction]:
         started_by_x = board if board.first is Mark.X else Board(board.o, board.x)
         row = table[known[started_by_x]]
-        greatest = max(row[cell] for cell in board.free_cells)
-        return evenly(cell for cell in board.free_cells if row[cell] == greatest)
+        highest = max(row[cell] for cell in board.free_cells)
+        return evenly(cell for cell in board.free_cells if row[cell] == highest)
 
     return best
 
@@ -43,11 +43,9 @@ def _checked(values: Array) -> list[list[float]]:
     try:
         table = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
-        raise BadArray(f"{quoted(values)} is no table of values") from error
+        raise BadArray(f"{quoted(values)} is not a table of numbers") from error
     if table.shape != (POSITIONS, 9):
-        raise BadArray(
-            f"a table has {POSITIONS} rows, one for each position, and 9 columns: not {table.shape}"
-        )
+        raise BadArray(f"a table has {POSITIONS} rows (positions) and 9 columns, not {table.shape}")
     if np.isnan(table).any():
-        raise BadArray("a value is a number, and one in this table is none")
+        raise BadArray("the table contains NaN")
     return list(table.tolist())

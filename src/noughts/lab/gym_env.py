@@ -30,15 +30,15 @@ from noughts.lab.observations import (
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
-_LONG = 2**63
-"""NumPy draws below no greater number."""
+_NUMPY_LIMIT = 2**63
+"""The largest bound of NumPy's generator."""
 
 
 class TicTacToeEnv(Env["Observation", int]):
-    """One agent against a policy, which is asked for by name or is a function.
+    """One agent against a policy, given by name or as a function.
 
-    X starts: an agent that has O finds a token on the board. A policy with a name is thought about once
-    for each board; a function is asked each time, and so may learn meanwhile.
+    X starts: an agent that plays O finds a token on the board. A named policy is queried once for each
+    board, a function each time, so it may learn during a run.
 
     >>> env = TicTacToeEnv("perfect")
     >>> seen, info = env.reset(seed=1)
@@ -58,11 +58,10 @@ class TicTacToeEnv(Env["Observation", int]):
         mask_in: str = "observation",
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.action_space = action_space()  # type: ignore[assignment]  # an int does where NumPy's does
+        self.action_space = action_space()  # type: ignore[assignment]  # an int is accepted too
         self._mask_in_info = is_mask_in_info(mask_in)
         self.observation_space = observation_space(has_mask=not self._mask_in_info)
         self.board = Board()
-        """The position."""
         self.mark = X
         """The agent's mark in this game."""
         self._marks = MARKS[check_mark(mark)]
@@ -74,71 +73,70 @@ class TicTacToeEnv(Env["Observation", int]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a new game; the opponent moves first if it has X.
+        """Start a new game; the opponent moves first if it has X.
 
-        If it resigns there and then, the agent's first legal move wins: a game cannot end before one. If
-        it fails, there is no game, neither a new one nor the old one.
+        If it resigns at once, the agent's first legal move wins, as a game cannot end before one. If it
+        fails, there is no game until the next reset.
         """
         super().reset(seed=seed, options=options)
         self._is_over = True
         mark, board, has_resigned = self._marks[_below(self.np_random, len(self._marks))], Board(), False
         if mark is O:
-            board, has_resigned = self._answered(board)
+            board, has_resigned = self._reply(board)
         self.mark, self.board, self._has_resigned = mark, board, has_resigned
         self._has_begun, self._is_over = True, False
         self._show()
-        return self._seen(), self._info()
+        return self._observation(), self._info()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Place a token, and let the opponent answer.
+        """Place a token, and let the opponent reply.
 
-        An illegal move, on a taken cell or on none, loses, and the board stays. What is no whole number
-        is refused, and nothing happens.
+        An illegal move, on a taken cell or outside the board, loses and leaves the board as it was. An
+        action that is not an integer is refused and changes nothing.
         """
         if self._is_over:
-            raise ResetNeeded("no game is going on: call reset() first")
+            raise ResetNeeded("the game is over or has not started: call reset() first")
         cell = read_action(action)
         try:
             board = self.board.place(cell)
         except IllegalMove:
-            return self._ended(-1, illegal=True)
+            return self._end(-1, illegal=True)
         if not board.is_over and not self._has_resigned:
-            board, self._has_resigned = self._answered(board)
+            board, self._has_resigned = self._reply(board)
         self.board = board
         if self._has_resigned:
-            return self._ended(1)
+            return self._end(1)
         if board.is_over:
-            return self._ended(0 if board.winner is None else 1 if board.winner is self.mark else -1)
+            return self._end(0 if board.winner is None else 1 if board.winner is self.mark else -1)
         self._show()
-        return self._seen(), 0, False, False, self._info()
+        return self._observation(), 0, False, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal, as MaskablePPO of sb3-contrib asks for it."""
+        """Return which actions are legal, for MaskablePPO of sb3-contrib."""
         if not self._has_begun:
-            raise ResetNeeded("there is no game yet: call reset() first")
+            raise ResetNeeded("the game has not started: call reset() first")
         return self._mask().astype(bool)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Show the board as `render_mode` asks."""
         if not self._has_begun:
-            raise ResetNeeded("there is no game yet: call reset() first")
+            raise ResetNeeded("the game has not started: call reset() first")
         return render_board(self.board, self.render_mode)
 
-    def _answered(self, board: Board) -> tuple[Board, bool]:
-        """Return the board after the opponent's move, and whether it resigned instead."""
-        cell = _drawn(self._opponent, board, self.np_random)
+    def _reply(self, board: Board) -> tuple[Board, bool]:
+        """Return the board after the opponent's reply, and whether it resigned instead."""
+        cell = _draw(self._opponent, board, self.np_random)
         return (board, True) if cell is None else (board.place(cell), False)
 
-    def _ended(
+    def _end(
         self, reward: int, *, illegal: bool = False
     ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         self._is_over = True
         self._show()
-        return self._seen(), reward, True, False, self._info(illegal=illegal)
+        return self._observation(), reward, True, False, self._info(illegal=illegal)
 
-    def _seen(self) -> Observation:
-        seen = observation_of(self.board, self.mark)
-        return seen if self._mask_in_info else with_mask(seen, self._mask())
+    def _observation(self) -> Observation:
+        observation = observation_of(self.board, self.mark)
+        return observation if self._mask_in_info else with_mask(observation, self._mask())
 
     def _mask(self) -> Plane:
         return mask_of(self.board, is_over=self._is_over)
@@ -156,8 +154,8 @@ class TicTacToeEnv(Env["Observation", int]):
             self.render()
 
 
-def _drawn(policy: Policy, board: Board, rng: Generator) -> Cell | None:
-    """Draw a cell from a policy's exact chances; or None, if it resigns."""
+def _draw(policy: Policy, board: Board, rng: Generator) -> Cell | None:
+    """Draw a cell from a policy's exact chances; None if it resigns."""
     weights = weigh(policy, board)
     if not weights.cells:
         return None
@@ -165,12 +163,12 @@ def _drawn(policy: Policy, board: Board, rng: Generator) -> Cell | None:
 
 
 def _below(rng: Generator, total: int) -> int:
-    """Draw a whole number below another, each with the same chance; nothing is drawn if there is one."""
+    """Draw a uniform integer below a total of any size; a total of 1 needs no randomness."""
     if total == 1:
         return 0
-    if total <= _LONG:
+    if total <= _NUMPY_LIMIT:
         return int(rng.integers(total))
     size = total.bit_length()
     while (drawn := int.from_bytes(rng.bytes(-(-size // 8))) >> -size % 8) >= total:
-        pass  # more than half are below
+        pass  # more than half of the draws are below it
     return drawn

@@ -1,4 +1,4 @@
-"""The rules as tables of numbers, made from the core: where every move leads, and how every game ends.
+"""The rules as tables of numbers, generated from the core.
 
 A position is its number in `reachable()`: the empty board is 0, and fewer tokens come first. X starts.
 """
@@ -12,64 +12,65 @@ from noughts.core.board import Board, Cell, Mark, reachable
 
 POSITIONS = 5478
 GOING, X_WON, O_WON, DRAWN = range(4)
-"""How a game stands."""
+"""The status of a game."""
 
-WIDTH = 10
-"""Nine cells, and a tenth column for whatever is no cell."""
+ACTION_COLUMNS = 10
+"""Nine cells, and a tenth column for anything that is not a cell."""
 NO_CELL = 9
 NO_MOVE = -1
-"""Stands in a record where no move was made any more."""
+"""Fills a record after the last move."""
+
+OPENINGS, ENDINGS = 504, 720
+"""A random game is an order of the nine cells: 9 × 8 × 7 openings times 6! endings."""
 
 
-class Moves(NamedTuple):
-    """Where the actions of every position lead: `WIDTH` entries for each."""
+class MoveTable(NamedTuple):
+    """The result of every action: `ACTION_COLUMNS` entries for each position."""
 
     after: list[int]
-    """The position after an action; the same position, if it is illegal."""
+    """The next position; the same position if the action is illegal."""
     legal: list[bool]
 
 
-class Choices(NamedTuple):
-    """The free cells of every position, in order, with nothing between them: a position is a row.
+class ChoiceTable(NamedTuple):
+    """The free cells of every position in order, one row of entries for each position.
 
-    A finished game has a row as well, as long as it has free cells, in which every choice leads nowhere:
-    so a batch can be played to the end of its longest game without a question asked.
+    A finished game has a row too, whose choices all lead back to it: a batch runs to the end of its
+    longest game without branching.
     """
 
     row: list[int]
-    """Where the row of a position begins."""
+    """The index where a position's row starts."""
     after: list[int]
-    """The row after a choice."""
+    """The row that a choice leads to."""
     cell: list[Cell]
-    """What is chosen, or `NO_MOVE`."""
+    """The chosen cell, or `NO_MOVE`."""
     position: list[int]
-    """Which position's row this is."""
+    """The position that an entry belongs to."""
 
 
 @cache
 def positions() -> tuple[Board, ...]:
-    """Return the board of every number."""
     return reachable()
 
 
 @cache
 def numbers() -> dict[Board, int]:
-    """Return the number of every board."""
     return {board: number for number, board in enumerate(positions())}
 
 
-def moves() -> Moves:
-    """Return where every action leads."""
+def move_table() -> MoveTable:
     after, legal = [], []
     for number, board in enumerate(positions()):
         free = () if board.is_over else board.free_cells
-        legal += [cell in free for cell in range(WIDTH)]
-        after += [numbers()[board.place(cell)] if cell in free else number for cell in range(WIDTH)]
-    return Moves(after, legal)
+        legal += [cell in free for cell in range(ACTION_COLUMNS)]
+        after += [
+            numbers()[board.place(cell)] if cell in free else number for cell in range(ACTION_COLUMNS)
+        ]
+    return MoveTable(after, legal)
 
 
-def choices() -> Choices:
-    """Return the free cells of every position."""
+def choice_table() -> ChoiceTable:
     row: list[int] = []
     position: list[int] = []
     for number, board in enumerate(positions()):
@@ -84,29 +85,21 @@ def choices() -> Choices:
         else:
             after += [row[numbers()[board.place(free)]] for free in board.free_cells]
             cell += board.free_cells
-    return Choices(row, after, cell, position)
+    return ChoiceTable(row, after, cell, position)
 
 
 def status(board: Board) -> int:
-    """Return how a game stands."""
     if not board.is_over:
         return GOING
     return DRAWN if board.winner is None else X_WON if board.winner is Mark.X else O_WON
 
 
-# A random game is an order of the nine cells: of 9 × 8 × 7 ways to begin it and 6! ways to go on.
-OPENINGS, ENDINGS = 504, 720
-
-
-def digits() -> list[list[int]]:
-    """Return what each way to begin, or to go on, chooses: one list for each move, the last excepted.
-
-    There is no choice in the last one.
-    """
+def choice_digits() -> list[list[int]]:
+    """Return, for each move but the last (which is forced), what every opening or ending chooses."""
     lists = []
-    for ways, sizes in ((OPENINGS, (9, 8, 7)), (ENDINGS, (6, 5, 4, 3, 2))):
-        rest = ways
+    for orders, sizes in ((OPENINGS, (9, 8, 7)), (ENDINGS, (6, 5, 4, 3, 2))):
+        rest = orders
         for size in sizes:
             rest //= size
-            lists.append([way // rest % size for way in range(ways)])
+            lists.append([order // rest % size for order in range(orders)])
     return lists

@@ -1,8 +1,7 @@
-"""Games with programs, at many tables at once.
+"""Games with programs, many at a time.
 
-A table is a thread that asks, and each has child processes of its own that answer. Whoever sits down
-plays a few games in a row; which ones, and with which luck, is settled before, so that it does not matter
-how many tables there are.
+Each worker is a thread that runs its own child processes. It plays one series of games after another; the
+plan and the random numbers are fixed in advance, so results do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -21,167 +20,166 @@ from noughts.bots.policy import Policy
 from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.value import Value
-from noughts.lab.tournament import Entrant, Played
+from noughts.lab.tournament import Entrant, GameResult
 
-LENGTH = 25
-"""How many games a program plays before it is started anew."""
-MOST_TABLES = 32
-_FILES_A_TABLE, _OTHER_FILES = 12, 64
-"""A table has up to six pipes, and needs as many again while a program is started."""
-_A_MOMENT = 0.1
+SERIES_GAMES = 25
+"""How many games a program plays before it is restarted."""
+MAX_WORKERS = 32
+_FILES_PER_WORKER, _RESERVED_FILES = 12, 64
+"""A worker has up to six pipes, and needs as many again while a program starts."""
+_POLL_SECONDS = 0.1
 
 
-def most_tables() -> int:
-    """Return how many tables there is room for: there are fewer where few files may be open at once.
+def max_workers() -> int:
+    """Return how many workers the limit on open files allows.
 
-    >>> 1 <= most_tables() <= MOST_TABLES
+    >>> 1 <= max_workers() <= MAX_WORKERS
     True
     """
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
-        return MOST_TABLES
-    return max(1, min(MOST_TABLES, (files - _OTHER_FILES) // _FILES_A_TABLE))
+        return MAX_WORKERS
+    return max(1, min(MAX_WORKERS, (files - _RESERVED_FILES) // _FILES_PER_WORKER))
 
 
-class Sitting(Value):
-    """Games of the same two in the same seats, one after the other."""
+class Series(Value):
+    """Consecutive games of the same two players in the same seats."""
 
     x: Entrant
     o: Entrant
     numbers: range
 
 
-def sittings(pairs: Sequence[tuple[Entrant, Entrant]], games: int) -> Iterator[Sitting]:
-    """Share out the games; all pairs get on evenly, in case that it ends early."""
-    for first in range(0, games, LENGTH):
+def plan_series(pairs: Sequence[tuple[Entrant, Entrant]], games: int) -> Iterator[Series]:
+    """Split the games into series; all pairs advance evenly, in case of an early end."""
+    for first in range(0, games, SERIES_GAMES):
         for x, o in pairs:
-            yield Sitting(x, o, range(first, min(games, first + LENGTH)))
+            yield Series(x, o, range(first, min(games, first + SERIES_GAMES)))
 
 
-class Tables:
-    """Tables that play all sittings; leave the `with` block and all is over, and every process has ended.
+class MatchRunner:
+    """Plays all series; leaving the `with` block stops the workers and ends every process.
 
-    Each game is recorded at its table, one at a time: whenever somebody presses Ctrl-C, none is lost or
-    counted twice. Whoever wants to wait for the games goes through them, in the order in which they end.
+    Workers record their games under a lock: Ctrl-C never loses a game or counts one twice. Iterate over
+    the runner to wait for the games, in the order in which they end.
     """
 
     def __init__(
         self,
-        planned: Iterator[Sitting],
+        planned: Iterator[Series],
         jobs: int,
-        patience: float,
-        lots: Callable[[str], Random],
-        record: Callable[[Played], None],
+        timeout_seconds: float,
+        rng_for: Callable[[str], Random],
+        record: Callable[[GameResult], None],
     ) -> None:
         self._planned = planned
-        self._patience = patience
-        self._lots = lots
+        self._timeout_seconds = timeout_seconds
+        self._rng_for = rng_for
         self._record = record
-        self._one_at_a_time = Lock()
-        self._heard: SimpleQueue[Played | BaseException | None] = SimpleQueue()
-        self._stopping, self._stop = os.pipe()
-        self._threads = [Thread(target=self._work) for _ in range(min(jobs, most_tables()))]
+        self._lock = Lock()
+        self._results: SimpleQueue[GameResult | BaseException | None] = SimpleQueue()
+        self._stop_reader, self._stop_writer = os.pipe()
+        self._threads = [Thread(target=self._work) for _ in range(min(jobs, max_workers()))]
 
     def __enter__(self) -> Self:
         try:
             for thread in self._threads:
                 thread.start()
         except BaseException:
-            self._end()
+            self._stop()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._stop()
 
-    def __iter__(self) -> Iterator[Played]:
+    def __iter__(self) -> Iterator[GameResult]:
         working = len(self._threads)
         while working:
-            try:  # a signal may come just before the wait, which then goes on: it is a short one
-                heard = self._heard.get(timeout=_A_MOMENT)
+            try:  # a short wait: a signal just before it would not interrupt it
+                result = self._results.get(timeout=_POLL_SECONDS)
             except Empty:
                 continue
-            if isinstance(heard, BaseException):
-                raise heard
-            if heard is None:
+            if isinstance(result, BaseException):
+                raise result
+            if result is None:
                 working -= 1
             else:
-                yield heard
+                yield result
 
-    def _end(self) -> None:
-        """Tell all tables to stop, whatever they wait for, and wait until they have."""
-        os.write(self._stop, b"!")
+    def _stop(self) -> None:
+        """Stop all workers, whatever they wait for, and join them."""
+        os.write(self._stop_writer, b"!")
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
-        os.close(self._stop)
-        os.close(self._stopping)
+        os.close(self._stop_writer)
+        os.close(self._stop_reader)
 
     def _work(self) -> None:
-        """Play one sitting after the other, until there are no more."""
         try:
-            while sitting := self._next():
-                self._play(sitting)
+            while series := self._next():
+                self._play(series)
         except _Stopped:
             pass
-        except BaseException as error:  # noqa: BLE001 - it is raised where the games are heard of
-            self._heard.put(error)
+        except BaseException as error:  # noqa: BLE001 - __iter__ raises it
+            self._results.put(error)
         finally:
-            self._heard.put(None)
+            self._results.put(None)
 
-    def _next(self) -> Sitting | None:
-        with self._one_at_a_time:
+    def _next(self) -> Series | None:
+        with self._lock:
             return next(self._planned, None)
 
-    def _play(self, sitting: Sitting) -> None:
-        x, o = sitting.x.name, sitting.o.name
-        with self._seat(sitting.x) as at_x, self._seat(sitting.o) as at_o:
-            seats = {Mark.X: at_x, Mark.O: at_o}
-            for number in sitting.numbers:
+    def _play(self, series: Series) -> None:
+        x, o = series.x.name, series.o.name
+        with self._player(series.x) as player_x, self._player(series.o) as player_o:
+            players = {Mark.X: player_x, Mark.O: player_o}
+            for number in series.numbers:
                 self._wait((), 0)
-                winner, forfeit = play_game(seats, self._lots(f"{x}\0{o}\0{number}"))
-                played = Played(x, o, number, winner, forfeit)
-                with self._one_at_a_time:
-                    self._record(played)
-                self._heard.put(played)
+                winner, forfeit = play_game(players, self._rng_for(f"{x}\0{o}\0{number}"))
+                result = GameResult(x, o, number, winner, forfeit)
+                with self._lock:
+                    self._record(result)
+                self._results.put(result)
 
-    def _seat(self, entrant: Entrant) -> Seat:
+    def _player(self, entrant: Entrant) -> SeriesPlayer:
         if entrant.policy:
-            return PolicySeat(entrant.policy)
-        return ProgramSeat(lambda: Program(entrant.command, self._patience, self._wait))
+            return PolicyPlayer(entrant.policy)
+        return ProgramPlayer(lambda: Program(entrant.command, self._timeout_seconds, self._wait))
 
     def _wait(self, sources: Iterable[int], seconds: float) -> list[int]:
-        """Wait for an answer, or until all are told to stop."""
-        ready = poll([self._stopping, *sources], seconds)
-        if self._stopping in ready:
+        """Wait for a program's output, or raise if the runner stops."""
+        ready = poll([self._stop_reader, *sources], seconds)
+        if self._stop_reader in ready:
             raise _Stopped
         return ready
 
 
 class _Stopped(Exception):
-    """Somebody wants no more games to be played."""
+    """The runner is stopping."""
 
 
-def play_game(seats: Mapping[Mark, Seat], rng: Random) -> tuple[Mark | None, str]:
-    """Play a game, and return who won, and why the loser lost if that was by what it did."""
-    board, asked = Board(), Mark.X
+def play_game(players: Mapping[Mark, SeriesPlayer], rng: Random) -> tuple[Mark | None, str]:
+    """Play a game, and return the winner, and the loser's forfeit if there was one."""
+    board, active = Board(), Mark.X
     choose: dict[Mark, Callable[[Board], Cell | None]] = {}
     try:
-        for asked in Mark:
-            choose[asked] = seats[asked].sit_up(asked, rng)
+        for active in Mark:
+            choose[active] = players[active].new_game(active, rng)
         while not board.is_over:
-            asked = board.turn
-            cell = choose[asked](board)
+            active = board.turn
+            cell = choose[active](board)
             if cell is None:
-                return asked.other, ""
+                return active.other, ""
             board = board.place(cell)
     except Forfeit as forfeit:
-        return asked.other, str(forfeit)
+        return active.other, str(forfeit)
     return board.winner, ""
 
 
-class Seat:
-    """Somebody at the table; leave the `with` block and nobody is there."""
+class SeriesPlayer:
+    """A player of a series; leaving the `with` block ends its process, if any."""
 
     def __enter__(self) -> Self:
         return self
@@ -189,24 +187,21 @@ class Seat:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def sit_up(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:
-        """Hear that a game begins, and return how to move in it; None is to resign."""
+    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:
+        """Start a game, and return the function that chooses its moves; None resigns."""
         raise NotImplementedError
 
 
-class PolicySeat(Seat):
-    """A policy at the table."""
-
+class PolicyPlayer(SeriesPlayer):
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
 
-    def sit_up(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - a board says whose turn it is
-        """Return how it moves in this game: by lot."""
+    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - the board knows its turn
         return Bot(self._policy, rng).choose
 
 
-class ProgramSeat(Seat):
-    """A program at the table; it is started for its first game, since to fail at that is to lose it."""
+class ProgramPlayer(SeriesPlayer):
+    """A program, started in its first game, which it loses if it fails to start."""
 
     def __init__(self, start: Callable[[], Program]) -> None:
         self._start = start
@@ -216,8 +211,7 @@ class ProgramSeat(Seat):
         if self._program:
             self._program.__exit__(*error)
 
-    def sit_up(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - its luck is its own
-        """Tell it that a game begins, and return how it moves: as it likes."""
+    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - it draws its own
         self._program = self._program or self._start()
         self._program.new_game(mark)
         return self._program.choose

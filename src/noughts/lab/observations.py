@@ -1,8 +1,8 @@
-"""What a learner sees of a board, what it may do, and how its answer is read: the same everywhere.
+"""Observations, action masks and actions: the same in every environment.
 
-An observation is an array of int8, `[row, column, plane]`. Each cell is 1 in one of three planes: 0 if
-it is the looker's own, 1 if it is the opponent's, 2 if it is free. So no observation is all zeros, not
-even of the empty board. An action is a cell, 0 to 8, row by row.
+An observation is an int8 array `[row, column, plane]`. Each cell is 1 in one of three planes: 0 if it is
+the player's own, 1 if it is the opponent's, 2 if it is free. So even the empty board is not all zeros.
+An action is a cell, 0 to 8, row by row.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from noughts.lab.errors import BadSetting
 Plane: TypeAlias = NDArray[np.int8]
 Observation: TypeAlias = dict[str, Plane] | Plane
 
-PLACES = ("observation", "info")
-"""Where an environment can put the action mask."""
+MASK_PLACES = ("observation", "info")
 
 SHAPE = (3, 3, 3)
 OWN, THEIRS, FREE = range(3)
@@ -31,7 +30,7 @@ OWN, THEIRS, FREE = range(3)
 
 
 def observation_of(board: Board, mark: Mark) -> Plane:
-    """Return what the player of a mark sees, in an array of its own.
+    """Return what the player of a mark observes, in a new array.
 
     >>> from noughts.core.board import Board, X, O
     >>> seen = observation_of(Board().place(5), O)
@@ -44,10 +43,10 @@ def observation_of(board: Board, mark: Mark) -> Plane:
 
 
 def mask_of(board: Board, *, is_over: bool | None = None) -> Plane:
-    """Return which actions are legal, in an array of its own: all of them when the game is over.
+    """Return which actions are legal, in a new array: all of them when the game is over.
 
-    Nothing is asked of anybody then. A mask of zeros would only make the largest of no values, or a
-    share of none, of what a learner reckons there; PettingZoo's checker warns of one.
+    No action is needed then. A softmax over a mask of zeros would give NaN, and PettingZoo's checker
+    warns about one.
 
     >>> from noughts.core.board import Board
     >>> mask_of(Board().place(5)).tolist()
@@ -58,19 +57,16 @@ def mask_of(board: Board, *, is_over: bool | None = None) -> Plane:
 
 
 def is_mask_in_info(mask_in: str) -> bool:
-    """Return whether `mask_in` puts the mask into the info; if not, it is in the observation."""
-    if mask_in not in PLACES:
-        raise BadSetting(f"mask_in is {' or '.join(PLACES)}, not {quoted(mask_in)}")
+    if mask_in not in MASK_PLACES:
+        raise BadSetting(f"mask_in is {' or '.join(MASK_PLACES)}, not {quoted(mask_in)}")
     return mask_in == "info"
 
 
-def with_mask(seen: Plane, mask: Plane) -> dict[str, Plane]:
-    """Return an observation that has the mask in it."""
-    return {"observation": seen, "action_mask": mask}
+def with_mask(observation: Plane, mask: Plane) -> dict[str, Plane]:
+    return {"observation": observation, "action_mask": mask}
 
 
 def observation_space(*, has_mask: bool) -> Space[Any]:
-    """Return a new space of observations, with the mask in them or without."""
     planes = Box(0, 1, SHAPE, np.int8)
     if not has_mask:
         return planes
@@ -78,26 +74,22 @@ def observation_space(*, has_mask: bool) -> Space[Any]:
 
 
 def action_space() -> Discrete[np.int64]:
-    """Return a new space of actions."""
     return Discrete(9)
 
 
 def read_action(action: object) -> Cell:
-    """Return a whole number of whatever type as Python's own, and refuse what is none, such as True.
+    """Return an integer of any type as an int; refuse anything else, including True.
 
     >>> read_action(np.int64(4))
     4
-    >>> read_action(4.0)
-    Traceback (most recent call last):
-    noughts.core.errors.NoSuchCell: 4.0 is not a cell: cells are 0 to 8, row by row
     """
     if isinstance(action, bool):
         raise no_such_cell(action)
     try:
-        return index(action)  # type: ignore[arg-type]  # what is none raises
+        return index(action)  # type: ignore[arg-type]  # it raises
     except TypeError:
         raise no_such_cell(action) from None
 
 
-def _bits(held: int) -> list[int]:
-    return [held >> cell & 1 for cell in range(9)]
+def _bits(cells: int) -> list[int]:
+    return [cells >> cell & 1 for cell in range(9)]

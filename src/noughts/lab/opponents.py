@@ -1,4 +1,4 @@
-"""Whom a learner plays against, and with which mark; every environment refuses the same."""
+"""A learner's opponent and mark, checked alike by every environment."""
 
 from __future__ import annotations
 
@@ -11,52 +11,48 @@ from noughts.lab.errors import BadSetting
 
 EITHER = "either"
 MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
-"""What a learner can ask for, and the marks that it may then have."""
+"""The settings of `mark`, and the marks that a learner may then have."""
 
 
-class Named(CachedPolicy):
-    """A policy with a name, which is thought about once for each board.
+class NamedPolicy(Weighed):
+    """A policy with a name, queried once for each board.
 
-    Copied or sent to another process, it is found by its name again: what a policy is made of can often
-    not be sent.
+    It is pickled by its name, as the policy itself often cannot be pickled.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__(find_policy(name))
         self._name = name
 
-    def __reduce__(self) -> tuple[type[Named], tuple[str]]:
-        return Named, (self._name,)
+    def __reduce__(self) -> tuple[type[NamedPolicy], tuple[str]]:
+        return NamedPolicy, (self._name,)
 
 
-def find_opponent(asked: object) -> Policy:
-    """Return a policy for its name, or for itself.
-
-    One with a name is thought about once for each board; a function is checked when it is asked.
-    """
-    if isinstance(asked, str):
-        if asked.partition(":")[0] == SAVED and SAVED not in policy_names():
+def find_opponent(opponent: object) -> Policy:
+    """Return a policy by name, or a function as it is."""
+    if isinstance(opponent, str):
+        if opponent.partition(":")[0] == SAVED and SAVED not in policy_names():
             raise UnknownPolicy(
-                f"no name opens a file: an opponent in a file is noughts.load_policy(PATH), "
-                f"not {quoted(asked)}"
+                f"an opponent in a file is noughts.load_policy(PATH), not the name {quoted(opponent)}"
             )
-        return Named(asked)
-    if not callable(asked):
+        return NamedPolicy(opponent)
+    if not callable(opponent):
         raise UnknownPolicy(
-            f"an opponent is a policy's name or a function from boards to chances, not {quoted(asked)}"
+            f"an opponent is the name of a policy or a function from boards to chances, "
+            f"not {quoted(opponent)}"
         )
-    return asked
+    return opponent
 
 
-def check_mark(asked: object) -> str:
-    """Return the name of a mark that a learner can have, also for the mark itself."""
-    name = str(asked)
+def check_mark(mark: object) -> str:
+    """Return the name of a mark, or `either`; a `Mark` is accepted too."""
+    name = str(mark)
     if name not in MARKS:
-        raise BadSetting(f"a mark is {', '.join(MARKS)}, not {quoted(asked)}")
+        raise BadSetting(f"a mark is {', '.join(MARKS)}, not {quoted(mark)}")
     return name
 
 
-def check_it_starts(policy: Policy) -> None:
-    """Refuse a policy that resigns before the first move: all there is of its games is their end."""
+def check_can_start(policy: Policy) -> None:
+    """Refuse a policy that resigns before the first move: its games end before they start."""
     if not weigh(policy, Board()).total:
-        raise BadPolicy("an opponent that resigns before the first move leaves a learner nothing to play")
+        raise BadPolicy("the opponent resigns before the first move, which leaves nothing to play")

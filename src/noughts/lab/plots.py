@@ -1,6 +1,6 @@
-"""Pictures for reports: ratings with their intervals, and learning curves, as SVG or PNG.
+"""Plots of ratings and of learning curves, as SVG or PNG.
 
-The same picture is the same bytes each time, and the words in an SVG are words.
+The output is reproducible, and text in an SVG is text.
 """
 
 from __future__ import annotations
@@ -16,33 +16,30 @@ from tempfile import TemporaryFile
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from matplotlib.axes import Axes
-from matplotlib.typing import RcKeyType
-
 from noughts.core.errors import complaint, quoted
 from noughts.files import FileUnavailable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
-from noughts.lab.tournament import cut
+from noughts.lab.tournament import shorten
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Let matplotlib say nothing of its own: a bad setting of somebody's is not used here anyway."""
+def _silenced() -> Iterator[None]:
+    """Silence matplotlib: it warns about user settings, which are not used here."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
     try:
         with catch_warnings():
-            simplefilter("ignore")  # a letter that the font does not have is drawn as a box
+            simplefilter("ignore")  # a missing glyph is drawn as a box
             yield
     finally:
         logger.setLevel(before)
 
 
 @contextmanager
-def _unsettled() -> Iterator[None]:
-    """Let nobody's settings be read: matplotlib does that when it is imported, and may fail at it."""
+def _without_user_settings() -> Iterator[None]:
+    """Ignore the user's settings, which matplotlib reads when it is imported, and may fail on."""
     before = {name: os.environ.get(name) for name in ("MPLBACKEND", "MATPLOTLIBRC")}
     os.environ.pop("MATPLOTLIBRC", None)
     os.environ["MPLBACKEND"] = "agg"
@@ -56,20 +53,22 @@ def _unsettled() -> Iterator[None]:
                 os.environ[name] = value
 
 
-with _unsettled(), _quietly():
+with _without_user_settings(), _silenced():
     try:
         from matplotlib import rc_context, rcdefaults, rcParams
+        from matplotlib.axes import Axes
         from matplotlib.figure import Figure
         from matplotlib.ticker import StrMethodFormatter
-    except (OSError, ValueError) as error:  # a file of settings in this folder that is no text, say
+        from matplotlib.typing import RcKeyType
+    except (OSError, ValueError) as error:  # such as a binary settings file in this folder
         raise BadSetting(f"matplotlib cannot read its settings: {complaint(error)}") from error
 
-ENDINGS = ".svg", ".png"
+EXTENSIONS = ".svg", ".png"
 INK, PALE = "#222222", "#d9d9d9"
 COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"
-"""Those of Okabe and Ito, which nearly everybody can tell apart."""
+"""The palette of Okabe and Ito, which is safe for colour-blind readers."""
 DASHES = "-", "--", ":", "-."
-LONGEST_NAME = 32
+MAX_NAME_COLUMNS = 32
 _STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "noughts",
@@ -77,7 +76,7 @@ _STYLE: dict[RcKeyType, Any] = {
     "font.size": 10,
     "figure.constrained_layout.h_pad": 0.1,
     "figure.constrained_layout.w_pad": 0.1,
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "text.parse_math": False,  # names may contain a dollar sign
     "axes.unicode_minus": False,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -88,33 +87,33 @@ _STYLE: dict[RcKeyType, Any] = {
 
 
 def check_plot(file: str) -> None:
-    """Refuse a file that is no picture by its name, or that cannot be written."""
-    if Path(file).name.lower() in ENDINGS:
-        raise BadFormat(f"{quoted(file)} is an ending without a name: a plot is called plot.svg, say")
-    if not file.lower().endswith(ENDINGS):
-        raise BadFormat(f"{quoted(file)} ends in neither .svg nor .png, and a plot is one of them")
+    """Refuse a file that is not named .svg or .png, or that cannot be written."""
+    if Path(file).name.lower() in EXTENSIONS:
+        raise BadFormat(f"{quoted(file)} has no name before its extension: use a name such as plot.svg")
+    if not file.lower().endswith(EXTENSIONS):
+        raise BadFormat(f"{quoted(file)} does not end in .svg or .png, the formats of a plot")
     try:
         path = Path(file).resolve()
-        _check_plain(path)
+        _check_regular_file(path)
         with TemporaryFile(dir=path.parent):
             pass
-    except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError, for a while
+    except (OSError, RuntimeError) as error:  # before Python 3.13 a link to itself is a RuntimeError
         why = getattr(error, "strerror", "it is a link to itself")
         raise FileUnavailable(f"{file} cannot be written: {why}") from error
 
 
-def _check_plain(path: Path) -> None:
-    """Refuse a folder, and a pipe or a device: nobody may be there to read it."""
+def _check_regular_file(path: Path) -> None:
+    """Refuse a folder, and a pipe or a device, which may block."""
     if path.is_dir():
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     if path.exists() and not path.is_file():
-        raise OSError(EINVAL, "it is no plain file")
+        raise OSError(EINVAL, "it is not a regular file")
 
 
 def plot_ratings(ratings: Sequence[Rating], file: str) -> None:
-    """Draw a dot for each bot, the best on top, and its interval as a line through it."""
+    """Draw each bot's rating as a dot and its interval as a line, the best on top."""
     ranked = sorted(ratings, key=lambda one: one.rating)
-    with _drawn(file, (7.0, 1.3 + 0.36 * len(ranked))) as axes:
+    with _axes(file, (7.0, 1.3 + 0.36 * len(ranked))) as axes:
         for row, one in enumerate(ranked):
             ends = [end for end in (one.low, one.high) if end is not None]
             axes.plot(ends, [row] * len(ends), "|-", color=COLOURS[0], markersize=8)
@@ -127,8 +126,8 @@ def plot_ratings(ratings: Sequence[Rating], file: str) -> None:
                 va="center",
                 fontsize=9,
             )
-        axes.margins(x=0.09)  # there is room for the numbers
-        axes.set_yticks(range(len(ranked)), [cut(one.name, LONGEST_NAME) for one in ranked])
+        axes.margins(x=0.09)  # room for the numbers
+        axes.set_yticks(range(len(ranked)), [shorten(one.name, MAX_NAME_COLUMNS) for one in ranked])
         axes.set_ylim(-0.6, len(ranked) - 0.4)
         axes.axvline(0, color=PALE, linewidth=1, zorder=0)
         axes.grid(axis="x", color=PALE, linewidth=0.6)
@@ -143,8 +142,8 @@ def plot_curves(
     xlabel: str = "games learned from",
     ylabel: str = "score",
 ) -> None:
-    """Draw learning curves: for each name, after how many games which score, from 0 to 1."""
-    with _drawn(file, (7.0, 4.2)) as axes:
+    """Draw learning curves: for each name, points of (games, score from 0 to 1)."""
+    with _axes(file, (7.0, 4.2)) as axes:
         for number, (name, points) in enumerate(curves.items()):
             axes.plot(
                 [games for games, _ in points],
@@ -152,7 +151,7 @@ def plot_curves(
                 color=COLOURS[number % len(COLOURS)],
                 linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
                 linewidth=1.8,
-                label=" " * name.startswith("_") + cut(name, LONGEST_NAME),
+                label=" " * name.startswith("_") + shorten(name, MAX_NAME_COLUMNS),
             )
         axes.set_ylim(-0.02, 1.02)
         axes.margins(x=0.01)
@@ -165,23 +164,23 @@ def plot_curves(
 
 
 @contextmanager
-def _drawn(file: str, size: tuple[float, float]) -> Iterator[Axes]:
-    """Lend something to draw on, and write into the file what was drawn."""
+def _axes(file: str, size: tuple[float, float]) -> Iterator[Axes]:
+    """Yield axes to draw on, and write the figure to the file afterwards."""
     check_plot(file)
-    with rc_context(), _quietly():
-        rcdefaults()  # whatever somebody's own settings are
+    with rc_context(), _silenced():
+        rcdefaults()  # not the user's
         rcParams.update(_STYLE)
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_axisbelow(True)
         yield axes
-        write_output(file, _picture(figure, Path(file).suffix.lower()))
+        write_output(file, _render(figure, Path(file).suffix.lower()))
 
 
-def _picture(figure: Figure, ending: str) -> bytes:
+def _render(figure: Figure, extension: str) -> bytes:
     written = BytesIO()
-    if ending == ".svg":
+    if extension == ".svg":
         figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "noughts"})
     else:
         figure.savefig(written, format="png", dpi=150, metadata={"Software": "noughts"})

@@ -1,8 +1,8 @@
-"""Ratings after Bradley and Terry: a number for each bot, from what all scored against each other.
+"""Bradley-Terry ratings on the Elo scale, with intervals.
 
-A bot that is rated 400 above another wins ten points for one that it loses, as on the Elo scale. The mean
-of all ratings is 0. Whoever never lost would be rated infinitely high: docs/tournaments.md says what is
-done about that, and how intervals are found.
+A bot rated 400 above another scores ten points for each that it loses. The mean rating is 0. A bot that
+never lost a point would be rated infinitely high: docs/tournaments.md describes the prior that prevents
+it, and the intervals.
 """
 
 from __future__ import annotations
@@ -20,25 +20,22 @@ from noughts.lab.tournament import Meeting
 
 Floats: TypeAlias = NDArray[np.float64]
 
-PRIOR = 0.5
-"""How many games a bot is taken to have drawn beside those that it played, with all opponents in all."""
-VANISHING = 1e-6
-"""How many any other pair is taken to have drawn, for each game that counts: no fit is infinite then."""
-UNMET = 1e-3
-"""How many a pair without a game is taken to have drawn: everybody is rated against everybody."""
-ELO = 400 / log(10)
+PRIOR_DRAWS = 0.5
+"""Extra draws of each bot that played games, shared among all its opponents."""
+EXACT_PRIOR_DRAWS = 1e-6
+"""Extra draws per game of any other pair: enough for a finite fit."""
+UNMET_PRIOR_DRAWS = 1e-3
+"""Extra draws of a pair without games, which connects all bots."""
+ELO_PER_NAT = 400 / log(10)
 RESAMPLES = 1000
-_ROOM = 1_000_000
-"""How many numbers a slice of the resamples may have: they take some megabytes."""
-_CLOSE = 1e-9
-_STEPS = 200
+_SLICE_NUMBERS = 1_000_000
+"""The resamples are processed in slices of that size, to save memory."""
+_TOLERANCE = 1e-9
+_MAX_STEPS = 200
 
 
 class Rating(Value):
-    """A bot, its rating, and the interval in which 95 % of all resampled ratings lie.
-
-    A bot that has no game has no interval: nothing is known of it.
-    """
+    """A bot, its rating, and the interval of 95 % of its resampled ratings; None without games."""
 
     name: str
     rating: float
@@ -47,31 +44,30 @@ class Rating(Value):
 
 
 def rate_all(names: Sequence[str], meetings: Sequence[Meeting], rng: Generator) -> tuple[Rating, ...]:
-    """Rate all bots by how they met, the best first; those who are equal keep their order."""
-    table = _Table(names, meetings)
+    """Rate all bots, the best first; equals keep their order."""
+    table = _ScoreTable(names, meetings)
     ratings = rate(table.points, table.prior)
-    spread = np.concatenate([rate(points, table.least) for points in table.resampled(rng)])
+    spread = np.concatenate([rate(points, table.min_prior) for points in table.resampled(rng)])
     lows, highs = np.quantile(spread, (0.025, 0.975), axis=0)
-    met = {name for one in meetings if one.games for name in (one.x, one.o)}
+    with_games = {name for one in meetings if one.games for name in (one.x, one.o)}
     found = [
-        Rating(name, _plain(rating), _plain(min(low, rating)), _plain(max(high, rating)))
-        if name in met
-        else Rating(name, _plain(rating), None, None)
+        Rating(name, _rounded(rating), _rounded(min(low, rating)), _rounded(max(high, rating)))
+        if name in with_games
+        else Rating(name, _rounded(rating), None, None)
         for name, rating, low, high in zip(names, ratings, lows, highs, strict=True)
     ]
     return tuple(sorted(found, key=lambda one: -one.rating))
 
 
-def _plain(number: float) -> float:
-    return round(float(number), 2) + 0.0  # there is no -0.0
+def _rounded(number: float) -> float:
+    return round(float(number), 2) + 0.0  # never -0.0
 
 
-def rate(points: Floats, prior: float | Floats = PRIOR) -> Floats:
-    """Return the likeliest ratings; `points[i, j]` is what i scored against j.
+def rate(points: Floats, prior: float | Floats = PRIOR_DRAWS) -> Floats:
+    """Return the maximum-likelihood ratings; `points[i, j]` is what i scored against j.
 
-    Besides, each pair is taken to have drawn so many games, or as many as a table says.
-
-    There may be many such tables, one behind the other, and then there are as many rows of ratings.
+    `prior` is the number of extra draws, of all pairs or of each. `points` may be a stack of tables: then
+    there are as many rows of ratings.
 
     >>> [round(rating) for rating in rate(np.array([[0.0, 9.75], [0.75, 0.0]])).tolist()]
     [200, -200]
@@ -79,30 +75,30 @@ def rate(points: Floats, prior: float | Floats = PRIOR) -> Floats:
     count = points.shape[-1]
     tables = points.reshape(-1, count, count) + prior / 2 * (1 - np.eye(count))
     ratings = np.zeros(tables.shape[:2])
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         step = _newton(tables, ratings)
-        if np.abs(step).max(initial=0) < _CLOSE:
+        if np.abs(step).max(initial=0) < _TOLERANCE:
             break
-        ratings = _climbed(tables, ratings, step)
+        ratings = _take_step(tables, ratings, step)
     centred: Floats = ratings - ratings.mean(axis=-1, keepdims=True)
-    return ELO * centred.reshape(points.shape[:-1])
+    return ELO_PER_NAT * centred.reshape(points.shape[:-1])
 
 
 def _newton(tables: Floats, ratings: Floats) -> Floats:
-    """Return the step to where the likelihood would be greatest, were it a parabola."""
+    """Return the Newton step of the log-likelihood."""
     count = ratings.shape[-1]
     losing = np.exp(-np.logaddexp(0, _gaps(ratings)))
     surprise = tables * losing
     slope = surprise.sum(axis=2) - surprise.sum(axis=1)
     bends = (tables + tables.swapaxes(1, 2)) * losing * losing.swapaxes(1, 2)
     sums = bends.sum(axis=2)
-    level = sums.mean(axis=1)[:, None, None]  # it only keeps the mean where it is
+    level = sums.mean(axis=1)[:, None, None]  # keeps the mean where it is
     matrix = np.eye(count) * sums[:, :, None] - bends + level
     return np.linalg.solve(matrix, slope[:, :, None])[:, :, 0]
 
 
-def _climbed(tables: Floats, ratings: Floats, step: Floats) -> Floats:
-    """Take the step; in a table where it would lead down, half of it, or half of that."""
+def _take_step(tables: Floats, ratings: Floats, step: Floats) -> Floats:
+    """Take the step, halved until the likelihood of no table gets worse."""
     before = _likelihood(tables, ratings)
     while (worse := _likelihood(tables, ratings + step) < before - 1e-12 * np.abs(before)).any():
         step = np.where(worse[:, None], step / 2, step)
@@ -110,20 +106,19 @@ def _climbed(tables: Floats, ratings: Floats, step: Floats) -> Floats:
 
 
 def _likelihood(tables: Floats, ratings: Floats) -> Floats:
-    """Return the logarithm of how likely these points are with these ratings, for each table."""
+    """Return the log-likelihood of each table."""
     chances: Floats = -np.logaddexp(0, -_gaps(ratings))
     total: Floats = (tables * chances).sum(axis=(1, 2))
     return total
 
 
 def _gaps(ratings: Floats) -> Floats:
-    """Return how much higher each is rated than each other."""
     gaps: Floats = ratings[:, :, None] - ratings[:, None, :]
     return gaps
 
 
-class _Table:
-    """What each scored against each, over both seats, and how sure that is."""
+class _ScoreTable:
+    """The points of each bot against each other one, over both seats, and their uncertainty."""
 
     def __init__(self, names: Sequence[str], meetings: Sequence[Meeting]) -> None:
         place = {name: number for number, name in enumerate(names)}
@@ -140,28 +135,28 @@ class _Table:
         self._counts = games[:, None] * self._shares + more
         self.points = self._scored(self._shares[None])[0]
         games = self.points + self.points.T
-        self.least = np.where(games > 0, VANISHING * games, UNMET)
-        """The draws that keep a fit finite, a pair each."""
-        self.prior = self.least.copy()
-        """Those, and the draws of pairs that have played."""
+        self.min_prior = np.where(games > 0, EXACT_PRIOR_DRAWS * games, UNMET_PRIOR_DRAWS)
+        """The extra draws of each pair that keep a fit finite."""
+        self.prior = self.min_prior.copy()
+        """The same, with more for pairs that have played."""
         for (x, o), one in zip(self._seats, meetings, strict=True):
             if one.games and not one.is_exact:
-                self.prior[x, o] = self.prior[o, x] = PRIOR / opponents
+                self.prior[x, o] = self.prior[o, x] = PRIOR_DRAWS / opponents
 
     def resampled(self, rng: Generator) -> Iterator[Floats]:
-        """Draw all proportions from what the games leave open, or as many games with exact odds would.
+        """Yield the points of resampled results, drawn from Dirichlet distributions.
 
-        One more is put to them, shared among all opponents, which is a third won, a third drawn and a
-        third lost: ten wins in ten games are no certainty. To exact odds one is put that ends like them.
+        Played games get one more game, shared among all opponents: a third won, drawn and lost, as ten
+        wins in ten games are not a certainty. Exact odds get one more that ends like them.
         """
-        left, most = RESAMPLES, max(1, _ROOM // self._size**2)
+        left, most = RESAMPLES, max(1, _SLICE_NUMBERS // self._size**2)
         while left > 0:
             drawn = rng.standard_gamma(self._counts, (min(left, most), *self._counts.shape))
             yield self._scored(drawn / drawn.sum(axis=2, keepdims=True))
             left -= most
 
     def _scored(self, shares: Floats) -> Floats:
-        """Add up what each scored against each; a draw is half a win for both."""
+        """Add up the points; a draw is half a point for both."""
         points = np.zeros((len(shares), self._size, self._size))
         scores = (shares[:, :, 0] + shares[:, :, 1] / 2) * self._weights
         losses = (shares[:, :, 2] + shares[:, :, 1] / 2) * self._weights
@@ -172,10 +167,10 @@ class _Table:
 
 
 def _weights(meetings: Sequence[Meeting]) -> Floats:
-    """Return how many games each meeting counts for.
+    """Return the weight of each meeting in games.
 
-    If a pair has games in both seats, each seat counts for as much, and so nobody gains by having begun
-    more often: both for as many games as would leave the mean of the two as unsure as it is.
+    If a pair has games in both seats, both count the same: the harmonic mean of the two numbers, which
+    keeps the uncertainty of their average.
     """
     games = {(one.x, one.o): one.games for one in meetings}
     weights = np.zeros(len(meetings))

@@ -1,7 +1,7 @@
-"""Games by the hundred million, on all cores: how they ended, as it becomes known.
+"""Hundreds of millions of games on all cores, counted as they are played.
 
-The work is cut into pieces that are always the same, and each has random numbers of its own: so the same
-seed plays the same games, however many processes share them.
+The work is always cut into the same pieces, each with random numbers of its own: the same seed plays the
+same games, however many processes share them.
 """
 
 from __future__ import annotations
@@ -20,82 +20,86 @@ import numpy as np
 
 from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.lab.alias_tables import Mixed, mix
-from noughts.lab.backends import NEAR, Backend, Chance
+from noughts.bots.registry import random
+from noughts.lab.alias_tables import AliasTables
+from noughts.lab.backends import CPU_BATCH, Backend, RandomNumbers
 from noughts.lab.batch_play import (
-    NOTHING,
+    NO_GAMES,
     Match,
     PolicyMatch,
     RandomMatch,
     Tally,
-    checked_count,
-    checked_seed,
+    check_count,
+    check_seed,
 )
 
 Piece: TypeAlias = tuple[int, np.random.SeedSequence]
-"""How many games, and which."""
+"""A number of games, and their seed."""
 
-PIECE = 125 * NEAR
-"""How many games are one piece of the work at most: a fraction of a second."""
-FEW = 64
-"""Pieces that there are at least, if that leaves enough for each."""
+PIECE_GAMES = 125 * CPU_BATCH
+"""The largest piece of work: a fraction of a second."""
+MIN_PIECES = 64
+"""Used if each piece is then at least one batch."""
 
 
 class Simulation:
-    """Two policies, and how many games they are to play. X starts."""
+    """Two policies and the number of games to play. X starts."""
 
     def __init__(self, x: Policy, o: Policy, games: int, seed: int | None = None) -> None:
-        self._mixed = None if x is random and o is random else mix(x, o)
-        self._games = checked_count(games)
-        self.seed = _drawn_seed() if seed is None else checked_seed(seed)
-        """Which of all games are played; one that was drawn by lot can be told."""
-        self._piece = min(PIECE, max(NEAR, self._games // FEW))
+        self._tables = None if x is random and o is random else AliasTables.build(x, o)
+        self._games = check_count(games)
+        self.seed = _random_seed() if seed is None else check_seed(seed)
+        """The given seed, or the one that was drawn."""
+        self._piece_games = min(PIECE_GAMES, max(CPU_BATCH, self._games // MIN_PIECES))
 
     def run(self, jobs: int | None = None) -> Iterator[Tally]:
-        """Play, and return how the games of each piece ended; nothing is left running after that.
+        """Play, and yield the tally of each piece; all processes end with the iterator.
 
-        More than a few million are shared by processes, which import the program that started them: so
-        that is to begin with `if __name__ == "__main__":`.
+        More than a few million games are shared by processes that import the calling program, so guard
+        it with `if __name__ == "__main__":`.
         """
-        workers = min(jobs or _cores(), self._games // PIECE)
+        workers = min(jobs or _cores(), self._games // PIECE_GAMES)
         if workers < 2:
-            match = _match(self._mixed)
-            return (_played(match, *piece) for piece in self._pieces())
-        return self._shared(workers)
+            match = _match(self._tables)
+            return (_play(match, *piece) for piece in self._pieces())
+        return self._run_in_processes(workers)
 
     def _pieces(self) -> Iterator[Piece]:
-        for place, begin in enumerate(range(0, self._games, self._piece)):
-            seed = np.random.SeedSequence(self.seed, spawn_key=(place,))
-            yield min(self._piece, self._games - begin), seed
+        for number, begin in enumerate(range(0, self._games, self._piece_games)):
+            seed = np.random.SeedSequence(self.seed, spawn_key=(number,))
+            yield min(self._piece_games, self._games - begin), seed
 
-    def _shared(self, workers: int) -> Iterator[Tally]:
-        """Give each process a piece, and the next when it is done; whatever happens, none is left."""
+    def _run_in_processes(self, workers: int) -> Iterator[Tally]:
+        """Give each process a piece, and another when it is done; kill them all at the end."""
         pieces = self._pieces()
-        team: dict[Connection, BaseProcess] = {}
+        processes: dict[Connection, BaseProcess] = {}
         try:
-            with _without_ctrl_c():
-                team.update(_start(self._mixed) for _ in range(workers))
-            busy = [line for line, piece in zip(team, pieces, strict=False) if _told(line, piece)]
+            with _sigint_blocked():
+                processes.update(_start(self._tables) for _ in range(workers))
+            busy = []
+            for connection, piece in zip(processes, pieces, strict=False):
+                _send(connection, piece)
+                busy.append(connection)
             while busy:
                 ready = wait(busy)
-                for line in [line for line in busy if line in ready]:
-                    done = _heard(line)
-                    piece = next(pieces, None)
-                    if piece is None:
-                        busy.remove(line)
+                for connection in [one for one in busy if one in ready]:
+                    tally = _receive(connection)
+                    next_piece = next(pieces, None)
+                    if next_piece is None:
+                        busy.remove(connection)
                     else:
-                        _told(line, piece)
-                    yield done
+                        _send(connection, next_piece)
+                    yield tally
         finally:
-            for line, process in team.items():
+            for connection, process in processes.items():
                 process.kill()
                 process.join()
-                line.close()
+                connection.close()
 
 
 @contextmanager
-def _without_ctrl_c() -> Iterator[None]:
-    """Keep Ctrl-C for later, and from processes that are started here: they import for a while."""
+def _sigint_blocked() -> Iterator[None]:
+    """Delay Ctrl-C, here and in the processes that start meanwhile: their imports take a while."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -103,57 +107,55 @@ def _without_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _drawn_seed() -> int:
+def _random_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def _played(match: Match, games: int, seed: np.random.SeedSequence) -> Tally:
-    chance, sizes = Chance(seed), [NEAR] * (games // NEAR) + [games % NEAR]
-    return sum((match.count(size, chance) for size in sizes if size), NOTHING)
+def _play(match: Match, games: int, seed: np.random.SeedSequence) -> Tally:
+    rng, sizes = RandomNumbers(seed), [CPU_BATCH] * (games // CPU_BATCH) + [games % CPU_BATCH]
+    return sum((match.count(size, rng) for size in sizes if size), NO_GAMES)
 
 
-def _match(mixed: Mixed | None) -> Match:
-    return RandomMatch(Backend()) if mixed is None else PolicyMatch(Backend(), mixed)
+def _match(tables: AliasTables | None) -> Match:
+    return RandomMatch(Backend()) if tables is None else PolicyMatch(Backend(), tables)
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _start(mixed: Mixed | None) -> tuple[Connection, BaseProcess]:
-    """Start a process, and return the line to it."""
+def _start(tables: AliasTables | None) -> tuple[Connection, BaseProcess]:
     spawn = get_context("spawn")
     ours, theirs = spawn.Pipe()
-    process = spawn.Process(target=_share, args=(theirs, mixed), daemon=True)
+    process = spawn.Process(target=_work, args=(theirs, tables), daemon=True)
     process.start()
-    theirs.close()  # so that the line ends when the process does
+    theirs.close()  # then ours reports when the process ends
     return ours, process
 
 
-def _told(line: Connection, piece: Piece) -> bool:
-    with _lost_with_line():
-        line.send(piece)
-    return True
+def _send(connection: Connection, piece: Piece) -> None:
+    with _lost_worker():
+        connection.send(piece)
 
 
-def _heard(line: Connection) -> Tally:
-    with _lost_with_line():
-        heard: Tally = line.recv()
-    return heard
+def _receive(connection: Connection) -> Tally:
+    with _lost_worker():
+        tally: Tally = connection.recv()
+    return tally
 
 
 @contextmanager
-def _lost_with_line() -> Iterator[None]:
+def _lost_worker() -> Iterator[None]:
     try:
         yield
     except (EOFError, OSError) as error:
-        raise ChildProcessError(ECHILD, "a process that shared the work was ended") from error
+        raise ChildProcessError(ECHILD, "a worker process was killed") from error
 
 
-def _share(line: Connection, mixed: Mixed | None) -> None:
-    """Play one piece after the other, in a process of its own, until nobody asks for one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who waits for us
-    match = _match(mixed)
-    with suppress(EOFError, OSError):  # whoever waited is gone
+def _work(connection: Connection, tables: AliasTables | None) -> None:
+    """Play pieces in a worker process until the connection closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
+    match = _match(tables)
+    with suppress(EOFError, OSError):
         while True:
-            line.send(_played(match, *line.recv()))
+            connection.send(_play(match, *connection.recv()))

@@ -1,4 +1,4 @@
-"""What a simulation counted, with intervals, beside what is exactly so."""
+"""Report a simulation: counts with intervals, next to the exact odds."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from noughts.bots.odds import Odds, odds
 from noughts.bots.policy import CachedPolicy, Policy
 from noughts.core.errors import printable
 from noughts.core.value import Value
-from noughts.lab.batch_play import NOTHING, Tally
+from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import Simulation
 
 
-class Bar(Protocol):
-    """Shows how far the work has come."""
+class GameProgress(Protocol):
+    """A progress bar that counts games."""
 
-    def show(self, done: int) -> None:
-        """Show that so much is done."""
+    def show(self, done: int) -> None: ...
 
-    def clear(self) -> None:
-        """Show nothing any more."""
+    def clear(self) -> None: ...
 
 
 INTERRUPTED = 130
-_95 = 1.959963984540054
-"""Standard errors on both sides of a count that it strays from the truth once in twenty times."""
+_Z_95 = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution, for 95 % intervals."""
 
 
 class Share(Value):
-    """How often something was counted, and how often it happens."""
+    """The count of one result, and its exact chance."""
 
     what: str
     count: int
@@ -43,42 +41,42 @@ class Share(Value):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the true share lies, 95 times in 100, by Wilson's score.
+        """The 95 % interval of the true share, by Wilson's score.
 
         >>> from fractions import Fraction
         >>> low, high = Share("draw", 127, 1000, Fraction(8, 63)).interval
         >>> round(low, 3), round(high, 3)
         (0.108, 0.149)
         """
-        n, share, square = self.games, self.count / self.games, _95 * _95
+        n, share, square = self.games, self.count / self.games, _Z_95 * _Z_95
         middle = (share + square / (2 * n)) / (1 + square / n)
-        reach = _95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+        reach = _Z_95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
         low = 0.0 if self.count == 0 else middle - reach
         high = 1.0 if self.count == n else middle + reach
         return low, high
 
     @property
     def errors(self) -> float | None:
-        """How many standard errors the count is off; None if it could not be off at all, and is not."""
+        """The deviation in standard errors; None if the result is certain, and matches."""
         deviation = self.count - self.games * self.exact
         variance = self.games * self.exact * (1 - self.exact)
         if not deviation or not variance:
             return 0.0 if variance else None if not deviation else inf
         try:
             size = sqrt(deviation * deviation / variance)
-        except OverflowError:  # it is so unlikely that no number says it
+        except OverflowError:  # too unlikely for a float
             size = inf
         return size if deviation > 0 else -size
 
 
 def tell_simulation(
-    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: Bar
+    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: GameProgress
 ) -> None:
-    """Play as many games as were asked for, and tell what came of it; after Ctrl-C, of what there is."""
+    """Play the games and print the result; after Ctrl-C, that of the games played so far."""
     x, o = asked_policy(options.x), asked_policy(options.o)
     exact = odds(CachedPolicy(x), CachedPolicy(o))
     simulation = Simulation(x, o, options.games, options.seed)
-    began, tally, failure = monotonic(), NOTHING, None
+    started, tally, failure = monotonic(), NO_GAMES, None
     try:
         bar.show(0)
         for piece in simulation.run(options.jobs):
@@ -88,11 +86,11 @@ def tell_simulation(
         failure = error
     finally:
         bar.clear()
-    seconds = monotonic() - began
+    seconds = monotonic() - started
     if options.json:
-        out.write(json.dumps(_plain(options, simulation.seed, tally, exact, seconds)) + "\n")
+        out.write(json.dumps(_as_json(options, simulation.seed, tally, exact, seconds)) + "\n")
     else:
-        _write(options, tally, exact, seconds, out)
+        _write_table(options, tally, exact, seconds, out)
     if isinstance(failure, KeyboardInterrupt):
         raise SystemExit(INTERRUPTED)
     if failure:
@@ -101,22 +99,22 @@ def tell_simulation(
 
 
 def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
-    """Return how often each end was counted, and how often it happens."""
+    """Return the count and the exact chance of each result."""
     counted = ("X wins", tally.x, exact.x), ("draw", tally.draw, exact.draw), ("O wins", tally.o, exact.o)
     return tuple(Share(what, count, tally.games, chance) for what, count, chance in counted)
 
 
-def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
+def _write_table(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
     games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
     word = "game" if games == "1" else "games"
-    told = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
-    out.write(printable(told) + "\n")
+    title = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
+    out.write(printable(title) + "\n")
     if tally.games:
         out.writelines(_aligned(_rows(tally, exact)))
 
 
 def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
-    digits = max(1, len(str(tally.games)) // 2)  # as many as so many games can tell
+    digits = max(1, len(str(tally.games)) // 2)  # the precision that so many games give
     rows: list[tuple[str, ...]] = [("", "counted", "share", "95 % interval", "exactly", "off by")]
     for share in shares(tally, exact):
         low, high = (f"{100 * end:.{digits}f}" for end in share.interval)
@@ -136,10 +134,10 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
 
 
-def _plain(
+def _as_json(
     options: Namespace, seed: int | None, tally: Tally, exact: Odds, seconds: float
 ) -> dict[str, object]:
-    """Return it as data: exact chances as text, and the same as numbers."""
+    """Return exact chances as text, and the same as numbers."""
     ends = {}
     for name, share in zip(("x_wins", "draw", "o_wins"), shares(tally, exact), strict=True):
         known = {"share": share.count / tally.games, "interval": share.interval} if tally.games else {}
