@@ -1,1 +1,1 @@
-"""Speed, measured as ratios against a peer or a limit in the same run."""
+"""Benchmarks: ratios against a peer or a limit, measured in the same run."""

@@ -1,4 +1,4 @@
-"""`make bench`: every figure in one run, with what it is to reach."""
+"""`make bench`: every figure in one run, with its target."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.clock import in_turns, pin_to_one_core, seconds_until, unpin
-from benchmarks.players import moving, reckoning, solving, training
+from benchmarks.players import report_bot_moves, report_menace, report_odds, report_solver
 from benchmarks.report import missed, report
 from benchmarks.stores import (
     SIZES,
-    appends_a_second,
+    append_rate,
     compare,
+    event_rows,
     fill,
     growth,
-    moves_a_second,
+    load_seconds,
+    move_rate,
     postgres,
-    rows_of_events,
-    seconds_a_load,
 )
-from benchmarks.walk import timed_walk
+from benchmarks.walk import walk_seconds
 from noughts import open_store
 
 HERE = Path(__file__).parent
@@ -32,7 +32,7 @@ BOARD_LINES = 6  # "Player X:" and the five lines of a board
 
 
 def random_games(python: str, peers: str, batch: int) -> None:
-    """Compare random games a second with OpenSpiel's, each for a few seconds in turn."""
+    """Compare random games per second with OpenSpiel's."""
 
     def rate(interpreter: str, script: str) -> float:
         ran = subprocess.run(
@@ -40,7 +40,7 @@ def random_games(python: str, peers: str, batch: int) -> None:
         )
         return float(ran.stdout)
 
-    what = f"random games, against OpenSpiel; the clock looked at once in {batch:,}"
+    what = f"random games, against OpenSpiel; the clock read every {batch:,} games"
     if subprocess.run([peers, "-c", "import pyspiel"], capture_output=True, check=False).returncode:
         ours = rate(python, "games_noughts.py")
         report(what, f"{ours:,.0f} games/s; peer absent", "≥ 2.0 ×", reached=None)
@@ -54,7 +54,7 @@ def random_games(python: str, peers: str, batch: int) -> None:
 
 
 def starts(python: str, noughts: str) -> None:
-    """Compare the command's start with Python's own."""
+    """Compare the start-up of commands with Python's own."""
     seconds = in_turns(
         40,
         python=lambda: seconds_until([python, "-c", "pass"]),
@@ -73,27 +73,27 @@ def starts(python: str, noughts: str) -> None:
 
 
 def fresh_clone() -> None:
-    """Time `make play` on a fresh clone until the first question stands."""
+    """Time `make play` on a fresh clone until the first question."""
     with tempfile.TemporaryDirectory() as folder:
         clone = str(Path(folder) / "noughts")
         subprocess.run(["git", "clone", "--quiet", str(HERE.parent), clone], check=True)  # noqa: S607 - the user's git
-        took = seconds_until(["make", "--no-print-directory", "play"], lines=BOARD_LINES, cwd=clone)
+        seconds = seconds_until(["make", "--no-print-directory", "play"], lines=BOARD_LINES, cwd=clone)
     report(
         "`make play` on a fresh clone until the first question",
-        f"{took:.2f} s",
+        f"{seconds:.2f} s",
         "≤ 30 s",
-        reached=took <= 30,
+        reached=seconds <= 30,
     )
 
 
 def one_writer(python: str) -> None:
-    """Compare durable appends with nothing but sqlite3."""
+    """Compare durable appends with bare sqlite3."""
     with tempfile.TemporaryDirectory() as folder:
         ours, bare = (f"sqlite:{folder}/{name}" for name in ("ours", "bare"))
         ratio, rates = compare(
             7,
-            ours=lambda: appends_a_second(python, "appends_noughts", ours, 1),
-            bare=lambda: appends_a_second(python, "appends_bare", bare, 1),
+            ours=lambda: append_rate(python, "appends_noughts", ours, 1),
+            bare=lambda: append_rate(python, "appends_bare", bare, 1),
         )
     report(
         "durable moves on SQLite, one writer, against bare `sqlite3` insert and commit",
@@ -112,7 +112,7 @@ def durable_appends(python: str, peers: str) -> None:
 
 
 def several_processes() -> None:
-    """Compare what eight processes play on one PostgreSQL server with what one does."""
+    """Compare the moves of eight processes on one PostgreSQL server with those of one."""
     for what, writers, delay, limit in (
         ("4 writers each, 5 ms commits", 4, 5_000, 4.0),
         ("32 writers each, no added latency", 32, 0, 1.2),
@@ -121,8 +121,8 @@ def several_processes() -> None:
             url = database("games", commit_delay=delay)
             rates = in_turns(
                 3,
-                one=partial(moves_a_second, url, 1, writers),
-                eight=partial(moves_a_second, url, 8, writers),
+                one=partial(move_rate, url, 1, writers),
+                eight=partial(move_rate, url, 8, writers),
             )
         ratio = rates["eight"] / rates["one"]
         report(
@@ -144,21 +144,26 @@ def against_peer(python: str, peers: str, engine: str, urls: tuple[str, str], li
             continue
         ratio, rates = compare(
             5,
-            ours=lambda: appends_a_second(python, "appends_noughts", urls[0], 64),
-            peer=partial(appends_a_second, peers, "appends_eventsourcing", urls[1], 64, kind),
+            ours=lambda: append_rate(python, "appends_noughts", urls[0], 64),
+            peer=partial(append_rate, peers, "appends_eventsourcing", urls[1], 64, kind),
         )
         figure = f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['peer']:,.0f} a second)"
-        # The aggregate recorder keeps no order of all events, so that it does less than a store must.
-        held = kind == "application"
-        report(what, figure, f"≥ {limit} ×" if held else "-", reached=ratio >= limit if held else None)
+        # The aggregate recorder does not keep the order of all events, so it does less than a store must.
+        has_limit = kind == "application"
+        report(
+            what,
+            figure,
+            f"≥ {limit} ×" if has_limit else "-",
+            reached=ratio >= limit if has_limit else None,
+        )
 
 
 def loads() -> None:
     """Compare loading and folding a finished game with selecting its events as one row each."""
     with tempfile.TemporaryDirectory() as folder, open_store(f"sqlite:{folder}/games") as store:
         games = fill(store, 100_000)
-        with rows_of_events(store, games) as select:
-            ratio, times = compare(9, ours=lambda: seconds_a_load(store, games), rows=select)
+        with event_rows(store, games) as select:
+            ratio, times = compare(9, ours=lambda: load_seconds(store, games), rows=select)
     report(
         "load and fold of a finished game, against a SELECT of its events as one row each",
         f"{ratio:.2f} × ({times['ours'] * 1e6:.0f} against {times['rows'] * 1e6:.0f} µs)",
@@ -168,14 +173,14 @@ def loads() -> None:
 
 
 def grown_stores() -> None:
-    """Tell how the cost of an append and of a load grows with what is in the store."""
+    """Report how the cost of an append and of a load grows with the size of the store."""
     with tempfile.TemporaryDirectory() as folder:
-        _tell_growth("SQLite", {size: f"sqlite:{folder}/{size}" for size in SIZES})
+        _report_growth("SQLite", {size: f"sqlite:{folder}/{size}" for size in SIZES})
     with postgres() as database:
-        _tell_growth("PostgreSQL", {size: database(f"noughts_{size}") for size in SIZES})
+        _report_growth("PostgreSQL", {size: database(f"noughts_{size}") for size in SIZES})
 
 
-def _tell_growth(engine: str, urls: dict[int, str]) -> None:
+def _report_growth(engine: str, urls: dict[int, str]) -> None:
     for what, times in growth(urls).items():
         worst = max(times) / min(times)
         figure = f"{worst:.2f} × ({' / '.join(f'{one * 1e6:.0f}' for one in times)} µs)"
@@ -184,7 +189,7 @@ def _tell_growth(engine: str, urls: dict[int, str]) -> None:
 
 
 def main() -> int:
-    """Measure everything; the exit code says whether all was reached."""
+    """Measure everything; exit with 1 if a target was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--alone", required=True, help="the bin folder of an environment with noughts alone"
@@ -194,27 +199,27 @@ def main() -> int:
     python, noughts = (str(Path(options.alone) / name) for name in ("python", "noughts"))
 
     home = tempfile.TemporaryDirectory()
-    os.environ["XDG_DATA_HOME"] = home.name  # the games that are started here are nobody's
-    everywhere = pin_to_one_core()
+    os.environ["XDG_DATA_HOME"] = home.name  # not among the user's own games
+    all_cores = pin_to_one_core()
     print(f"Python {sys.version.split()[0]}\n\n| what | figure | reach | |\n| --- | --- | --- | --- |")
-    for batch in (1, 1_000):  # looking at the clock takes time too, and the faster loop feels it more
+    for batch in (1, 1_000):  # reading the clock costs the faster loop more
         random_games(python, options.peers, batch)
-    took = timed_walk()
+    seconds = walk_seconds()
     report(
         "all 255,168 games walked through `decide`/`evolve`",
-        f"{took:.1f} s",
+        f"{seconds:.1f} s",
         "≤ 30 s",
-        reached=took <= 30,
+        reached=seconds <= 30,
     )
     starts(python, noughts)
-    solving(python, options.peers)
-    reckoning(python)
-    moving()
-    training()
+    report_solver(python, options.peers)
+    report_odds(python)
+    report_bot_moves()
+    report_menace()
     fresh_clone()
     loads()
     one_writer(python)
-    unpin(everywhere)  # from here on, processes and threads work side by side
+    unpin(all_cores)  # from here on, processes and threads run in parallel
     durable_appends(python, options.peers)
     several_processes()
     grown_stores()

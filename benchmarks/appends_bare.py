@@ -1,6 +1,6 @@
-"""Durable moves a second, nothing but sqlite3: python -m benchmarks.appends_bare URL WRITERS SECONDS.
+"""Durable moves per second with bare sqlite3: python -m benchmarks.appends_bare URL WRITERS SECONDS.
 
-The same pragmas as in our store, the same table, one row and one commit a move.
+The same pragmas as in our store, the same table, one row and one commit per move.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 
-from benchmarks.writers import appends_a_second
+from benchmarks.writers import append_rate
 
 MOVE = """{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}
 {"schema":1,"event":"gamePlacedCount","count":1}
@@ -16,7 +16,7 @@ MOVE = """{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}
 
 
 def main() -> None:
-    """Insert one row after the other, and commit each."""
+    """Insert rows, and commit each."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     connection = sqlite3.connect(url.removeprefix("sqlite:"), check_same_thread=False)
     connection.execute("PRAGMA synchronous = EXTRA")
@@ -37,7 +37,7 @@ def main() -> None:
         )
         connection.commit()
 
-    print(appends_a_second(append, writers, seconds))
+    print(append_rate(append, writers, seconds))
 
 
 main()

@@ -1,4 +1,4 @@
-"""Durable moves a second, the peer's: benchmarks.appends_eventsourcing URL WRITERS SECONDS [RECORDER].
+"""Durable moves per second of the peer: benchmarks.appends_eventsourcing URL WRITERS SECONDS [RECORDER].
 
 The recorder is the one that, like our store, also keeps the order of all events (`application`), or the
 one that does not (`aggregate`).
@@ -19,7 +19,7 @@ from eventsourcing.postgres import (
 from eventsourcing.sqlite import SQLiteAggregateRecorder, SQLiteApplicationRecorder, SQLiteDatastore
 from psycopg.conninfo import conninfo_to_dict
 
-from benchmarks.writers import appends_a_second
+from benchmarks.writers import append_rate
 
 MOVE = (
     ("playerPlacedToken", b'{"schema":1,"event":"playerPlacedToken","row":0,"column":0,"mark":"X"}'),
@@ -29,7 +29,7 @@ MOVE = (
 
 
 def recorder(url: str, kind: str) -> Any:  # noqa: ANN401 - the peer's recorders have no common class
-    """Open the peer's recorder on SQLite or on PostgreSQL, with connections enough for the writers."""
+    """Open the peer's recorder on SQLite or on PostgreSQL, with enough connections for the writers."""
     if url.startswith("sqlite:"):
         store = SQLiteDatastore(url.removeprefix("sqlite:"), pool_size=5, max_overflow=60)
         return {"application": SQLiteApplicationRecorder, "aggregate": SQLiteAggregateRecorder}[kind](
@@ -49,7 +49,7 @@ def recorder(url: str, kind: str) -> Any:  # noqa: ANN401 - the peer's recorders
 
 
 def main() -> None:
-    """Insert one move of three events after the other, each writer into a stream of its own."""
+    """Insert moves of three events, each writer into its own stream."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     kind = sys.argv[4] if len(sys.argv) > 4 else "application"
     peer = recorder(url, kind)
@@ -60,7 +60,7 @@ def main() -> None:
         stream = streams[writer]
         peer.insert_events([StoredEvent(stream, 3 * count + at, *event) for at, event in enumerate(MOVE)])
 
-    print(appends_a_second(append, writers, seconds))
+    print(append_rate(append, writers, seconds))
     peer.datastore.close()
 
 

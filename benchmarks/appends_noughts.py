@@ -1,4 +1,4 @@
-"""Durable moves a second, ours: python -m benchmarks.appends_noughts URL WRITERS SECONDS.
+"""Durable moves per second, ours: python -m benchmarks.appends_noughts URL WRITERS SECONDS.
 
 A move is three events, appended as one command.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.writers import appends_a_second
+from benchmarks.writers import append_rate
 from noughts import O, Service, X, events, open_store
 
 MOVE = events.PlayerPlacedToken(0, 0, X), events.GamePlacedCount(1), events.PlayerActive(O)
 
 
 def main() -> None:
-    """Append one move after the other, each writer to a new game of its own."""
+    """Append moves, each writer to a new game of its own."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     with open_store(url) as store:
         games = [Service(store).new_id() for _ in range(writers)]
@@ -23,7 +23,7 @@ def main() -> None:
             key = f"{count:026}"
             store.append(games[writer], MOVE, expected=3 * count, key=key, at=1_700_000_000_000)
 
-        print(appends_a_second(append, writers, seconds))
+        print(append_rate(append, writers, seconds))
 
 
 main()

@@ -1,4 +1,4 @@
-"""Random complete games a second through noughts' public, checked board."""
+"""Random complete games per second through noughts' public, checked board."""
 
 import random
 import sys
@@ -8,9 +8,9 @@ from noughts import Board
 
 
 def rate(seconds: float, batch: int) -> float:
-    """Play for so many seconds, looking at the clock after each batch of games.
+    """Play for some seconds, reading the clock after each batch of games.
 
-    The rate is by this process's own time, which a busy machine does not take away.
+    The rate uses CPU time, which a busy machine does not affect.
     """
     randrange = random.Random(1).randrange
     games = 0

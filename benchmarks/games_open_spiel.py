@@ -1,4 +1,4 @@
-"""Random complete games a second through OpenSpiel; run by the interpreter of the peers."""
+"""Random complete games per second through OpenSpiel; run by the interpreter of the peers."""
 
 import random
 import sys
@@ -8,9 +8,9 @@ import pyspiel
 
 
 def rate(seconds: float, batch: int) -> float:
-    """Play for so many seconds, looking at the clock after each batch of games.
+    """Play for some seconds, reading the clock after each batch of games.
 
-    The rate is by this process's own time, which a busy machine does not take away.
+    The rate uses CPU time, which a busy machine does not affect.
     """
     randrange = random.Random(1).randrange
     game = pyspiel.load_game("tic_tac_toe")

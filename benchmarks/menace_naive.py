@@ -1,4 +1,4 @@
-"""MENACE as one writes it first: boards are text, and boxes lie in a dictionary by their smallest image.
+"""A naive MENACE: boards are text, and boxes are in a dictionary by their smallest image.
 
 The rule is Michie's, as in `noughts.bots.menace.machine`: the same boxes and kinds of beads, the same
 beads at first, the same change after a game. The opponent moves at random.
@@ -27,14 +27,14 @@ CHANGES = {"X": 3, "": 1, "O": -1}
 
 
 class NaiveMenace:
-    """The machine, which starts, and a box for each position it has met."""
+    """The machine, which starts, with a box for each position it has met."""
 
     def __init__(self, rng: Random) -> None:
         self.boxes: dict[str, dict[int, int]] = {}
         self._rng = rng
 
     def play(self, games: int) -> None:
-        """Play so many games, and learn from each."""
+        """Play games, and learn from each."""
         for _ in range(games):
             drawn: list[tuple[str, int]] = []
             winner = self._play_one(drawn)
@@ -50,7 +50,7 @@ class NaiveMenace:
             elif len(free) == 1:
                 cell = free[0]
             else:
-                label, image = min((turned(board, image), image) for image in IMAGES)
+                label, image = min((transform(board, image), image) for image in IMAGES)
                 beads = self.boxes.setdefault(label, {}) or self._fill(label)
                 if not any(beads.values()):
                     return "O"
@@ -62,17 +62,17 @@ class NaiveMenace:
         return won
 
     def _fill(self, label: str) -> dict[int, int]:
-        """Put beads into a new box, for each move that looks different."""
+        """Put beads into a new box, for each distinct move up to symmetry."""
         different: dict[str, int] = {}
         for cell in (cell for cell in range(9) if label[cell] == "_"):
             moved = label[:cell] + "X" + label[cell + 1 :]
-            different.setdefault(min(turned(moved, image) for image in IMAGES), cell)
+            different.setdefault(min(transform(moved, image) for image in IMAGES), cell)
         count = BEADS[(9 - label.count("_")) // 2]
         self.boxes[label] = dict.fromkeys(different.values(), count)
         return self.boxes[label]
 
 
-def turned(board: str, image: tuple[int, ...]) -> str:
+def transform(board: str, image: tuple[int, ...]) -> str:
     """Return an image of a board."""
     return "".join(board[cell] for cell in image)
 

@@ -1,6 +1,6 @@
-"""Moves a second of whole games through Service: python -m benchmarks.moves_noughts URL WRITERS SECONDS.
+"""Moves per second in whole games, by Service: python -m benchmarks.moves_noughts URL WRITERS SECONDS.
 
-It prints a line when it is ready, and begins when it reads one.
+It prints a line when it is ready, and starts when it reads one.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 import sys
 
-from benchmarks.writers import appends_a_second
+from benchmarks.writers import append_rate
 from noughts import CreateGame, JoinGame, O, PlaceToken, Service, X, open_store
 
 
 class Player:
-    """Plays whole games, one move at a call."""
+    """Plays whole games, one move per call."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -33,13 +33,13 @@ class Player:
 
 
 def main() -> None:
-    """Play with so many threads for so many seconds."""
+    """Play with some threads for some seconds."""
     url, writers, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     with open_store(url) as store:
         players = [Player(Service(store)) for _ in range(writers)]
         print("ready", flush=True)
         sys.stdin.readline()
-        print(appends_a_second(lambda writer, _count: players[writer].move(), writers, seconds))
+        print(append_rate(lambda writer, _count: players[writer].move(), writers, seconds))
 
 
 main()

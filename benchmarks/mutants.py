@@ -1,4 +1,4 @@
-"""`make mutants`: change the core in every small way, and see whether the tests notice."""
+"""`make mutants`: mutation testing of the core."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
-REACH = 95.0
+MIN_SCORE_PERCENT = 95.0
 
 
 def mutmut(*arguments: str) -> str:
-    """Run mutmut in the project and return what it said."""
+    """Run mutmut in the project and return its output."""
     ran = subprocess.run(
         [sys.executable, "-m", "mutmut", *arguments],
         cwd=ROOT,
@@ -26,20 +26,20 @@ def mutmut(*arguments: str) -> str:
 
 
 def main() -> int:
-    """Run all mutants, print the score, and compare the survivors with those that are explained."""
-    shutil.rmtree(ROOT / "mutants", ignore_errors=True)  # what an older run remembers may be stale
+    """Run all mutants, print the score, and check that every survivor is explained."""
+    shutil.rmtree(ROOT / "mutants", ignore_errors=True)  # an older run may be stale
     said = mutmut("run")
     counts = re.findall(r"(\d+)/(\d+)  🎉 (\d+) 🫥 (\d+)  ⏰ (\d+)  🤔 (\d+)  🙁 (\d+)", said)
     if not counts:
         print(said[-3000:])
         return 1
     done, total, killed, untested, timed_out, suspicious, survived = map(int, counts[-1])
-    noticed = killed + timed_out
-    score = 100 * noticed / total
+    detected = killed + timed_out
+    score = 100 * detected / total
     print(
         f"{total} mutants of src/noughts/core: {killed} killed, {timed_out} timed out, "
         f"{survived} survived, {untested} untested, {suspicious} suspicious: "
-        f"score {score:.1f} % (reach {REACH} %)"
+        f"score {score:.1f} % (reach {MIN_SCORE_PERCENT} %)"
     )
     explained = PAGE.read_text()
     unexplained = [
@@ -47,7 +47,7 @@ def main() -> int:
     ]
     for name in unexplained:
         print(f"not explained in {PAGE.name}: {name}\n{mutmut('show', name)}")
-    return 0 if done == total and score >= REACH and not unexplained else 1
+    return 0 if done == total and score >= MIN_SCORE_PERCENT and not unexplained else 1
 
 
 if __name__ == "__main__":

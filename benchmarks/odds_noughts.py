@@ -1,4 +1,4 @@
-"""Reckon the odds of two policies from nothing, once, and print the seconds of this process's time."""
+"""Compute the odds of two policies once, from nothing, and print the CPU seconds."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""How fast the players think: the solver, the odds, a bot's move, and MENACE."""
+"""Benchmarks of the solver, the odds, a bot's move and MENACE."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from benchmarks.report import report
 from noughts import Bot, Menace, Training, find_policy, reachable
 
 HERE = Path(__file__).parent
-TRAINED = 20_000
+TRAINING_GAMES = 20_000
 
 
 def _seconds(interpreter: str, script: str, *arguments: str) -> float:
-    """Return what a script prints that times itself in a process of its own."""
+    """Run a script that prints its own time."""
     ran = subprocess.run(
         [interpreter, HERE / script, *arguments], capture_output=True, text=True, check=True
     )
     return float(ran.stdout.splitlines()[-1])
 
 
-def solving(python: str, peers: str) -> None:
-    """Compare solving everything from nothing with OpenSpiel's minimax over all states."""
+def report_solver(python: str, peers: str) -> None:
+    """Compare solving all positions with OpenSpiel's minimax."""
     what = "all positions solved from nothing, against OpenSpiel's minimax over all states"
     if subprocess.run([peers, "-c", "import pyspiel"], capture_output=True, check=False).returncode:
-        took = _seconds(python, "solve_noughts.py")
-        report(what, f"{took * 1e3:.1f} ms; peer absent", "≥ 10 ×", reached=None)
+        seconds = _seconds(python, "solve_noughts.py")
+        report(what, f"{seconds * 1e3:.1f} ms; peer absent", "≥ 10 ×", reached=None)
         return
     times = in_turns(
         9,
@@ -42,16 +42,16 @@ def solving(python: str, peers: str) -> None:
     report(what, figure, "≥ 10 ×", reached=ratio >= 10)
 
 
-def reckoning(python: str) -> None:
-    """Time the exact odds of two policies over the whole tree, with nothing known before."""
+def report_odds(python: str) -> None:
+    """Time the exact odds of two policies over the whole tree, from nothing."""
     for x, o in (("random", "random"), ("novice", "casual"), ("random", "menace")):
-        took = statistics.median(_seconds(python, "odds_noughts.py", x, o) for _ in range(9))
+        seconds = statistics.median(_seconds(python, "odds_noughts.py", x, o) for _ in range(9))
         what = f"exact odds of `{x}` and `{o}` over the whole tree, from nothing"
-        report(what, f"{took * 1e3:.0f} ms", "≤ 150 ms", reached=took <= 0.150)
+        report(what, f"{seconds * 1e3:.0f} ms", "≤ 150 ms", reached=seconds <= 0.150)
 
 
-def moving() -> None:
-    """Time a bot's move once all positions are known to it, each move by itself."""
+def report_bot_moves() -> None:
+    """Time single moves of a bot once it has seen all positions."""
     boards = [board for board in reachable() if not board.is_over]
     for name in ("random", "club", "perfect"):
         choose = Bot(find_policy(name), Random(1)).choose
@@ -62,23 +62,26 @@ def moving() -> None:
             start = time.perf_counter_ns()
             choose(board)
             times.append(time.perf_counter_ns() - start)
-        took = statistics.median(times) / 1e3
-        report(f"a move of `{name}` once solved, median", f"{took:.2f} µs", "≤ 5 µs", reached=took <= 5)
+        microseconds = statistics.median(times) / 1e3
+        what = f"a move of `{name}` once solved, median"
+        report(what, f"{microseconds:.2f} µs", "≤ 5 µs", reached=microseconds <= 5)
 
 
-def training() -> None:
-    """Compare MENACE's games a second with a naive machine's, both against random."""
+def report_menace() -> None:
+    """Compare MENACE's training with a naive machine's, both against random."""
     naive = NaiveMenace(Random(1))
     ours = Training(Menace(), find_policy("random"), Random(1))
     for machine in (naive, ours):
-        machine.play(2_000)  # by then the boxes that are met often are known to both
+        machine.play(2_000)  # warm-up: then both have the common boxes
 
     def rate(machine: NaiveMenace | Training, games: int) -> float:
         start = time.process_time()
         machine.play(games)
         return games / (time.process_time() - start)
 
-    rates = in_turns(7, ours=lambda: rate(ours, TRAINED), naive=lambda: rate(naive, TRAINED // 5))
+    rates = in_turns(
+        7, ours=lambda: rate(ours, TRAINING_GAMES), naive=lambda: rate(naive, TRAINING_GAMES // 5)
+    )
     ratio = rates["ours"] / rates["naive"]
     figure = f"{ratio:.2f} × ({rates['ours']:,.0f} against {rates['naive']:,.0f} games/s)"
     report(

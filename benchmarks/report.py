@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 missed: list[str] = []
-"""What was not reached."""
+"""The figures that missed their target."""
 
 
 def report(what: str, figure: str, limit: str, *, reached: bool | None) -> None:
-    """Print one row, and remember what was not reached."""
+    """Print one row, and remember a missed target."""
     if reached is False:
         missed.append(what)
     verdict = {True: "reached", False: "NOT REACHED", None: "-"}[reached]

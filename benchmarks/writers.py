@@ -1,4 +1,4 @@
-"""So many threads, each of which appends one event after the other for so many seconds."""
+"""Threads that append events for some seconds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def appends_a_second(append: Callable[[int, int], None], writers: int, seconds: float) -> float:
-    """Return how many appends are done in a second; `append` is given the writer and its count so far."""
+def append_rate(append: Callable[[int, int], None], writers: int, seconds: float) -> float:
+    """Return the appends per second; `append` gets the writer and its count so far."""
     counts = [0] * writers
     begin = threading.Barrier(writers + 1)
 

@@ -1,6 +1,6 @@
-"""Bob and frank play tic-tac-toe, with nothing but the public names of noughts.
+"""Bob and frank play tic-tac-toe, using only the public names of noughts.
 
-Run it with `python examples/bob_and_frank.py`, and build your own game from here.
+Run it with `python examples/bob_and_frank.py`, and build your own game from it.
 """
 
 import random
@@ -12,17 +12,17 @@ BOB, FRANK = Player(name="bob", mark=X), Player(name="frank", mark=O)
 
 
 def next_board(board: Board, player: Player) -> Board:
-    """Ask until the player names a cell that is free, and return the board with the mark on it."""
+    """Ask until the player names a free cell, and return the next board."""
     while True:
         print(GEM.ask.format(player=player.name))
         try:
             return board.place(parse_cell(input()), player.mark)
-        except (NoughtsError, UnicodeError) as refusal:  # nothing was overwritten: boards never change
+        except (NoughtsError, UnicodeError) as refusal:  # the board is unchanged
             print(f"That cannot be played: {refusal}.")
 
 
 def play() -> None:
-    """Play one game, from the draw of the first player to the final board."""
+    """Play one game, with a random first player."""
     print("Welcome to tic tac toe")
     player, other = random.sample([BOB, FRANK], 2)
     print(GEM.drawn_by_lot.format(player=player.name))
@@ -38,7 +38,7 @@ def play() -> None:
 
 
 def main() -> int:
-    """Play, and leave without a fuss when a player does."""
+    """Play, and exit cleanly when a player leaves."""
     try:
         play()
     except EOFError:

@@ -1,1 +1,1 @@
-"""How fast the lab is, beside its peers and its limits, in one run."""
+"""Benchmarks of the lab against its peers and its limits."""

@@ -1,6 +1,6 @@
 """Whole random games on a GPU, every move played: `python -m benchmarks.lab.device [BACKEND]`.
 
-It is run by hand where there is one; the backend is torch:cuda, compiled, unless another is named.
+Run it by hand on a machine with a GPU; the default backend is torch:cuda, compiled.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ WARM_UP, BATCHES, ROUNDS = 3, 40, 5
 
 
 def main() -> None:
-    """Check the rules there against the core, then measure."""
+    """Check the rules against the core on the device, then measure."""
     name = sys.argv[1] if len(sys.argv) > 1 else "torch:cuda"
     compiled = name.partition(":")[0] in ("torch", "jax")
     rules = Rules(name, compiled=compiled)
-    print(f"{name}{', compiled' if compiled else ''}: {_agreement(rules):,} steps are those of the core")
-    chance = find_policy("random")
-    _measure("random games", rules, rules.match(), odds(chance, chance))
+    print(f"{name}{', compiled' if compiled else ''}: {_check_rules(rules):,} steps agree with the core")
+    random = find_policy("random")
+    _measure("random games", rules, rules.match(), odds(random, random))
     club = find_policy("club")
     _measure("club against club", rules, rules.match(club, club), odds(club, club))
 
 
-def _agreement(rules: Rules) -> int:
-    """Compare every action in every position with the core, and return how many they were."""
+def _check_rules(rules: Rules) -> int:
+    """Compare every action in every position with the core, and return their number."""
     boards = reachable()
     for action in range(-1, 10):
         after, illegal = rules.step(rules.positions(boards), [action] * len(boards))
-        told = zip(boards, rules.boards(after), illegal, strict=True)
-        for board, now, is_illegal in told:
+        results = zip(boards, rules.boards(after), illegal, strict=True)
+        for board, now, is_illegal in results:
             refused = board.why_not(action, board.turn) is not None
             if bool(is_illegal) != refused or now is not (board if refused else board.place(action)):
                 sys.exit(f"{action} in {board} leads to {now}")
@@ -47,19 +47,19 @@ def _agreement(rules: Rules) -> int:
 
 
 def _measure(what: str, rules: Rules, match: Match, exact: Odds) -> None:
-    chunk, chance = rules.backend.batch, rules.backend.random_numbers(1)
+    batch, rng = rules.backend.batch, rules.backend.random_numbers(1)
     for _ in range(WARM_UP):
-        match.count(chunk, chance)
+        match.count(batch, rng)
     rates, tally, memory = [], NO_GAMES, []
     for _ in range(ROUNDS):
-        began = time.perf_counter()
-        counted = sum((match.count(chunk, chance) for _ in range(BATCHES)), NO_GAMES)
-        rates.append(counted.games / (time.perf_counter() - began))
+        started = time.perf_counter()
+        counted = sum((match.count(batch, rng) for _ in range(BATCHES)), NO_GAMES)
+        rates.append(counted.games / (time.perf_counter() - started))
         tally += counted
-        memory.append(_used(rules))
+        memory.append(_peak_memory_mb(rules))
     rate = sorted(rates)[ROUNDS // 2]
     print(
-        f"{what}, batch {chunk:,}: {rate / 1e9:.1f} × 10⁹ games/s ({min(rates) / 1e9:.1f} to "
+        f"{what}, batch {batch:,}: {rate / 1e9:.1f} × 10⁹ games/s ({min(rates) / 1e9:.1f} to "
         f"{max(rates) / 1e9:.1f}), {rate * float(exact.length) / 1e9:.0f} × 10⁹ moves/s; "
         f"{tally.games:,} games, at most {_errors(tally, exact):.2f} standard errors off; "
         f"memory after each round: {', '.join(f'{used:,} MB' for used in memory)}"
@@ -67,7 +67,7 @@ def _measure(what: str, rules: Rules, match: Match, exact: Odds) -> None:
 
 
 def _errors(tally: Tally, exact: Odds) -> float:
-    """Return by how many standard errors the counts are off, at most."""
+    """Return the largest deviation in standard errors."""
     games = tally.games
     counts = (tally.x, exact.x), (tally.draw, exact.draw), (tally.o, exact.o)
     return max(
@@ -76,8 +76,8 @@ def _errors(tally: Tally, exact: Odds) -> float:
     )
 
 
-def _used(rules: Rules) -> int:
-    """Return the most memory that was taken so far, in MB, where the library tells."""
+def _peak_memory_mb(rules: Rules) -> int:
+    """Return the peak memory in MB, if the library reports it."""
     cuda = getattr(rules.backend.xp, "cuda", None)
     most = getattr(cuda, "max_memory_allocated", lambda: 0)
     return int(most() // 1_000_000)

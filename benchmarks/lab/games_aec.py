@@ -1,6 +1,6 @@
-"""Random complete games a second through a PettingZoo environment, in the loop that PettingZoo documents.
+"""Random games per second through a PettingZoo environment, in the loop that PettingZoo documents.
 
-Arguments: `noughts` or `pettingzoo`, `env` or `raw_env`, and for how many seconds.
+Arguments: `noughts` or `pettingzoo`, `env` or `raw_env`, and seconds.
 """
 
 import random
@@ -12,7 +12,7 @@ MODULES = {"noughts": "noughts.lab.aec_env", "pettingzoo": "pettingzoo.classic.t
 
 
 def rate(whose: str, kind: str, seconds: float) -> float:
-    """Play for so many seconds; the rate is by this process's own time."""
+    """Play for some seconds; the rate uses CPU time."""
     env = getattr(import_module(MODULES[whose]), kind)()
     choice = random.Random(1).choice
     games = 0

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STREAMS = 10_000
-STREAM_BYTES = 12_000
-RATE = 3.0 if platform.machine() == "x86_64" else 3.5
-"""The kinds of machines differ in how much faster than Node they run Python."""
+MAX_STREAM_BYTES = 12_000
+MIN_RATE_RATIO = 3.0 if platform.machine() == "x86_64" else 3.5
+"""How fast Python runs compared with Node depends on the architecture."""
 
 
 def rates(bench: Bench) -> None:
-    """Compare accepted moves a second, with 200 matches at once."""
+    """Compare accepted moves per second, with 200 matches at once."""
     shape = Shape(200, 10)
     rounds = bench.rounds(
         peer_memory=partial(bench.peer, "memory", shape),
@@ -37,7 +37,7 @@ def rates(bench: Bench) -> None:
     )
     what = "accepted moves, durable on SQLite, one core, 200 matches"
     for ours, peer, more, limit in (
-        ("warm", "peer_memory", "against boardgame.io in memory", RATE),
+        ("warm", "peer_memory", "against boardgame.io in memory", MIN_RATE_RATIO),
         ("warm", "peer_flatfile", "against boardgame.io with FlatFile", 15),
         ("cold", "peer_memory", "every game cold, against boardgame.io in memory", 2.3),
     ):
@@ -45,7 +45,7 @@ def rates(bench: Bench) -> None:
 
 
 def many_matches(bench: Bench) -> None:
-    """Compare accepted moves a second, with 1,000 matches at once."""
+    """Compare accepted moves per second, with 1,000 matches at once."""
     shape = Shape(1_000, 3)
     rounds = bench.rounds(peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape))
     what = "accepted moves, durable on SQLite, one core, 1,000 matches, against boardgame.io in memory"
@@ -53,7 +53,7 @@ def many_matches(bench: Bench) -> None:
 
 
 def thought(bench: Bench) -> None:
-    """Compare how long a move takes to both clients when people think; a commit needs the disk."""
+    """Compare the latency of a move to both clients when people think; a commit needs the disk."""
     shape = Shape(200, 2, 1_000)
     rounds = bench.rounds(
         peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape), disk=bench.disk
@@ -67,7 +67,7 @@ def thought(bench: Bench) -> None:
 
 
 def memory(bench: Bench) -> None:
-    """Compare what the server's memory grows by for a pair that connects and plays a game."""
+    """Compare the memory of a pair that connects and plays a game."""
     shape = Shape(200, 1)
     rounds = bench.rounds(
         peer=partial(bench.peer, "memory", shape), ours=partial(bench.ours, shape, is_cold=True)
@@ -81,21 +81,21 @@ def memory(bench: Bench) -> None:
 
 
 def idle_streams(bench: Bench) -> None:
-    """Hold many streams on one process."""
+    """Report the memory of many idle streams on one process."""
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
         command = pinned(0, bench.command(f"sqlite:{folder}/games"))
         plan = f"{folder}/plan"
         with serving(command, bench.log, **NO_LIMITS) as server:
             load("load", "create", server.port, plan, STREAMS // 2, 1)
         with serving(command, bench.log, **NO_LIMITS) as server:
-            told = load("streams", server.port, plan, server.pid)
-    size = max(told["stream"], told["kept"])
-    figure = f"{size / 1e3:.1f} kB each ({told['opened']:,.0f} opened a second)"
+            figures = load("streams", server.port, plan, server.pid)
+    size = max(figures["stream"], figures["kept"])
+    figure = f"{size / 1e3:.1f} kB each ({figures['opened']:,.0f} opened a second)"
     report(
-        f"{told['streams']:,.0f} idle streams on one process",
+        f"{figures['streams']:,.0f} idle streams on one process",
         figure,
-        f"≤ {STREAM_BYTES // 1000} kB each",
-        reached=size <= STREAM_BYTES,
+        f"≤ {MAX_STREAM_BYTES // 1000} kB each",
+        reached=size <= MAX_STREAM_BYTES,
     )
 
 
@@ -111,19 +111,19 @@ PARTS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Measure everything; the exit code says whether all was reached."""
+    """Measure everything; exit with 1 if a target was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--noughts", required=True, help="the command that serves")
     parser.add_argument(
         "--peer", required=True, type=Path, help="the folder boardgame.io is installed in"
     )
-    parser.add_argument("--folder", required=True, type=Path, help="where games are kept meanwhile")
+    parser.add_argument("--folder", required=True, type=Path, help="where the games are stored")
     parser.add_argument(
         "parts", nargs="*", choices=[[], *PARTS], help="what to measure; all of it by default"
     )
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # each stream is a file, here and there
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # each stream is a file, on both sides
     options.folder.mkdir(parents=True, exist_ok=True)
     disk = disk_of(options.folder)
     bench = Bench(options.noughts, options.peer.resolve(), options.folder)

@@ -1,8 +1,8 @@
-// Load for the peer: so many matches at once, each played by two socket.io clients of their own.
+// Load for the peer: many matches at once, each played by two socket.io clients.
 // Usage: node boardgame_load.js MODULES PORT SERVER_PID MATCHES GAMES THINK_MS
-// GAMES are played one after the other in the place of each match; all are made and joined beforehand.
-// A move counts when both clients hold the state that it led to; its latency is the time until then.
-// Prints one line of JSON, with the same names as load.py gives.
+// Each match plays GAMES one after the other; all are created and joined beforehand.
+// A move counts when both clients have the new state; its latency is the time until then.
+// Prints one line of JSON, with the same names as load.py.
 'use strict';
 
 const { readFileSync } = require('node:fs');
@@ -16,9 +16,9 @@ const { io } = createRequire(resolve(modules, 'package.json'))('socket.io-client
 
 const SITE = `http://127.0.0.1:${port}`;
 const LOBBY = '/games/tic-tac-toe';
-const LONGEST_S = 60;
-const PATIENCE_S = 30;
-const TICKS_A_SECOND = 100;
+const MAX_SECONDS = 60;
+const STALL_SECONDS = 30;
+const TICKS_PER_SECOND = 100;
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
 
@@ -32,7 +32,7 @@ function post(path, content) {
       response.on('end', () => {
         const said = Buffer.concat(parts).toString();
         if (response.statusCode === 200) answered(JSON.parse(said));
-        else failed(new Error(`${path} was answered with ${response.statusCode}: ${said}`));
+        else failed(new Error(`${path} got ${response.statusCode}: ${said}`));
       });
     });
     request.on('error', failed);
@@ -40,7 +40,7 @@ function post(path, content) {
   });
 }
 
-/** Run jobs 0, 1, … so many at a time. */
+/** Run jobs 0, 1, …, `width` at a time. */
 async function together(width, count, job) {
   let next = 0;
   async function worker() {
@@ -71,17 +71,17 @@ function connect() {
   });
 }
 
-/** What the server has used: seconds of CPU, and bytes of memory now. */
-function used() {
+/** The CPU seconds of the server, and its resident bytes. */
+function usage() {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ');
   const resident = /VmRSS:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND, memory: Number(resident[1]) * 1024 };
+  return { cpu: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND, memory: Number(resident[1]) * 1024 };
 }
 
 const seconds = () => Number(process.hrtime.bigint()) / 1e9;
 
-/** The place of one match at a time: two clients, and the games that they are to play. */
-class Table {
+/** The two clients of a match, and their games. */
+class MatchPlayers {
   constructor(sockets, games, tally) {
     Object.assign(this, { sockets, games, tally, game: null, state: null, waiting: 0, since: 0, hasBegun: false });
     this.ready = new Promise((isReady) => { this.isReady = isReady; });
@@ -92,7 +92,7 @@ class Table {
     }
   }
 
-  /** Both clients ask for the next game; the first one begins later. */
+  /** Both clients request the next game; `begin` starts the first one. */
   open() {
     this.game = this.games.pop();
     if (!this.game || this.tally.late) {
@@ -156,12 +156,12 @@ class Tally {
     this.last = seconds();
   }
 
-  /** Stop when it has taken too long, and give up when nothing moves any more. */
+  /** Stop after the time limit, and fail when no moves are accepted. */
   watch(start) {
     this.last = start;
     return setInterval(() => {
-      if (seconds() - start > LONGEST_S) this.late = true;
-      if (seconds() - this.last > PATIENCE_S) throw new Error('no move was accepted for too long');
+      if (seconds() - start > MAX_SECONDS) this.late = true;
+      if (seconds() - this.last > STALL_SECONDS) throw new Error('no move was accepted for too long');
     }, 500);
   }
 
@@ -178,23 +178,23 @@ async function main() {
   const created = (MATCHES * GAMES) / (seconds() - start);
   agent.destroy();
 
-  const before = used();
+  const before = usage();
   const tally = new Tally();
-  const tables = [];
+  const pairs = [];
   await together(25, MATCHES, async (number) => {
-    tables[number] = new Table(await Promise.all([connect(), connect()]), plan[number], tally);
-    tables[number].open();
-    await tables[number].ready;
+    pairs[number] = new MatchPlayers(await Promise.all([connect(), connect()]), plan[number], tally);
+    pairs[number].open();
+    await pairs[number].ready;
   });
-  const connected = used();
+  const connected = usage();
 
   const ownBefore = process.cpuUsage();
   start = seconds();
   const watch = tally.watch(start);
-  tables.forEach((table) => table.begin());
-  await Promise.all(tables.map((table) => table.played));
+  pairs.forEach((pair) => pair.begin());
+  await Promise.all(pairs.map((pair) => pair.played));
   const wall = seconds() - start;
-  const after = used();
+  const after = usage();
   const own = process.cpuUsage(ownBefore);
   clearInterval(watch);
   console.log(JSON.stringify({

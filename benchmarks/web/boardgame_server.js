@@ -1,6 +1,6 @@
-// The peer's server: tic-tac-toe on boardgame.io, on 127.0.0.1 and a port that is free.
+// The peer's server: tic-tac-toe on boardgame.io, on 127.0.0.1 and a free port.
 // Usage: node boardgame_server.js MODULES memory|flatfile [FOLDER]
-// It says "Serving on http://127.0.0.1:PORT" once it answers, as noughts does.
+// It prints "Serving on http://127.0.0.1:PORT" once it is ready, like noughts.
 'use strict';
 
 const { createRequire } = require('node:module');
@@ -11,7 +11,7 @@ const peer = createRequire(resolve(modules, 'package.json'));
 const { FlatFile, Origins, Server } = peer('boardgame.io/server');
 const { INVALID_MOVE } = peer('boardgame.io/core');
 
-const ROWS = ['012', '345', '678', '036', '147', '258', '048', '246'].map((row) => [...row].map(Number));
+const LINES = ['012', '345', '678', '036', '147', '258', '048', '246'].map((line) => [...line].map(Number));
 
 const ticTacToe = {
   name: 'tic-tac-toe',
@@ -28,7 +28,7 @@ const ticTacToe = {
   },
   endIf({ G: { cells }, ctx }) {
     const held = ([a, b, c]) => cells[a] !== null && cells[a] === cells[b] && cells[b] === cells[c];
-    if (ROWS.some(held)) return { winner: ctx.currentPlayer };
+    if (LINES.some(held)) return { winner: ctx.currentPlayer };
     return cells.includes(null) ? undefined : { draw: true };
   },
 };

@@ -1,13 +1,12 @@
-"""Load for noughts: so many matches at once, each played by two clients of their own.
+"""Load for noughts: many matches at once, each played by two clients.
 
 Usage: python -m benchmarks.web.load create PORT PLAN MATCHES GAMES
        python -m benchmarks.web.load play PORT PLAN SERVER_PID THINK_MS DATABASE_PID
 
 `create` makes the games, GAMES for each match, both seats taken, and writes them to the file PLAN.
-`play` plays them, one after the other in the place of each match. A client has a stream of its own for
-each game, and a connection of its own for its moves. A move counts when it was answered with 200 and both
-streams have brought it; its latency is the time until then. Prints one line of JSON. DATABASE_PID is 0
-where the server is all there is.
+`play` plays them, one after the other in each match. A client has its own stream for each game, and its
+own connection for its moves. A move counts when the response is 200 and both streams have sent it; its
+latency is the time until then. Prints one line of JSON. DATABASE_PID is 0 without a database server.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from typing import TypedDict
 import msgspec
 import uvloop
 
-from benchmarks.web.used import used
-from benchmarks.web.wire import OK, Exchange, Refused, Stream
+from benchmarks.web.http_client import OK, Exchange, Stream, UnexpectedResponse
+from benchmarks.web.usage import usage
 
 HOST = "127.0.0.1"
-LONGEST = 60.0
-PATIENCE = 30.0
-TOGETHER = 32
-OPENING = 50
+MAX_SECONDS = 60.0
+STALL_SECONDS = 30.0
+CREATING_CONNECTIONS = 32
+CONNECTING_PAIRS = 50
 """How many pairs connect at a time before the clock starts."""
 
 
@@ -45,7 +44,7 @@ class Game(TypedDict):
 
 
 class Moved(msgspec.Struct):
-    """As much of the answer to a move as the next move needs."""
+    """The part of the response to a move that the next move needs."""
 
     version: int
 
@@ -54,7 +53,7 @@ _moved = msgspec.json.Decoder(Moved)
 
 
 def request(method: str, path: str, port: int, secret: str = "", body: bytes | None = None) -> bytes:
-    """Return a request as it stands on the wire."""
+    """Return the bytes of a request."""
     head = [f"{method} /api/v1{path} HTTP/1.1", f"Host: {HOST}:{port}"]
     if secret:
         head.append(f"Authorization: Bearer {secret}")
@@ -64,7 +63,7 @@ def request(method: str, path: str, port: int, secret: str = "", body: bytes | N
 
 
 def fresh_key() -> str:
-    """Return a key that no other request has."""
+    """Return a unique key."""
     return f"{random.getrandbits(128):032x}"
 
 
@@ -80,33 +79,33 @@ class Tally:
         self._moved_at = self._start = time.perf_counter()
 
     def fail(self, error: Exception) -> None:
-        """End all with an error; the first counts."""
+        """End everything with an error; the first counts."""
         if not self.failed.done():
             self.failed.set_exception(error)
 
     def watch(self) -> None:
-        """Stop when it has taken too long, and give up when nothing moves any more."""
+        """Stop after the time limit, and fail when no moves are accepted."""
         now = time.perf_counter()
         if len(self.latencies) > self._seen:
             self._seen, self._moved_at = len(self.latencies), now
-        if now - self._moved_at > PATIENCE:
-            self.fail(Refused("no move was accepted for too long"))
-        self.is_late = now - self._start > LONGEST
+        if now - self._moved_at > STALL_SECONDS:
+            self.fail(UnexpectedResponse("no move was accepted for too long"))
+        self.is_late = now - self._start > MAX_SECONDS
         self._watch = asyncio.get_running_loop().call_later(0.5, self.watch)
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         if self._watch:
             self._watch.cancel()
 
     def quantile(self, part: float) -> float:
-        """Return the latency that so many parts of the moves stay below."""
+        """Return a quantile of the latencies."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
-class Table:
-    """The place of one match at a time: two clients, and the games that they are to play."""
+class MatchPlayers:
+    """The two clients of a match, and their games."""
 
     def __init__(self, port: int, games: list[Game], think: float, tally: Tally) -> None:
         self._loop = asyncio.get_running_loop()
@@ -123,7 +122,7 @@ class Table:
         self.played = self._loop.create_future()
 
     async def connect(self) -> None:
-        """Connect both clients, and watch the first game; it begins later."""
+        """Connect both clients, and follow the first game; `begin` starts it."""
         for _ in range(2):
             _, post = await self._loop.create_connection(
                 lambda: Exchange(self._tally.fail), HOST, self._port
@@ -133,7 +132,7 @@ class Table:
         await self.ready
 
     def begin(self) -> None:
-        """Start to play."""
+        """Start playing."""
         self._has_begun = True
         self._turn()
 
@@ -172,7 +171,7 @@ class Table:
             self._look()
 
     def _look(self) -> None:
-        """Go on when both hold the game as it begins."""
+        """Continue when both clients have the new game."""
         if not all(stream.is_current for stream in self._streams):
             return
         if self._has_begun:
@@ -203,7 +202,7 @@ class Table:
 
     def _answered(self, status: int, body: bytes) -> None:
         if status != OK:
-            self._tally.fail(Refused(f"a move was answered with {status}: {body!r}"))
+            self._tally.fail(UnexpectedResponse(f"the response to a move was {status}: {body!r}"))
             return
         self._version = _moved.decode(body).version
         self._is_over = b'"gameCompleted"' in body
@@ -211,7 +210,7 @@ class Table:
         self._check()
 
     def _check(self) -> None:
-        """Count the move once the answer and both streams have told of it."""
+        """Count the move once the response and both streams have it."""
         one, other = self._streams
         if not (self._is_answered and one.placed == other.placed == self._placed):
             return
@@ -231,11 +230,11 @@ class Table:
 
     def _opened(self, task: asyncio.Task[None]) -> None:
         if error := task.exception():
-            self._tally.fail(error if isinstance(error, Exception) else Refused(repr(error)))
+            self._tally.fail(error if isinstance(error, Exception) else UnexpectedResponse(repr(error)))
 
 
 async def create(port: int, count: int) -> tuple[list[Game], float]:
-    """Make so many games with both seats taken; return them, and how many a second."""
+    """Create games with both seats taken; return them, and their rate per second."""
     loop = asyncio.get_running_loop()
     failed: asyncio.Future[None] = loop.create_future()
     games: list[Game] = []
@@ -254,7 +253,7 @@ async def create(port: int, count: int) -> tuple[list[Game], float]:
         exchange.close()
 
     start = time.perf_counter()
-    work = asyncio.gather(*(worker() for _ in range(TOGETHER)))
+    work = asyncio.gather(*(worker() for _ in range(CREATING_CONNECTIONS)))
     await unless(failed, work)
     return games, count / (time.perf_counter() - start)
 
@@ -262,29 +261,29 @@ async def create(port: int, count: int) -> tuple[list[Game], float]:
 async def play(
     port: int, plan: list[list[Game]], pid: int, think: float, database: int
 ) -> dict[str, float]:
-    """Play all games of a plan, and tell how it went."""
+    """Play all games of a plan, and return the figures."""
     tally = Tally()
-    tables = [Table(port, games, think, tally) for games in plan]
-    before = used(pid)
-    for at in range(0, len(tables), OPENING):
-        together = asyncio.gather(*(table.connect() for table in tables[at : at + OPENING]))
-        await unless(tally.failed, together)
-    connected = used(pid)
-    stored = used(database).cpu if database else 0.0
+    pairs = [MatchPlayers(port, games, think, tally) for games in plan]
+    before = usage(pid)
+    for at in range(0, len(pairs), CONNECTING_PAIRS):
+        connecting = asyncio.gather(*(pair.connect() for pair in pairs[at : at + CONNECTING_PAIRS]))
+        await unless(tally.failed, connecting)
+    connected = usage(pid)
+    stored = usage(database).cpu if database else 0.0
     gc.collect()
     gc.freeze()
-    gc.disable()  # a pause here would look like one of the server's
+    gc.disable()  # a pause here would look like one of the server
     own, start = time.process_time(), time.perf_counter()
     tally.watch()
-    for table in tables:
-        table.begin()
-    await unless(tally.failed, asyncio.gather(*(table.played for table in tables)))
+    for pair in pairs:
+        pair.begin()
+    await unless(tally.failed, asyncio.gather(*(pair.played for pair in pairs)))
     wall = time.perf_counter() - start
     own = time.process_time() - own
-    after = used(pid)
+    after = usage(pid)
     tally.close()
-    for table in tables:
-        table.close()
+    for pair in pairs:
+        pair.close()
     return {
         "moves": len(tally.latencies),
         "rate": len(tally.latencies) / wall,
@@ -293,7 +292,7 @@ async def play(
         "worst": tally.quantile(1),
         "server": (after.cpu - connected.cpu) / wall,
         "client": own / wall,
-        "database": (used(database).cpu - stored) / wall if database else 0.0,
+        "database": (usage(database).cpu - stored) / wall if database else 0.0,
         "memory": after.memory,
         "idle_pair": (connected.memory - before.memory) / len(plan),
         "pair": (after.memory - before.memory) / len(plan),
@@ -310,7 +309,7 @@ async def unless(failed: asyncio.Future[None], work: asyncio.Future[list[None]])
 
 
 def main() -> None:
-    """Do what is asked for, and print one line."""
+    """Create or play, and print one line."""
     action, port, path, *rest = sys.argv[1:]
     file = Path(path)
     if action == "create":
@@ -321,8 +320,8 @@ def main() -> None:
         return
     pid, think, database = map(int, rest)
     plan = json.loads(file.read_text())
-    told = uvloop.run(play(int(port), plan, pid, think / 1e3, database))
-    print(json.dumps(told))
+    figures = uvloop.run(play(int(port), plan, pid, think / 1e3, database))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the page costs a browser: bytes, requests, and the time until one can play."""
+"""The cost of the page in a browser: bytes, requests, and the time until it is usable."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from benchmarks.web.rounds import Bench
 
 VISITS = 5
-MOST_BYTES, MOST_REQUESTS = 60_000, 8
+MAX_BYTES, MAX_REQUESTS = 60_000, 8
 
-# Looked for at each frame, for what is not drawn cannot be played on.
+# Checked at each frame: what is not drawn is not usable.
 _WATCH = """
 window.shownAt = new Promise((shown) => {
   const look = () => {
@@ -31,7 +31,7 @@ window.shownAt = new Promise((shown) => {
 
 
 class Visit(NamedTuple):
-    """What came over the wire until the page was there, and when it was."""
+    """The traffic until the page was loaded, and the time until it was usable."""
 
     size: int
     requests: int
@@ -39,9 +39,9 @@ class Visit(NamedTuple):
 
 
 def page(bench: Bench) -> None:
-    """Report the first screen, and a game that is opened by its address; nothing is cached."""
+    """Report the first screen, and a game opened by its URL; nothing is cached."""
     try:
-        from playwright.sync_api import sync_playwright  # noqa: PLC0415 - there are machines without
+        from playwright.sync_api import sync_playwright  # noqa: PLC0415 - may not be installed
     except ImportError:
         report(
             "page: bytes / requests / time to playable", "no browser", "≤ 60 kB / ≤ 8 / -", reached=None
@@ -61,7 +61,7 @@ def page(bench: Bench) -> None:
 
 
 def _visit(browser: Browser, site: str, opponent: str, selector: str) -> Visit:
-    """Open a page as somebody who was never here, but has a seat if there is an opponent."""
+    """Open a page as a new visitor, who has a seat if there is an opponent."""
     context = browser.new_context()
     address = site
     if opponent:
@@ -71,24 +71,24 @@ def _visit(browser: Browser, site: str, opponent: str, selector: str) -> Visit:
     tab.add_init_script(_WATCH.replace("SELECTOR", repr(selector)))
     sizes: dict[str, int] = {}
     wire = context.new_cdp_session(tab)
-    wire.on("Network.responseReceived", lambda told: _add(sizes, told, told["response"]))
-    wire.on("Network.dataReceived", lambda told: _add(sizes, told, told))
+    wire.on("Network.responseReceived", lambda figures: _add(sizes, figures, figures["response"]))
+    wire.on("Network.dataReceived", lambda figures: _add(sizes, figures, figures))
     wire.on(
         "Network.loadingFinished",
-        lambda told: sizes.update({told["requestId"]: told["encodedDataLength"]}),
+        lambda figures: sizes.update({figures["requestId"]: figures["encodedDataLength"]}),
     )
     wire.send("Network.enable")
     tab.goto(address)
     shown = tab.evaluate("() => window.shownAt")
     tab.wait_for_load_state("load")
-    tab.wait_for_timeout(500)  # what is asked for later is counted too
+    tab.wait_for_timeout(500)  # later requests count too
     context.close()
     return Visit(sum(sizes.values()), len(sizes), shown)
 
 
-def _add(sizes: dict[str, int], told: dict[str, str], part: dict[str, str]) -> None:
-    """Count what has come so far: a stream never finishes."""
-    request = told["requestId"]
+def _add(sizes: dict[str, int], figures: dict[str, str], part: dict[str, str]) -> None:
+    """Count partial responses: a stream never finishes."""
+    request = figures["requestId"]
     sizes[request] = sizes.get(request, 0) + int(part["encodedDataLength"])
 
 
@@ -99,5 +99,5 @@ def _report(what: str, visits: list[Visit]) -> None:
         f"page, {what}: bytes / requests / time until it can be used",
         f"{size / 1e3:.1f} kB / {requests} / {shown:.0f} ms",
         "≤ 60 kB / ≤ 8 / -",
-        reached=size <= MOST_BYTES and requests <= MOST_REQUESTS,
+        reached=size <= MAX_BYTES and requests <= MAX_REQUESTS,
     )

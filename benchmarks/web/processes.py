@@ -1,4 +1,4 @@
-"""One process and two on PostgreSQL, and one on SQLite: all on whatever cores there are."""
+"""One and two processes on PostgreSQL, and one on SQLite, on all cores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.web.servers import Shape
 
 if TYPE_CHECKING:
     from benchmarks.web.rounds import Bench
-    from benchmarks.web.servers import Told
+    from benchmarks.web.servers import Figures
 
 SHAPE = Shape(200, 5)
 
@@ -46,16 +46,16 @@ def processes(bench: Bench) -> None:
         )
 
 
-def _play(bench: Bench, what: str, url: str, workers: int, database: int) -> Told:
+def _play(bench: Bench, what: str, url: str, workers: int, database: int) -> Figures:
     with tempfile.TemporaryDirectory(dir=bench.folder) as folder:
         command = bench.command(url or f"sqlite:{folder}/games", workers)
-        told = bench.played(command, SHAPE, Path(folder) / "plan", pin=False, database=database)
-    return bench.keep(what, SHAPE, told)
+        figures = bench.played(command, SHAPE, Path(folder) / "plan", pin=False, database=database)
+    return bench.keep(what, SHAPE, figures)
 
 
 def _postmaster(url: str) -> int:
-    """Return the process that all others of the database come from."""
+    """Return the parent process of the database."""
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
-        assert row  # noqa: S101 - it always has one
+        assert row  # noqa: S101 - it always returns a row
         return int(Path(f"/proc/{row[0]}/stat").read_text().rpartition(") ")[2].split()[1])

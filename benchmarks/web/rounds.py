@@ -1,4 +1,4 @@
-"""Rounds of play, ours and the peer's in turns; every run is kept, to be printed as it was."""
+"""Rounds of play, ours and the peer's in turn; every run is kept and printed."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from benchmarks.web.servers import NO_LIMITS, load, peer_load, peer_serving, pin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchmarks.web.servers import Shape, Told
+    from benchmarks.web.servers import Figures, Shape
 
 ROUNDS = 3
 COMMITS = 2_000
 
-Rounds: TypeAlias = "dict[str, list[Told]]"
+Rounds: TypeAlias = "dict[str, list[Figures]]"
 
 
 class Bench:
-    """Where things are, and what every run told."""
+    """Paths and commands, and the figures of every run."""
 
     def __init__(self, noughts: str, modules: Path, folder: Path) -> None:
         self.noughts = noughts
         self.folder = folder
         self.log = folder / "servers.log"
         self.log.unlink(missing_ok=True)
-        self.runs: list[tuple[str, Told]] = []
+        self.runs: list[tuple[str, Figures]] = []
         self._modules = modules
         self.has_peer = (
             bool(shutil.which("node")) and (modules / "node_modules" / "boardgame.io").exists()
         )
 
-    def rounds(self, **measures: Callable[[], Told]) -> Rounds:
-        """Take each measure once a round, so that a busy moment hits all alike; the peer's if it is."""
+    def rounds(self, **measures: Callable[[], Figures]) -> Rounds:
+        """Take each measure once per round, so that load affects all alike; the peer's if installed."""
         wanted = {
             name: measure for name, measure in measures.items() if self.has_peer or "peer" not in name
         }
@@ -50,22 +50,22 @@ class Bench:
                 taken[name].append(measure())
         return taken
 
-    def ours(self, shape: Shape, *, is_cold: bool = False) -> Told:
-        """Play on a fresh server of ours: durable, on SQLite, one process on one core."""
+    def ours(self, shape: Shape, *, is_cold: bool = False) -> Figures:
+        """Play on a new server of ours: durable, on SQLite, one process on one core."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             command = pinned(0, self.command(f"sqlite:{folder}/games"))
-            told = self.played(command, shape, Path(folder) / "plan", is_cold=is_cold)
-        return self.keep(f"noughts{', cold' * is_cold}", shape, told)
+            figures = self.played(command, shape, Path(folder) / "plan", is_cold=is_cold)
+        return self.keep(f"noughts{', cold' * is_cold}", shape, figures)
 
-    def peer(self, kind: str, shape: Shape) -> Told:
-        """Play on a fresh server of the peer's, with its games in memory or in files."""
+    def peer(self, kind: str, shape: Shape) -> Figures:
+        """Play on a new server of the peer's, with its games in memory or in files."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             command = peer_serving(self._modules, kind, Path(folder))
             with serving(command, self.log, NODE_ENV="production") as server:
-                told = peer_load(self._modules, server, shape)
-        return self.keep(f"boardgame.io, {kind}", shape, told)
+                figures = peer_load(self._modules, server, shape)
+        return self.keep(f"boardgame.io, {kind}", shape, figures)
 
-    def disk(self) -> Told:
+    def disk(self) -> Figures:
         """Commit small rows to SQLite, as durably as the store does."""
         took = []
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
@@ -77,7 +77,7 @@ class Bench:
                 start = time.perf_counter()
                 connection.execute("INSERT INTO rows VALUES (?)", ("x" * 200,))
                 took.append(time.perf_counter() - start)
-                time.sleep(0.001)  # not in one rush, as when people think
+                time.sleep(0.001)  # spread out, as when people think
             connection.close()
         return {"p99": statistics.quantiles(took, n=100)[98]}
 
@@ -90,55 +90,55 @@ class Bench:
         is_cold: bool = False,
         pin: bool = True,
         database: int = 0,
-    ) -> Told:
-        """Create games on a server of ours and play them; on a second one, if they are to be cold."""
+    ) -> Figures:
+        """Create games on a server of ours and play them; after a restart if they must be cold."""
         with ExitStack() as servers:
             server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
             created = load("load", "create", server.port, plan, shape.matches, shape.games, pin=pin)
             if is_cold:
                 servers.close()
                 server = servers.enter_context(serving(command, self.log, **NO_LIMITS))
-            told = load("load", "play", server.port, plan, server.pid, shape.think, database, pin=pin)
-        return created | told
+            figures = load("load", "play", server.port, plan, server.pid, shape.think, database, pin=pin)
+        return created | figures
 
     def command(self, store: str, workers: int = 1) -> list[str]:
         """Return the command that serves the games of a store."""
         return [self.noughts, "serve", "--port", "0", "--store", store, "--workers", f"{workers}"]
 
-    def keep(self, what: str, shape: Shape, told: Told) -> Told:
-        """Remember a run, to be printed at the end."""
+    def keep(self, what: str, shape: Shape, figures: Figures) -> Figures:
+        """Keep a run for `print_runs`."""
         thought = f", {shape.think} ms of thought" if shape.think else ""
-        self.runs.append((f"{what}; {shape.matches:,} × {shape.games}{thought}", told))
-        return told
+        self.runs.append((f"{what}; {shape.matches:,} × {shape.games}{thought}", figures))
+        return figures
 
     def print_runs(self) -> None:
-        """Print every run as it was."""
+        """Print every run."""
         print(
             "\n| run | moves | moves/s | by the server's CPU | p50, p99, worst (ms) |"
             " CPU of server, load, database | created/s | resident at the end |"
             f"\n{'| --- ' * 8}|"
         )
-        for name, told in self.runs:
-            late = ", ".join(f"{told[key] * 1e3:.1f}" for key in ("p50", "p99", "worst"))
-            busy = ", ".join(f"{told.get(key, 0):.0%}" for key in ("server", "client", "database"))
+        for name, figures in self.runs:
+            late = ", ".join(f"{figures[key] * 1e3:.1f}" for key in ("p50", "p99", "worst"))
+            busy = ", ".join(f"{figures.get(key, 0):.0%}" for key in ("server", "client", "database"))
             print(
-                f"| {name} | {told['moves']:,.0f} | {told['rate']:,.0f} |"
-                f" {told['rate'] / told['server']:,.0f} | {late} | {busy} |"
-                f" {told['created']:,.0f} | {told['memory'] / 1e6:.0f} MB |"
+                f"| {name} | {figures['moves']:,.0f} | {figures['rate']:,.0f} |"
+                f" {figures['rate'] / figures['server']:,.0f} | {late} | {busy} |"
+                f" {figures['created']:,.0f} | {figures['memory'] / 1e6:.0f} MB |"
             )
 
 
-def median(told: list[Told], key: str) -> float:
+def median(figures: list[Figures], key: str) -> float:
     """Return the median of a figure over the rounds."""
-    return statistics.median(one[key] for one in told)
+    return statistics.median(one[key] for one in figures)
 
 
 def report_ratio(
     what: str, rounds: Rounds, names: tuple[str, str], key: str, limit: float | None
 ) -> None:
-    """Report ours in proportion to the peer's, the median of the rounds' ratios.
+    """Report the median of the rounds' ratios of ours to the peer's.
 
-    A limit above one is to be reached at least, one below at most.
+    A limit above one is a minimum, one below a maximum.
     """
     ours, peer = (rounds.get(name, []) for name in names)
     bound = "-" if limit is None else f"≥ {limit:g} ×" if limit > 1 else f"≤ 1/{1 / limit:g}"

@@ -1,4 +1,4 @@
-"""Servers that are tried here, ours and the peer's: each fresh, and each on a core of its own."""
+"""The servers, ours and the peer's: each is new, and has its own core."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ NO_LIMITS = {
 }
 """All load comes from one address."""
 
-_SAID = "Serving on http://127.0.0.1:"
-_PATIENCE = 600
+_READY_LINE = "Serving on http://127.0.0.1:"
+_LOAD_TIMEOUT_SECONDS = 600
 
-Told: TypeAlias = dict[str, float]
-"""What a load tells of one run: see load.py."""
+Figures: TypeAlias = dict[str, float]
+"""The figures of one run: see load.py."""
 
 
 class Serving(NamedTuple):
-    """A server that answers."""
+    """A running server."""
 
     port: int
     pid: int
 
 
 class Shape(NamedTuple):
-    """How many matches at once, how many games in the place of each, and how long one thinks."""
+    """Concurrent matches, games in each, and the time to think."""
 
     matches: int
     games: int
     think: int = 0
-    """Milliseconds, on average; half as long at least, and half as long again at most."""
+    """Mean in milliseconds; uniform between half and one and a half times that."""
 
 
 def pinned(place: int, command: Sequence[str]) -> list[str]:
-    """Return a command that keeps to the first core (0) or to the last one (-1)."""
+    """Pin a command to the first core (0) or to the last one (-1)."""
     if not shutil.which("taskset"):
         return list(command)
     return ["taskset", "-c", str(sorted(os.sched_getaffinity(0))[place]), *command]
@@ -61,7 +61,7 @@ def pinned(place: int, command: Sequence[str]) -> list[str]:
 
 @contextmanager
 def serving(command: Sequence[str], log: Path, **environment: str) -> Iterator[Serving]:
-    """Run a server until it is no longer needed; what it logs is added to a file."""
+    """Run a server, and append its log to a file."""
     with (
         log.open("a") as logged,
         subprocess.Popen(
@@ -72,14 +72,14 @@ def serving(command: Sequence[str], log: Path, **environment: str) -> Iterator[S
             env={**os.environ, **environment},
         ) as process,
     ):
-        assert process.stdout  # noqa: S101 - it was asked for above
+        assert process.stdout  # noqa: S101 - stdout is a pipe
         try:
             for line in process.stdout:
-                if line.startswith(_SAID):
-                    yield Serving(int(line.removeprefix(_SAID)), process.pid)
+                if line.startswith(_READY_LINE):
+                    yield Serving(int(line.removeprefix(_READY_LINE)), process.pid)
                     break
             else:
-                raise RuntimeError(f"{command} ended before it served: {log} says why")
+                raise RuntimeError(f"{command} ended before it was ready: see {log}")
         finally:
             process.terminate()
             try:
@@ -94,32 +94,32 @@ def peer_serving(modules: Path, kind: str, folder: Path) -> list[str]:
     return pinned(0, ["node", f"{HERE / 'boardgame_server.js'}", f"{modules}", kind, f"{folder}"])
 
 
-def load(name: str, *arguments: object, pin: bool = True) -> Told:
-    """Run a load of ours and return what it tells."""
-    return _told([sys.executable, "-m", f"benchmarks.web.{name}", *map(str, arguments)], pin=pin)
+def load(name: str, *arguments: object, pin: bool = True) -> Figures:
+    """Run our load and return its figures."""
+    return _run_load([sys.executable, "-m", f"benchmarks.web.{name}", *map(str, arguments)], pin=pin)
 
 
-def peer_load(modules: Path, server: Serving, shape: Shape) -> Told:
-    """Run the peer's load and return what it tells."""
+def peer_load(modules: Path, server: Serving, shape: Shape) -> Figures:
+    """Run the peer's load and return its figures."""
     arguments = (modules, server.port, server.pid, *shape)
-    return _told(["node", f"{HERE / 'boardgame_load.js'}", *map(str, arguments)], pin=True)
+    return _run_load(["node", f"{HERE / 'boardgame_load.js'}", *map(str, arguments)], pin=True)
 
 
-def _told(command: Sequence[str], *, pin: bool) -> Told:
+def _run_load(command: Sequence[str], *, pin: bool) -> Figures:
     ran = subprocess.run(
         pinned(-1, command) if pin else command,
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=_PATIENCE,
+        timeout=_LOAD_TIMEOUT_SECONDS,
     )
-    told: Told = json.loads(ran.stdout)
-    return told
+    figures: Figures = json.loads(ran.stdout)
+    return figures
 
 
 def disk_of(folder: Path) -> str:
-    """Return what kind of file system holds a folder."""
+    """Return the type of a folder's file system."""
     mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
     holding = [(len(at), kind) for at, kind in mounts if folder.resolve().is_relative_to(at)]
     return max(holding)[1]

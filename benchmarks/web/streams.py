@@ -1,9 +1,9 @@
-"""Hold many idle streams open, and tell what each costs the server.
+"""Hold many idle streams open, and print what each costs the server.
 
 Usage: python -m benchmarks.web.streams PORT PLAN SERVER_PID
 
-Opens a stream for each seat of each game of a plan of load.py. The memory is read when all have been sent
-the game so far, and again when each has been kept alive once more. Prints one line of JSON.
+Opens a stream for each seat of each game of a plan of load.py. The memory is read when all have
+received the game so far, and again after a keep-alive on each. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
+from benchmarks.web.http_client import Stream
 from benchmarks.web.load import HOST, request, unless
-from benchmarks.web.used import used
-from benchmarks.web.wire import Stream
+from benchmarks.web.usage import usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.web.load import Game
 
-TOGETHER = 100
-SEATS_AN_ADDRESS = 5_000
-"""So that the ports of one address are enough."""
+OPENING_CONNECTIONS = 100
+SEATS_PER_ADDRESS = 5_000
+"""An address has too few ports for all."""
 
 
 async def hold(port: int, games: list[Game], pid: int) -> dict[str, float]:
-    """Open all streams, wait until each was kept alive, and tell."""
+    """Open all streams, wait for a keep-alive on each, and return the figures."""
     loop = asyncio.get_running_loop()
     failed: asyncio.Future[None] = loop.create_future()
     seats = [(game, secret) for game in games for secret in game["secrets"]]
@@ -45,20 +45,22 @@ async def hold(port: int, games: list[Game], pid: int) -> dict[str, float]:
             current = loop.create_future()
             asked = request("GET", f"/games/{game['id']}/events", port, secret)
             watching = partial(Stream, asked, game["version"], _once(current), _first(failed))
-            source = f"127.0.0.{1 + number // SEATS_AN_ADDRESS}", 0
+            source = f"127.0.0.{1 + number // SEATS_PER_ADDRESS}", 0
             _, stream = await loop.create_connection(watching, HOST, port, local_addr=source)
             streams.append(stream)
             await current
 
-    before, start = used(pid), time.perf_counter()
-    await unless(failed, asyncio.gather(*(worker() for _ in range(TOGETHER))))
-    opened, took = used(pid), time.perf_counter() - start
-    heard = [stream.heard for stream in streams]
-    while any(stream.heard == count for stream, count in zip(streams, heard, strict=True)):
+    before, start = usage(pid), time.perf_counter()
+    await unless(failed, asyncio.gather(*(worker() for _ in range(OPENING_CONNECTIONS))))
+    opened, took = usage(pid), time.perf_counter() - start
+    received_count = [stream.received_count for stream in streams]
+    while any(
+        stream.received_count == count for stream, count in zip(streams, received_count, strict=True)
+    ):
         await asyncio.wait((failed,), timeout=0.5)
         if failed.done():
             failed.result()
-    settled = used(pid)
+    settled = usage(pid)
     for stream in streams:
         stream.close()
     return {

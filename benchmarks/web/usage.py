@@ -1,4 +1,4 @@
-"""What a server has used, as the kernel counts it: all of its processes together."""
+"""CPU and memory of a server and its child processes, from /proc."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Used(NamedTuple):
-    """Seconds of CPU, and bytes of memory that are resident now."""
+class Usage(NamedTuple):
+    """CPU seconds, and resident bytes."""
 
     cpu: float
     memory: int
 
 
-def used(pid: int) -> Used:
-    """Return what a process and all that it started have used; of those that ended, nothing."""
+def usage(pid: int) -> Usage:
+    """Return the usage of a process and its descendants that are still running."""
     processes = {int(path.name): _fields(path) for path in Path("/proc").glob("[0-9]*")}
     family, found = {pid}, 0
     while found < len(family):
         found = len(family)
         family |= {one for one, fields in processes.items() if fields and int(fields[1]) in family}
     ours = [fields for one in family if (fields := processes.get(one))]
-    return Used(
+    return Usage(
         sum(int(fields[11]) + int(fields[12]) for fields in ours) / _TICKS,
         sum(int(fields[21]) for fields in ours) * _PAGE,
     )
 
 
 def _fields(process: Path) -> list[str]:
-    """Return what the kernel tells of a process behind its name: its state, its parent and so on."""
+    """Return the fields after a process's name: its state, its parent and so on."""
     try:
         return (process / "stat").read_text().rpartition(") ")[2].split()
     except OSError:
-        return []  # it has ended in the meantime
+        return []  # it has ended
