@@ -1,4 +1,4 @@
-"""The PettingZoo environment: its project's own checkers, every position, and everything bad."""
+"""The PettingZoo environment: PettingZoo's own checkers, every position, and invalid input."""
 
 from __future__ import annotations
 
@@ -9,50 +9,39 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pettingzoo  # type: ignore[import-untyped]  # it has no types to offer
+import pettingzoo  # type: ignore[import-untyped]  # it has no types
 import pytest
 from gymnasium.error import Error, ResetNeeded, UnsupportedMode
-from pettingzoo.test import (  # type: ignore[import-untyped]  # the same
+from pettingzoo.test import (  # type: ignore[import-untyped]  # it has no types
     api_test,
     render_test,
     seed_test,
 )
-from pettingzoo.utils import (  # type: ignore[import-untyped]  # the same
+from pettingzoo.utils import (  # type: ignore[import-untyped]  # it has no types
     random_demo,
     wrappers,
 )
 
-from noughts import Board, O, X, errors, reachable
+from noughts import Board, O, X, errors
 from noughts.lab.aec_env import AGENTS, TicTacToeAEC, env, raw_env
 from noughts.lab.envs import AEC_ID, tic_tac_toe_v1
 from noughts.lab.observations import FREE, OWN, THEIRS
+from support.lab_games import moves_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Maker = Callable[..., TicTacToeAEC]
 
-# The checker of PettingZoo 1.27 has a list of the games whose observations may be dicts: its own.
-# Newer ones have none (pull request 1391).
-ABOUT_DICTS = {
+# The checker of PettingZoo 1.27 allows observations that are dicts in its own games only.
+# Newer ones allow them everywhere (pull request 1391).
+WARNINGS_ABOUT_DICTS = {
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box",
 }
 
-BAD_ACTIONS = [
-    -1,
-    9,
-    10**9,
-    -(10**30),
-    4.0,
-    float("nan"),
-    True,
-    None,
-    "4",
-    [4],
-    np.array([4, 5]),
-    np.float32(1),
-]
+NO_INTEGERS = [4.0, float("nan"), True, None, "4", [4], np.array([4, 5]), np.float32(1)]
+INVALID_ACTIONS = [-1, 9, 10**9, -(10**30), *NO_INTEGERS]
 
 BITS = [[held >> cell & 1 for cell in range(9)] for held in range(0o1000)]
 
@@ -60,7 +49,7 @@ makers = pytest.mark.parametrize("make", [env, raw_env])
 places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
-def played(moves: Iterable[int], make: Maker = env, **settings: Any) -> TicTacToeAEC:  # noqa: ANN401 - whatever it takes
+def played(moves: Iterable[int], make: Maker = env, **settings: Any) -> TicTacToeAEC:  # noqa: ANN401 - any setting
     """Return an environment after some moves."""
     return replayed(make(**settings), moves)
 
@@ -74,7 +63,7 @@ def replayed(game: TicTacToeAEC, moves: Iterable[int]) -> TicTacToeAEC:
 
 
 def state(game: TicTacToeAEC) -> object:
-    """Return everything that can be seen of a game."""
+    """Return everything visible of a game."""
     seen: list[Any] = [game.observe(agent) for agent in AGENTS]
     arrays = [array for view in seen for array in (view.values() if isinstance(view, dict) else [view])]
     return (
@@ -83,24 +72,14 @@ def state(game: TicTacToeAEC) -> object:
         game.agent_selection,
         [{**each} for each in (game.rewards, game.terminations, game.truncations)],
         {
-            agent: {key: np.array(told).tolist() for key, told in game.infos[agent].items()}
+            agent: {key: np.array(value).tolist() for key, value in game.infos[agent].items()}
             for agent in game.infos
         },
     )
 
 
-def ways() -> dict[Board, tuple[int, ...]]:
-    """Return moves that lead to each position."""
-    found: dict[Board, tuple[int, ...]] = {Board(): ()}
-    for board in reachable():
-        for cell in () if board.is_over else board.free_cells:
-            found.setdefault(board.place(cell), (*found[board], cell))
-    return found
-
-
 @makers
-def test_the_api_test_passes_without_a_word(make: Maker, capsys: pytest.CaptureFixture[str]) -> None:
-    """Again and again, since it plays at random; and nothing is printed but that it passed."""
+def test_api_test_passes_without_output(make: Maker, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(20):
         api_test(make(mask_in="info"), num_cycles=20)
 
@@ -108,61 +87,51 @@ def test_the_api_test_passes_without_a_word(make: Maker, capsys: pytest.CaptureF
 
 
 @makers
-def test_with_dicts_the_api_test_warns_of_dicts_alone(
+def test_with_dicts_api_test_only_warns_about_dicts(
     make: Maker, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those of PettingZoo's own games are on a list."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         for _ in range(20):
             api_test(make(), num_cycles=20)
 
-    assert {str(warning.message).partition(" or ")[0] for warning in given} <= ABOUT_DICTS
+    assert {str(warning.message).partition(" or ")[0] for warning in given} <= WARNINGS_ABOUT_DICTS
     assert set(capsys.readouterr().out.splitlines()) == {"Starting API test", "Passed API test"}
 
 
 @makers
 @places
-def test_the_seed_test_passes(make: Maker, mask_in: str) -> None:
-    """Two games with one seed are one game."""
+def test_seed_test_passes(make: Maker, mask_in: str) -> None:
     seed_test(lambda: make(mask_in=mask_in))
 
 
-def test_the_render_test_passes() -> None:
-    """In each mode that the environment names; its random moves heed a mask in the observation alone."""
+def test_render_test_passes() -> None:
     render_test(env)
     render_test(raw_env)
 
 
 @makers
-def test_the_random_demo_plays_legal_games(make: Maker) -> None:
-    """PettingZoo's own player at random finds the mask: rewards of legal games add up to nothing."""
+def test_random_demo_plays_legal_games(make: Maker) -> None:
     assert random_demo(make(), render=False, episodes=20) == 0
 
 
-def test_it_is_called_by_its_versioned_name() -> None:
-    """In its own words, and by PettingZoo's registry where there is one."""
+def test_it_has_a_versioned_name_and_the_mask_is_in_the_observation_by_default() -> None:
     assert str(env()) == "tic_tac_toe_v1"
     assert tic_tac_toe_v1.env is env
-    assert isinstance(pettingzoo.make("aec", AEC_ID), TicTacToeAEC)
-
-
-def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for() -> None:
-    """As in PettingZoo's classic games, in the dict and in the space."""
+    registered = pettingzoo.make("aec", AEC_ID)
+    assert isinstance(registered, TicTacToeAEC)
     game: Any
-    for game in (env(), raw_env(), pettingzoo.make("aec", AEC_ID)):
+    for game in (env(), raw_env(), registered):
         game.reset()
-        seen: Any = game.last()[0]
-        assert seen.keys() == {"observation", "action_mask"}
+        assert game.last()[0].keys() == {"observation", "action_mask"}
         assert game.observation_space("player_1")["action_mask"].shape == (9,)
         assert game.infos == {"player_1": {}, "player_2": {}}
 
 
 @places
-def test_every_position_is_seen_as_it_is(mask_in: str) -> None:
-    """By both agents: their own tokens, the other's, the free cells, row by row, and what they may do."""
+def test_every_position_is_observed_correctly(mask_in: str) -> None:
     game = env(mask_in=mask_in)
-    for board, moves in ways().items():
+    for board, moves in moves_to().items():
         replayed(game, moves)
         for agent, own, theirs in ((AGENTS[0], board.x, board.o), (AGENTS[1], board.o, board.x)):
             seen: Any = game.observe(agent)
@@ -182,10 +151,9 @@ def test_every_position_is_seen_as_it_is(mask_in: str) -> None:
 
 
 @makers
-def test_every_position_is_rewarded_and_ended_as_the_core_says(make: Maker) -> None:
-    """One for the winner, minus one for the loser, nothing before."""
+def test_rewards_and_ends_match_the_core_in_every_position(make: Maker) -> None:
     game = make()
-    for board, moves in ways().items():
+    for board, moves in moves_to().items():
         replayed(game, moves)
 
         won = (board.winner is X) - (board.winner is O)
@@ -205,8 +173,7 @@ def test_every_position_is_rewarded_and_ended_as_the_core_says(make: Maker) -> N
 
 
 @places
-def test_the_loop_that_pettingzoo_documents_finds_its_mask(mask_in: str) -> None:
-    """At every step: also of an agent that only leaves, to whom anything is allowed."""
+def test_pettingzoos_documented_loop_finds_its_mask(mask_in: str) -> None:
     rng, game = random.Random(1), env(mask_in=mask_in)
     for _ in range(50):
         game.reset()
@@ -226,28 +193,7 @@ def test_the_loop_that_pettingzoo_documents_finds_its_mask(mask_in: str) -> None
         assert before.is_over
 
 
-def test_an_info_that_was_kept_stays_as_it_was() -> None:
-    """What an agent was told is not taken back when the game goes on."""
-    game, kept = env(mask_in="info"), []
-    game.reset()
-    for cell in (0, 3, 1, 4, 2, None, None):
-        kept.append(game.last()[4])
-        game.step(cell)
-
-    assert [info["action_mask"].sum() for info in kept] == [9, 8, 7, 6, 5, 9, 9]
-
-
-def test_nobody_can_write_on_the_mask_of_who_waits() -> None:
-    """It is the same for all, and so read-only; every other array is its receiver's own."""
-    game = played([4], mask_in="info")
-    with pytest.raises(ValueError, match="read-only"):
-        game.infos["player_1"]["action_mask"][0] = 1
-    game.infos["player_2"]["action_mask"][:] = 0
-    assert played([4], mask_in="info").infos["player_2"]["action_mask"].sum() == 8
-
-
-def test_env_does_what_pettingzoos_wrappers_do() -> None:
-    """In random games with illegal moves among them: every value at every step, but for the infos."""
+def test_env_behaves_like_pettingzoos_wrappers() -> None:
     rng = random.Random(1)
     ours, theirs = env(), wrappers.TerminateIllegalWrapper(raw_env(), illegal_reward=-1)
     theirs = wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(theirs))
@@ -267,7 +213,6 @@ def test_env_does_what_pettingzoos_wrappers_do() -> None:
 
 @places
 def test_a_taken_cell_loses(mask_in: str) -> None:
-    """Minus one for the mover and nothing for the other, on the board as it was."""
     for first in range(9):
         game = played([first, first], mask_in=mask_in, render_mode="ansi")
 
@@ -282,10 +227,9 @@ def test_a_taken_cell_loses(mask_in: str) -> None:
         assert game.agents == []
 
 
-def test_without_wrappers_a_taken_cell_is_an_error() -> None:
-    """In every position, and nothing happens."""
+def test_in_raw_env_a_taken_cell_is_an_error() -> None:
     game = raw_env()
-    for board, moves in ways().items():
+    for board, moves in moves_to().items():
         if not board.is_over and moves:
             before = state(replayed(game, moves))
 
@@ -295,22 +239,20 @@ def test_without_wrappers_a_taken_cell_is_an_error() -> None:
 
 
 @makers
-@pytest.mark.parametrize("action", BAD_ACTIONS, ids=str)
-def test_what_is_no_cell_is_refused(make: Maker, action: Any) -> None:  # noqa: ANN401 - anything at all
-    """With a sentence, and nothing happens."""
+@pytest.mark.parametrize("action", INVALID_ACTIONS, ids=str)
+def test_an_invalid_action_is_refused(make: Maker, action: Any) -> None:  # noqa: ANN401 - any value
     game = played([4, 0], make)
     before = state(game)
 
-    with pytest.raises(errors.NoSuchCell, match="is not a cell: cells are 0 to 8"):
+    with pytest.raises(errors.NoSuchCell, match="0 to 8"):
         game.step(action)
     assert state(game) == before
-    game.step(np.int64(8))  # type: ignore[arg-type]  # whole numbers do
+    game.step(np.int64(8))  # type: ignore[arg-type]  # any integer type
 
 
 @makers
 @pytest.mark.parametrize("action", [0, 5, -1, "no"])
-def test_an_agent_whose_game_is_over_steps_with_none(make: Maker, action: Any) -> None:  # noqa: ANN401 - anything at all
-    """Whatever else it tries is refused, and nothing happens."""
+def test_after_the_end_only_none_is_accepted(make: Maker, action: Any) -> None:  # noqa: ANN401 - any value
     game = played([0, 3, 1, 4, 2], make)
     before = state(game)
 
@@ -320,8 +262,7 @@ def test_an_agent_whose_game_is_over_steps_with_none(make: Maker, action: Any) -
 
 
 @makers
-def test_nothing_can_be_done_before_a_game(make: Maker) -> None:
-    """Each attempt says that reset() is needed."""
+def test_reset_is_needed_first(make: Maker) -> None:
     game = make(render_mode="ansi")
     attempts: list[Callable[[], object]] = [
         lambda: game.step(0),
@@ -333,15 +274,8 @@ def test_nothing_can_be_done_before_a_game(make: Maker) -> None:
     for attempt in attempts:
         with pytest.raises(ResetNeeded, match="reset"):
             attempt()
-    for name in (
-        "agents",
-        "agent_selection",
-        "rewards",
-        "terminations",
-        "truncations",
-        "infos",
-        "num_agents",
-    ):
+    names = "agents agent_selection rewards terminations truncations infos num_agents"
+    for name in names.split():
         with pytest.raises(AttributeError, match="cannot be accessed before reset"):
             getattr(game, name)
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
@@ -349,9 +283,8 @@ def test_nothing_can_be_done_before_a_game(make: Maker) -> None:
 
 
 @makers
-def test_nothing_can_be_done_when_both_have_left(make: Maker) -> None:
-    """Until there is a new game."""
-    game = played([0, 3, 1, 4, 2, None, None], make)  # type: ignore[list-item]  # who leaves steps with None
+def test_reset_is_needed_when_both_have_left(make: Maker) -> None:
+    game = played([0, 3, 1, 4, 2, None, None], make)  # type: ignore[list-item]  # None leaves
 
     for attempt in (lambda: game.step(None), lambda: game.step(0), game.last):
         with pytest.raises(ResetNeeded, match="both agents have left"):
@@ -361,8 +294,7 @@ def test_nothing_can_be_done_when_both_have_left(make: Maker) -> None:
     game.step(0)
 
 
-def test_a_loop_without_steps_is_refused() -> None:
-    """It would never end."""
+def test_a_loop_without_steps_is_an_error() -> None:
     game = played([])
 
     with pytest.raises(Error, match="needs a step"):
@@ -371,8 +303,7 @@ def test_a_loop_without_steps_is_refused() -> None:
 
 
 @places
-def test_what_is_given_out_can_be_written_on(mask_in: str) -> None:
-    """It changes neither the game nor what anybody else sees."""
+def test_arrays_belong_to_their_receiver(mask_in: str) -> None:
     game, other = played([4], mask_in=mask_in), played([4], mask_in=mask_in)
     seen: Any
     for seen in (game.observe("player_1"), game.last()[0], game.last()[4]):
@@ -386,8 +317,19 @@ def test_what_is_given_out_can_be_written_on(mask_in: str) -> None:
     assert state(game) == state(other)
 
 
-def test_strange_settings_are_refused() -> None:
-    """With what there is instead."""
+def test_an_info_does_not_change_later_and_waiting_agents_share_a_read_only_mask() -> None:
+    game, kept = env(mask_in="info"), []
+    game.reset()
+    for cell in (0, 3, 1, 4, 2, None, None):
+        kept.append(game.last()[4])
+        game.step(cell)
+
+    assert [info["action_mask"].sum() for info in kept] == [9, 8, 7, 6, 5, 9, 9]
+    with pytest.raises(ValueError, match="read-only"):
+        played([4], mask_in="info").infos["player_1"]["action_mask"][0] = 1
+
+
+def test_invalid_settings_and_agents_are_refused() -> None:
     with pytest.raises(UnsupportedMode, match="'window'"):
         env(render_mode="window")
     with pytest.raises(errors.BadSetting, match="mask_in is observation or info, not 'rewards'"):
@@ -399,8 +341,7 @@ def test_strange_settings_are_refused() -> None:
 
 
 @makers
-def test_a_game_can_be_copied_and_pickled_in_the_middle(make: Maker) -> None:
-    """The copy goes on by itself."""
+def test_a_game_can_be_copied_and_pickled(make: Maker) -> None:
     for game in (played([4, 0], make), played([0, 3, 1, 4, 2], make)):
         before = state(game)
         for twin in (copy.deepcopy(game), pickle.loads(pickle.dumps(game))):  # noqa: S301 - our own

@@ -1,4 +1,4 @@
-"""Whole games in batches: legal to the last move, recorded in full, and as likely as they should be."""
+"""Whole games in batches: legal, fully recorded, and with the right chances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from noughts.lab.backends import DRAW_BITS, Backend, RandomNumbers
 from noughts.lab.batch_play import RandomMatch
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, O_WON, X_WON
-from support.array_libraries import INSTALLED, numpied
+from support.array_libraries import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,25 +34,19 @@ if TYPE_CHECKING:
 PAIRS = [("random", "random"), ("club", "novice"), ("perfect", "random"), ("random", "newell-simon")]
 
 
-@pytest.fixture(scope="module", params=INSTALLED)
-def rules(request: pytest.FixtureRequest) -> Rules:
-    """Return the rules on one of the backends that are installed."""
-    return Rules(request.param)
-
-
 @cache
 def found(name: str) -> Policy:
-    """Return the policy of that name, asked once for each board; random is known, and taken as it is."""
-    return find_policy(name) if name == "random" else CachedPolicy(find_policy(name))
+    """Return a cached policy; `random` is recognised as it is."""
+    return find_policy(name) if name == "random" else Weighed(find_policy(name))
 
 
 def columns(records: Records) -> list[Any]:
-    """Return records as NumPy's arrays, whatever library they are of."""
-    return [numpied(column) for column in records]
+    """Return records as NumPy arrays."""
+    return [to_numpy(column) for column in records]
 
 
 def replayed(moves: Any) -> Board:  # noqa: ANN401 - a row of an array
-    """Play a recorded game again in the core, which refuses what is illegal."""
+    """Replay a recorded game in the core, which refuses illegal moves."""
     board = Board()
     for cell in moves[moves >= 0]:
         board = board.place(int(cell))
@@ -60,20 +54,19 @@ def replayed(moves: Any) -> Board:  # noqa: ANN401 - a row of an array
 
 
 def resigner(board: Board) -> Mapping[Cell, Fraction]:
-    """Give up with four tokens on the board, and play at random before that."""
+    """Resign with four tokens on the board, and play at random before."""
     return {} if board.count > 3 else found("random")(board)
 
 
 def dust(board: Board) -> Mapping[Cell, Fraction]:
-    """Give all cells but one a chance that no random number of so many bits can say, and rounds most."""
+    """Give all cells but one a tiny chance that has to be rounded."""
     first, *others = board.free_cells
     grain = Fraction(100_049, 100 << DRAW_BITS)
     return {first: 1 - grain * len(others), **dict.fromkeys(others, grain)}
 
 
 @pytest.mark.parametrize(("x", "o"), PAIRS)
-def test_every_recorded_game_is_one_that_the_core_plays(rules: Rules, x: str, o: str) -> None:
-    """Move by move to its end, with its length and its result; and after its end there is no move."""
+def test_every_recorded_game_replays_in_the_core(rules: Rules, x: str, o: str) -> None:
     moves, length, result = columns(rules.play(2_000, found(x), found(o), seed=1))
 
     ends = {X: X_WON, O: O_WON, None: DRAWN}
@@ -85,8 +78,7 @@ def test_every_recorded_game_is_one_that_the_core_plays(rules: Rules, x: str, o:
 
 
 @pytest.mark.parametrize("name", ["perfect", "newell-simon"])
-def test_a_policy_makes_only_moves_that_it_gives_a_chance(name: str) -> None:
-    """In every position of all games, on both sides."""
+def test_a_policy_only_makes_its_own_moves(name: str) -> None:
     policy = found(name)
     moves, _, _ = columns(Rules().play(2_000, policy, policy, seed=2))
     for row in moves:
@@ -97,8 +89,7 @@ def test_a_policy_makes_only_moves_that_it_gives_a_chance(name: str) -> None:
 
 
 @pytest.mark.parametrize(("x", "o"), [*PAIRS, ("perfect", "club"), ("novice", "casual")])
-def test_counts_come_as_near_to_the_exact_odds_as_so_many_games_can(x: str, o: str) -> None:
-    """Within five standard errors; what cannot happen never does."""
+def test_counts_are_within_five_standard_errors_of_the_exact_odds(x: str, o: str) -> None:
     games = 200_000
     exact = odds(found(x), found(o))
 
@@ -111,8 +102,7 @@ def test_counts_come_as_near_to_the_exact_odds_as_so_many_games_can(x: str, o: s
     assert abs(tally.moves / games - float(exact.length)) < 0.02
 
 
-def test_the_backends_count_as_near_as_that(rules: Rules) -> None:
-    """Each with random numbers of its own."""
+def test_every_backend_counts_within_five_standard_errors(rules: Rules) -> None:
     for x, o in (("random", "random"), ("club", "novice")):
         exact = odds(found(x), found(o))
         tally = rules.tally(20_000, found(x), found(o), seed=4)
@@ -120,8 +110,7 @@ def test_the_backends_count_as_near_as_that(rules: Rules) -> None:
         assert abs(tally.x - float(20_000 * exact.x)) <= allowed
 
 
-def test_every_order_of_the_cells_is_played_as_often_as_every_other() -> None:
-    """All 504 ways to begin and 720 ways to go on, each once: 362,880 games, and their exact odds."""
+def test_all_orders_of_the_cells_give_the_exact_odds() -> None:
     every = np.indices((504, 720)).reshape(2, -1)
 
     class InTurn:
@@ -139,8 +128,7 @@ def test_every_order_of_the_cells_is_played_as_often_as_every_other() -> None:
     assert tally.moves == 362_880 * exact.length
 
 
-def test_the_same_seed_plays_the_same_games_and_another_one_others(rules: Rules) -> None:
-    """In records and in counts."""
+def test_a_seed_determines_the_games(rules: Rules) -> None:
     club = found("club")
     for x, o in ((found("random"), found("random")), (club, club)):
         first, again, other = (columns(rules.play(500, x, o, seed=seed))[0] for seed in (5, 5, 6))
@@ -150,7 +138,6 @@ def test_the_same_seed_plays_the_same_games_and_another_one_others(rules: Rules)
 
 
 def test_counts_are_those_of_the_records() -> None:
-    """Of the same games, with the same seed."""
     rules = Rules()
     for policy in (found("random"), found("novice")):
         records = rules.play(40_000, policy, policy, seed=7)
@@ -161,8 +148,7 @@ def test_counts_are_those_of_the_records() -> None:
         assert tally.moves == int(records.length.sum())
 
 
-def test_batches_that_are_larger_than_a_chunk_are_joined_as_they_were_played() -> None:
-    """The parts one by one hold the same games."""
+def test_large_numbers_of_games_are_concatenated_batches() -> None:
     rules = Rules()
     whole = rules.play(40_000, seed=8)
     parts = list(rules.plays(40_000, seed=8))
@@ -172,8 +158,7 @@ def test_batches_that_are_larger_than_a_chunk_are_joined_as_they_were_played() -
     assert whole.moves.shape == (40_000, 9)
 
 
-def test_whoever_resigns_has_lost_and_the_record_ends_there() -> None:
-    """The length is that of the tokens that were placed."""
+def test_resigning_loses_and_ends_the_record() -> None:
     exact = odds(resigner, found("perfect"))
     records = Rules().play(3_000, resigner, found("perfect"), seed=9)
 
@@ -183,15 +168,13 @@ def test_whoever_resigns_has_lost_and_the_record_ends_there() -> None:
     assert ((records.moves >= 0).sum(axis=1) == 4).all()
 
 
-def test_a_policy_that_gives_no_chances_is_refused_before_a_game_is_played() -> None:
-    """With the sentence that says what is wrong with it."""
-    with pytest.raises(BadPolicy, match="not a free cell"):
+def test_an_invalid_policy_is_refused() -> None:
+    with pytest.raises(BadPolicy, match="no free cell"):
         Rules().play(10, lambda _board: {9: Fraction(1)}, found("random"))
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=9).filter(any), st.integers(0, 1))
-def test_slots_hold_exactly_the_chances_that_fill_them(shares: list[int], wider: int) -> None:
-    """Whatever the chances: adding up the slots gives each cell its share again."""
+def test_slots_hold_exactly_the_weights(shares: list[int], wider: int) -> None:
     cells = [(cell, share) for cell, share in enumerate(shares) if share]
     weights = Weights(tuple(cell for cell, _ in cells), tuple(share for _, share in cells), sum(shares))
     slots = 1 << ((len(shares) - 1).bit_length() + wider)
@@ -211,7 +194,6 @@ def test_slots_hold_exactly_the_chances_that_fill_them(shares: list[int], wider:
 
 @pytest.mark.parametrize("name", ["random", "club", "dust"])
 def test_tables_give_every_cell_its_chance_in_every_position(name: str) -> None:
-    """To within what the bits of a random number can say."""
     policy = dust if name == "dust" else found(name)
     tables = AliasTables.build(policy, policy)
     half = len(tables.threshold)
@@ -234,8 +216,7 @@ def test_tables_give_every_cell_its_chance_in_every_position(name: str) -> None:
             assert wanted or not chances[cell]
 
 
-def test_a_row_of_choices_holds_the_free_cells_in_order() -> None:
-    """Of every position that is not over; a finished one leads nowhere."""
+def test_a_row_of_choices_is_the_free_cells_in_order() -> None:
     choices = lookup.choice_table()
     for number, board in enumerate(reachable()):
         row = choices.row[number]
@@ -248,8 +229,7 @@ def test_a_row_of_choices_holds_the_free_cells_in_order() -> None:
                 assert (choices.after[row + place], choices.cell[row + place]) == (after, cell)
 
 
-def test_a_match_that_is_compiled_plays_the_same_games() -> None:
-    """Whatever the compiler makes of it, it is given all random numbers at once."""
+def test_a_compiled_match_plays_the_same_games() -> None:
     given: list[type] = []
 
     def compiler(function: Callable[..., object]) -> Callable[..., object]:
@@ -270,8 +250,7 @@ def test_a_match_that_is_compiled_plays_the_same_games() -> None:
     assert given == [tuple] * 4
 
 
-def test_a_hundred_million_games_are_played_a_chunk_at_a_time() -> None:
-    """Neither records nor counts take more memory than a chunk does, however many there are to come."""
+def test_memory_stays_flat_however_many_games() -> None:
     rules = Rules()
     rules.tally(16_000, seed=1)
     tracemalloc.start()
@@ -285,13 +264,11 @@ def test_a_hundred_million_games_are_played_a_chunk_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "1", True])
-def test_what_is_no_seed_is_refused(rules: Rules, seed: Any) -> None:  # noqa: ANN401 - anything at all
-    """The same on every backend."""
+def test_an_invalid_seed_is_refused(rules: Rules, seed: Any) -> None:  # noqa: ANN401 - any value
     with pytest.raises(BadArray, match="is not a seed"):
         rules.play(10, seed=seed)
 
 
 @pytest.mark.parametrize("seed", [0, 2**63 - 1, np.int64(3)])
-def test_every_seed_is_taken_everywhere(rules: Rules, seed: int) -> None:
-    """The greatest too, and NumPy's own numbers."""
+def test_every_valid_seed_is_accepted(rules: Rules, seed: int) -> None:
     assert rules.tally(10, seed=seed).games == 10

@@ -1,4 +1,4 @@
-"""The dataset: every position in three formats, held against each other and against second opinions."""
+"""The dataset: every position in three formats, checked against a second implementation."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 
-from noughts.analysis.coach import advise
-from noughts.analysis.solver import prospect
 from noughts.core.board import reachable
 from noughts.core.errors import NotInstalled
 from noughts.files import FileUnavailable, write_output
@@ -32,7 +30,7 @@ from noughts.lab.dataset import (
     write_dataset,
 )
 from noughts.lab.errors import BadFormat
-from support.command import COMMAND, environment, noughts
+from support.command import COMMAND, environment
 from support.pseudo_terminal import in_terminal
 from support.reference import reasons as plain_reasons, symmetry as plain_symmetry
 
@@ -50,20 +48,20 @@ WRITERS = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}
 
 @pytest.fixture(scope="session")
 def table() -> list[Row]:
-    """Return all rows, made once."""
+    """Return all rows."""
     return [*rows()]
 
 
 @pytest.fixture
 def short(table: list[Row], monkeypatch: pytest.MonkeyPatch) -> list[Row]:
-    """Let the dataset have its first rows only, where it matters how they are written and not what."""
+    """Reduce the dataset to its first rows, for tests of how they are written."""
     first = table[:20]
     monkeypatch.setattr(dataset, "rows", lambda: first)
     return first
 
 
 def alone(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command with Python's own library, and with no other package."""
+    """Run the command without any installed package."""
     return subprocess.run(
         [sys.executable, "-S", "-m", "noughts", "dataset", *arguments],
         capture_output=True,
@@ -75,14 +73,11 @@ def alone(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-# What it says
-
-
-def test_there_is_a_row_for_each_position_at_its_number(table: list[Row]) -> None:
-    """All 5,478 of them, and it says how the position stands."""
+def test_every_position_has_its_row(table: list[Row]) -> None:
     boards = reachable()
 
     assert len(table) == len(boards) == 5478
+    assert sum(row["is_over"] for row in table) == 958
     for number, (row, board) in enumerate(zip(table, boards, strict=True)):
         signs = row["board"].replace("/", "")
         assert [*row] == [*POSITION_COLUMNS, *MOVE_COLUMNS]
@@ -96,8 +91,7 @@ def test_there_is_a_row_for_each_position_at_its_number(table: list[Row]) -> Non
         assert (row["winner"] or "") == plain_reasons.winner(signs)
 
 
-def test_positions_are_in_one_class_exactly_when_they_are_images(table: list[Row]) -> None:
-    """There are 765, counted as they come up, and one position of each stands for it."""
+def test_symmetry_classes_match_the_second_implementation(table: list[Row]) -> None:
     classes: dict[str, int] = {}
     for row in table:
         signs = row["board"].replace("/", "")
@@ -108,8 +102,7 @@ def test_positions_are_in_one_class_exactly_when_they_are_images(table: list[Row
     assert len(classes) == len({row["canonical"] for row in table}) == 765
 
 
-def test_positions_and_moves_are_worth_what_a_second_opinion_says(table: list[Row]) -> None:
-    """Value, distance, the best moves and every reason, of all 16,167 moves."""
+def test_values_and_reasons_match_the_second_implementation(table: list[Row]) -> None:
     moves = 0
     for row in table:
         signs, mark = row["board"].replace("/", ""), row["turn"]
@@ -117,6 +110,7 @@ def test_positions_and_moves_are_worth_what_a_second_opinion_says(table: list[Ro
         assert SCORES[row["value"]] == row["score"]
         free = [] if row["is_over"] else plain_reasons.free(signs)
         moves += len(free)
+        assert {len(row[name]) for name in MOVE_COLUMNS} == {9}
         for cell in range(9):
             found = [row[name][cell] for name in MOVE_COLUMNS]
             if cell not in free:
@@ -131,42 +125,8 @@ def test_positions_and_moves_are_worth_what_a_second_opinion_says(table: list[Ro
     assert moves == 16_167
 
 
-def test_positions_and_moves_are_worth_what_solver_and_coach_say(table: list[Row]) -> None:
-    """Of each position itself, although the dataset asks once a class."""
-    for row, board in zip(table, reachable(), strict=True):
-        worth = prospect(board)
-        assert (row["value"], row["distance"]) == (str(worth.result), worth.distance)
-        advised = {advice.cell: advice for advice in advise(board)}
-        for cell in range(9):
-            advice = advised.get(cell)
-            assert [row[name][cell] for name in MOVE_COLUMNS if name != "move_score"] == (
-                [
-                    str(advice.prospect.result),
-                    advice.prospect.distance,
-                    advice.is_best,
-                    [str(reason.kind) for reason in advice.reasons],
-                ]
-                if advice
-                else [None] * 4
-            )
-
-
-def test_a_finished_position_has_no_moves(table: list[Row]) -> None:
-    """All 958 of them; and any other has as many as there are free cells."""
-    for row in table:
-        expected = 0 if row["is_over"] else 9 - row["tokens"]
-        for name in MOVE_COLUMNS:
-            assert len(row[name]) == 9
-            assert sum(entry is not None for entry in row[name]) == expected
-
-    assert sum(row["is_over"] for row in table) == 958
-
-
-# Its three formats
-
-
 def read_csv(written: bytes) -> list[Row]:
-    """Read rows back from a spreadsheet, by the types of their columns."""
+    """Parse CSV by the types of its columns."""
     kinds: dict[str, Callable[[str], Any]] = {
         "int8": int,
         "int16": int,
@@ -188,40 +148,23 @@ def read_csv(written: bytes) -> list[Row]:
     ]
 
 
-def test_csv_says_the_same(table: list[Row]) -> None:
-    """Every entry of every row is read back from its own column."""
-    written = as_csv(table)
-
-    assert read_csv(written) == table
-    lines = [*csv.reader(written.decode().splitlines())]
-    assert {len(line) for line in lines} == {58}
-    assert len(lines) == 1 + 5478
-    assert b"\r" not in written
-
-
-def test_json_lines_say_the_same(table: list[Row]) -> None:
-    """An object a line, with its columns in order."""
-    written = as_jsonl(table)
-
-    read = [json.loads(line) for line in written.splitlines()]
-    assert read == table
-    assert [*read[0]] == [*POSITION_COLUMNS, *MOVE_COLUMNS]
-
-
-def test_parquet_says_the_same(table: list[Row]) -> None:
-    """With the types that the page names."""
+def test_all_formats_read_back_as_the_rows(table: list[Row]) -> None:
+    lines, content = as_jsonl(table).splitlines(), as_csv(table)
     read = parquet.read_table(BytesIO(as_parquet(table)))
 
-    assert read.to_pylist() == table
+    assert read_csv(content) == [json.loads(line) for line in lines] == read.to_pylist() == table
+    assert {len(row) for row in csv.reader(content.decode().splitlines())} == {58}
+    assert content.count(b"\n") == 1 + 5478
+    assert b"\r" not in content
+    assert [*json.loads(lines[0])] == [*POSITION_COLUMNS, *MOVE_COLUMNS]
     types = {field.name: str(field.type).replace("element: ", "") for field in read.schema}
     assert types == documented()
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
-def test_csv_and_json_lines_need_no_package_and_are_the_same_bytes(
+def test_csv_and_json_lines_need_no_package_and_are_reproducible(
     form: str, table: list[Row], tmp_path: Path
 ) -> None:
-    """Another process, with neither NumPy nor any other package, writes what is written here."""
     ran = alone(f"all.{form}", folder=tmp_path)
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -229,8 +172,7 @@ def test_csv_and_json_lines_need_no_package_and_are_the_same_bytes(
     assert (tmp_path / f"all.{form}").read_bytes() == WRITERS[form](table)
 
 
-def test_parquet_goes_through_a_pipe_and_is_the_same_bytes(table: list[Row]) -> None:
-    """Another process writes what is written here."""
+def test_parquet_can_be_piped_and_is_reproducible(table: list[Row]) -> None:
     ran = subprocess.run(
         [*COMMAND, "dataset", "--format", "parquet"],
         capture_output=True,
@@ -242,30 +184,22 @@ def test_parquet_goes_through_a_pipe_and_is_the_same_bytes(table: list[Row]) -> 
     assert ran.stdout == as_parquet(table)
 
 
-# The page about it
-
-
 def documented() -> dict[str, str]:
-    """Return the columns that the page lists, and their types."""
+    """Return the columns on the page, and their types."""
     return dict(re.findall(r"^\| `(\w+)` \| `([\w<>]+)` \| ", PAGE, re.MULTILINE))
 
 
-def test_the_page_lists_every_column_in_order() -> None:
-    """With its type."""
+def test_the_page_lists_every_column() -> None:
     nines = {name: f"list<{kind}>" for name, kind in MOVE_COLUMNS.items()}
 
     assert [*documented().items()] == [*(POSITION_COLUMNS | nines).items()]
 
 
-def test_the_page_shows_a_row_as_it_is(table: list[Row]) -> None:
-    """To the letter, as JSON goes."""
+def test_the_page_shows_a_real_row(table: list[Row]) -> None:
     shown = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
     row = json.loads(shown[0])
     assert row == table[row["position"]]
-
-
-# Where it goes
 
 
 @pytest.mark.parametrize(
@@ -279,10 +213,9 @@ def test_the_page_shows_a_row_as_it_is(table: list[Row]) -> None:
         ("all", "csv", "csv"),
     ],
 )
-def test_the_format_is_what_was_asked_for_or_what_the_name_says(
+def test_the_format_is_the_option_or_the_extension(
     name: str, asked: str | None, form: str, short: list[Row], tmp_path: Path
 ) -> None:
-    """An option counts for more than a name."""
     out = BytesIO()
 
     write_dataset(str(tmp_path / name), asked, out)
@@ -292,8 +225,7 @@ def test_the_format_is_what_was_asked_for_or_what_the_name_says(
     assert out.getvalue().decode() == f"Wrote {len(short):,} positions to {tmp_path / name}.\n"
 
 
-def test_without_a_file_it_is_written_out_as_csv(short: list[Row]) -> None:
-    """Or in the format that is asked for."""
+def test_without_a_file_it_goes_to_the_standard_output(short: list[Row]) -> None:
     for asked, form in ((None, "csv"), ("jsonl", "jsonl"), ("parquet", "parquet")):
         out = BytesIO()
         write_dataset(None, asked, out)
@@ -301,27 +233,18 @@ def test_without_a_file_it_is_written_out_as_csv(short: list[Row]) -> None:
 
 
 @pytest.mark.parametrize("name", ["all.txt", "all", ".csv", "all.csv.gz", "all.\x1b[2J"])
-def test_a_name_that_says_no_format_is_refused(name: str, tmp_path: Path) -> None:
-    """In a sentence that says what would; and nothing is written."""
-    with pytest.raises(BadFormat, match=r"does not end in \.csv, \.jsonl or \.parquet"):
-        write_dataset(str(tmp_path / name), None, BytesIO())
+def test_a_file_name_without_a_known_extension_is_refused(name: str, tmp_path: Path) -> None:
+    file = str(tmp_path / name)
 
-    assert [*tmp_path.iterdir()] == []
+    with pytest.raises(BadFormat) as refused:
+        write_dataset(file, None, BytesIO())
 
-
-def test_the_command_refuses_such_a_name_as_bad_usage(tmp_path: Path) -> None:
-    """With exit code 2."""
-    ran = noughts("dataset", "all.txt", cwd=tmp_path)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == (
-        "noughts: 'all.txt' does not end in .csv, .jsonl or .parquet: name it so, or use --format\n"
-    )
+    extensions = "does not end in .csv, .jsonl or .parquet"
+    assert str(refused.value) == f"{file!r} {extensions}: name it so, or use --format"
     assert [*tmp_path.iterdir()] == []
 
 
 def test_parquet_is_not_written_to_a_terminal() -> None:
-    """It would be obeyed there, and not read."""
     with in_terminal("dataset", "--format", "parquet") as session:
         assert session.end() == 2
 
@@ -330,11 +253,9 @@ def test_parquet_is_not_written_to_a_terminal() -> None:
     )
 
 
-# Where packages are missing
-
-
-def test_without_pyarrow_it_is_told_how_to_get_it(tmp_path: Path) -> None:
-    """And what does without."""
+def test_without_pyarrow_the_message_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = alone("all.parquet", folder=tmp_path)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -343,17 +264,9 @@ def test_without_pyarrow_it_is_told_how_to_get_it(tmp_path: Path) -> None:
         "pip install pyarrow, or use csv or jsonl\n"
     )
     assert [*tmp_path.iterdir()] == []
-
-
-def test_whatever_keeps_pyarrow_from_loading_is_told_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library says it by its own error."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-
     with pytest.raises(NotInstalled, match="pip install pyarrow"):
         as_parquet([])
-
-
-# When it cannot be written
 
 
 @pytest.mark.parametrize(
@@ -368,8 +281,7 @@ def test_whatever_keeps_pyarrow_from_loading_is_told_as_that(monkeypatch: pytest
         ("/dev/full", "No space left on device"),
     ],
 )
-def test_a_place_that_cannot_be_written_to_is_told_of(place: str, why: str, tmp_path: Path) -> None:
-    """In a sentence that names it, and nothing else is there afterwards."""
+def test_a_place_that_cannot_be_written_is_reported(place: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("a file is no folder")
     (tmp_path / "loop").symlink_to("loop")
@@ -383,8 +295,7 @@ def test_a_place_that_cannot_be_written_to_is_told_of(place: str, why: str, tmp_
     assert (tmp_path / "file").read_text() == "a file is no folder"
 
 
-def test_a_file_that_may_not_grow_is_not_written_by_half(tmp_path: Path) -> None:
-    """The kernel itself keeps the limit; what was there before stays."""
+def test_a_file_over_the_size_limit_is_not_half_written(tmp_path: Path) -> None:
     (tmp_path / "all.csv").write_text("before")
     script = (
         "import resource\n"
@@ -402,10 +313,9 @@ def test_a_file_that_may_not_grow_is_not_written_by_half(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("ending", [OSError(ENOSPC, "the disk is full"), KeyboardInterrupt()])
-def test_an_end_in_the_middle_leaves_nothing_half_written(
+def test_an_interrupted_write_leaves_the_old_file(
     ending: BaseException, short: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether the disk is full or somebody presses Ctrl-C: there is what there was."""
 
     def end(_number: int) -> Never:
         raise ending
@@ -421,8 +331,7 @@ def test_an_end_in_the_middle_leaves_nothing_half_written(
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old.csv": "before"}
 
 
-def test_a_file_that_is_replaced_keeps_its_rights_and_its_links(tmp_path: Path) -> None:
-    """What a link leads to is replaced, and not the link."""
+def test_a_replaced_file_keeps_its_mode_and_links(tmp_path: Path) -> None:
     file, link = tmp_path / "all.csv", tmp_path / "link.csv"
     file.write_text("before")
     file.chmod(0o640)
@@ -435,8 +344,7 @@ def test_a_file_that_is_replaced_keeps_its_rights_and_its_links(tmp_path: Path) 
     assert link.is_symlink()
 
 
-def test_a_reader_who_has_gone_is_nobodys_failure() -> None:
-    """As elsewhere: the command knows that one."""
+def test_a_closed_pipe_is_a_broken_pipe_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
 
@@ -446,7 +354,6 @@ def test_a_reader_who_has_gone_is_nobodys_failure() -> None:
 
 
 def test_a_pipe_is_written_to() -> None:
-    """As a shell offers one under the name of a file."""
     reading, writing = os.pipe()
 
     write_output(f"/dev/fd/{writing}", b"all of it")

@@ -17,7 +17,7 @@ WORTH = {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: -1}
 
 
 def solved() -> Any:  # noqa: ANN401 - an array
-    """Return what each move is truly worth, and nothing sensible where none may be made."""
+    """Return the true values of all moves, and nonsense for taken cells."""
     values = np.full((5478, 9), 99.0)
     for number, board in enumerate(reachable()):
         for cell, after in prospects(board).items():
@@ -25,8 +25,7 @@ def solved() -> Any:  # noqa: ANN401 - an array
     return values
 
 
-def test_the_best_cells_are_taken_evenly_and_no_others() -> None:
-    """In every position; what stands in columns of taken cells does not matter."""
+def test_the_best_cells_are_taken_evenly() -> None:
     policy = greedy(solved())
     for board in reachable():
         if board.is_over:
@@ -36,8 +35,7 @@ def test_the_best_cells_are_taken_evenly_and_no_others() -> None:
         assert policy(board) == dict.fromkeys(best, Fraction(1, len(best)))
 
 
-def test_true_values_make_a_policy_that_never_loses() -> None:
-    """In both seats, and whoever starts."""
+def test_true_values_never_lose() -> None:
     policy, perfect = greedy(solved()), find_policy("perfect")
 
     assert odds(policy, perfect).draw == 1
@@ -56,7 +54,6 @@ def test_true_values_make_a_policy_that_never_loses() -> None:
         ([[1], [1, 2]], "is not a table"),
     ],
 )
-def test_what_is_no_table_is_refused(values: object, why: str) -> None:
-    """With a sentence that says what one is."""
+def test_an_invalid_table_is_refused(values: object, why: str) -> None:
     with pytest.raises(BadArray, match=why):
         greedy(values)

@@ -1,8 +1,9 @@
-"""Plots: pictures that can be read, with all names in them, and the same bytes each time."""
+"""Plots: readable, with all names in them, and reproducible."""
 
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -35,30 +36,38 @@ CURVES = {
 
 
 def draw(what: str, file: Path) -> None:
-    """Draw ratings, or curves."""
     if what == "ratings":
         plot_ratings(RATINGS, str(file))
     else:
-        plot_curves(CURVES, str(file))
+        plot_curves(CURVES, str(file), ylabel="score against random")
 
 
 def words(file: Path) -> list[str]:
-    """Return all words in an SVG, from top to bottom as they were drawn."""
+    """Return all texts in an SVG, in drawing order."""
     return ["".join(text.itertext()).strip() for text in ET.parse(file).iter(f"{SVG}text")]  # noqa: S314 - our own
 
 
 @pytest.mark.parametrize("what", ["ratings", "curves"])
-def test_an_svg_is_xml_in_which_names_are_words(what: str, tmp_path: Path) -> None:
-    """Control characters, which XML has no letters for, are shown as such."""
+def test_text_in_an_svg_is_text(what: str, tmp_path: Path) -> None:
     draw(what, tmp_path / "plot.svg")
 
-    assert ET.parse(tmp_path / "plot.svg").getroot().tag == f"{SVG}svg"  # noqa: S314 - our own
-    assert {*SHOWN} <= {*words(tmp_path / "plot.svg")}
+    assert ET.parse(tmp_path / "plot.svg").getroot().tag == f"{SVG}svg"  # noqa: S314 - our own file
+    axes = {
+        "ratings": {
+            "rating (Elo scale, mean 0), with its 95 % interval",
+            "-200",
+            "-100",
+            "0",
+            "100",
+            "200",
+        },
+        "curves": {"games learned from", "score against random", "1,000"},
+    }
+    assert {*SHOWN} | axes[what] <= {*words(tmp_path / "plot.svg")}
 
 
 @pytest.mark.parametrize("what", ["ratings", "curves"])
-def test_a_png_is_one_of_a_sane_size(what: str, tmp_path: Path) -> None:
-    """Large enough to print, and small enough to send."""
+def test_a_png_has_a_reasonable_size(what: str, tmp_path: Path) -> None:
     draw(what, tmp_path / "plot.PNG")
 
     content = (tmp_path / "plot.PNG").read_bytes()
@@ -70,8 +79,7 @@ def test_a_png_is_one_of_a_sane_size(what: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_the_same_plot_is_the_same_bytes(ending: str, tmp_path: Path) -> None:
-    """It knows no time, no luck, and not where it lies."""
+def test_plots_are_reproducible(ending: str, tmp_path: Path) -> None:
     plot_ratings(RATINGS, str(tmp_path / f"one.{ending}"))
     plot_ratings(RATINGS, str(tmp_path / f"two.{ending}"))
 
@@ -79,18 +87,7 @@ def test_the_same_plot_is_the_same_bytes(ending: str, tmp_path: Path) -> None:
     assert [path.name for path in sorted(tmp_path.iterdir())] == [f"one.{ending}", f"two.{ending}"]
 
 
-def test_axes_say_what_they_show(tmp_path: Path) -> None:
-    """And each rating stands beside its dot."""
-    plot_ratings(RATINGS, str(tmp_path / "ratings.svg"))
-    plot_curves(CURVES, str(tmp_path / "curves.svg"), ylabel="score against random")
-
-    assert "rating (Elo scale, mean 0), with its 95 % interval" in words(tmp_path / "ratings.svg")
-    assert {"-200", "-100", "0", "100", "200"} <= {*words(tmp_path / "ratings.svg")}
-    assert {"games learned from", "score against random", "1,000"} <= {*words(tmp_path / "curves.svg")}
-
-
-def test_the_best_stands_on_top(tmp_path: Path) -> None:
-    """In whatever order they come."""
+def test_the_best_is_on_top(tmp_path: Path) -> None:
     plot_ratings(RATINGS, str(tmp_path / "one.svg"))
     plot_ratings(RATINGS[::-1], str(tmp_path / "two.svg"))
 
@@ -99,15 +96,7 @@ def test_the_best_stands_on_top(tmp_path: Path) -> None:
     assert names == [*SHOWN]  # from below
 
 
-def test_long_names_are_cut(tmp_path: Path) -> None:
-    """There has to be room for the picture."""
-    plot_ratings([Rating("x" * 100, 0, 0, 0), Rating("y" * 32, 0, 0, 0)], str(tmp_path / "plot.svg"))
-
-    assert {"x" * 31 + "…", "y" * 32} <= {*words(tmp_path / "plot.svg")}
-
-
-def test_where_nothing_is_known_there_is_no_bar(tmp_path: Path) -> None:
-    """Only a dot, and its number."""
+def test_without_games_there_is_no_interval(tmp_path: Path) -> None:
     plot_ratings(
         [Rating("known", 10, 5, 15), Rating("unknown", 0, None, None)], str(tmp_path / "one.svg")
     )
@@ -118,8 +107,7 @@ def test_where_nothing_is_known_there_is_no_bar(tmp_path: Path) -> None:
     assert one < two
 
 
-def test_nobodys_settings_are_in_the_way(tmp_path: Path) -> None:
-    """Not a backend that there is none of, a bad file, or a folder that is none; and nothing is said."""
+def test_user_settings_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("nonsense\nno.such.key: 1\n")
     script = (
         "import os\n"
@@ -142,53 +130,41 @@ def test_nobodys_settings_are_in_the_way(tmp_path: Path) -> None:
     assert (tmp_path / "plot.svg").exists()
 
 
-def test_there_may_be_nothing_to_draw(tmp_path: Path) -> None:
-    """And more curves than there are colours."""
+def test_few_and_many_curves_and_long_names_are_drawn(tmp_path: Path) -> None:
     plot_curves({}, str(tmp_path / "none.svg"))
     plot_curves({str(number): [(0, 0.5)] for number in range(9)}, str(tmp_path / "many.svg"))
+    plot_ratings([Rating("x" * 100, 0, 0, 0), Rating("y" * 32, 0, 0, 0)], str(tmp_path / "long.svg"))
 
     assert len(words(tmp_path / "many.svg")) > 9
+    assert {"x" * 31 + "…", "y" * 32} <= {*words(tmp_path / "long.svg")}
 
 
-@pytest.mark.parametrize("file", ["", "plot", "plot.gif", "plot.svg.gz", "png", "plot.svg/"])
-def test_what_is_no_picture_by_its_name_is_refused(file: str, tmp_path: Path) -> None:
-    """There are two kinds."""
-    with pytest.raises(BadFormat, match=r"does not end in \.svg or \.png"):
+@pytest.mark.parametrize(
+    "file", ["", "plot", "plot.gif", "plot.svg.gz", "png", "plot.svg/", ".svg", "a/.PNG"]
+)
+def test_a_file_name_without_a_known_extension_is_refused(file: str, tmp_path: Path) -> None:
+    is_bare = file in (".svg", "a/.PNG")
+    why = (
+        "has no name before its extension: use a name such as"
+        if is_bare
+        else "does not end in .svg or .png"
+    )
+    with pytest.raises(BadFormat, match=re.escape(why)):
         check_plot(f"{tmp_path}/{file}" if file else file)
 
 
-@pytest.mark.parametrize("file", [".svg", "plots/.PNG"])
-def test_an_ending_is_no_name(file: str) -> None:
-    """It would be a hidden file, of no kind."""
-    with pytest.raises(
-        BadFormat, match=f"'{file}' has no name before its extension: use a name such as plot.svg"
-    ):
-        check_plot(file)
-
-
-@pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_what_is_no_plain_file_is_refused(kind: str, tmp_path: Path) -> None:
-    """Nobody may be there to read it, and then it would wait for ever."""
-    file = tmp_path / "plot.svg"
-    if kind == "pipe":
-        os.mkfifo(file)
-    else:
-        file.symlink_to("/dev/null")
-
-    with pytest.raises(FileUnavailable) as refused:
-        check_plot(str(file))
-    assert str(refused.value) == f"{file} cannot be written: it is not a regular file"
-
-
-def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
-    """A folder, a folder that is not there, a file that is none, a link to itself."""
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.svg").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "link.svg").symlink_to("link.svg")
+    os.mkfifo(tmp_path / "pipe.svg")
+    (tmp_path / "device.svg").symlink_to("/dev/null")
     for file, why in (
         ("folder.svg", "Is a directory"),
         ("none/plot.svg", "No such file or directory"),
         ("file/plot.svg", "Not a directory"),
+        ("pipe.svg", "it is not a regular file"),
+        ("device.svg", "it is not a regular file"),
     ):
         with pytest.raises(FileUnavailable) as refused:
             check_plot(str(tmp_path / file))
@@ -197,8 +173,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         check_plot(str(tmp_path / "link.svg"))
 
 
-def test_a_plot_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither half a file nor a trace of one."""
+def test_a_failing_plot_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plot.svg").write_text("before")
 
     def interrupted(*_: object, **__: object) -> None:
@@ -212,8 +187,7 @@ def test_a_plot_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "plot.svg").read_text() == "before"
 
 
-def test_the_machine_s_learning_curve_is_drawn_from_exact_odds(tmp_path: Path) -> None:
-    """By the command that trains it; what it wins, draws and loses, to the last game."""
+def test_menace_train_plots_its_learning_curve(tmp_path: Path) -> None:
     env = environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
     ran = noughts(
         "menace", "train", "--games", "40", "--seed", "1", "--plot", "curve.svg", env=env, cwd=tmp_path
@@ -225,8 +199,7 @@ def test_the_machine_s_learning_curve_is_drawn_from_exact_odds(tmp_path: Path) -
     assert all(f">{word}<" in drawn for word in ("wins", "draws", "loses", "games learned from"))
 
 
-def test_a_curve_that_cannot_be_drawn_is_told_of_before_anything_is_learned(tmp_path: Path) -> None:
-    """And no machine is made for it."""
+def test_a_bad_plot_name_is_refused_before_training(tmp_path: Path) -> None:
     env = environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
     ran = noughts("menace", "train", "--plot", "curve.txt", env=env, cwd=tmp_path)
 

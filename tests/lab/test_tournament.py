@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom, exact odds where there are some, and games at many tables where not."""
+"""Tournaments: pairings, exact odds, and games with programs."""
 
 from __future__ import annotations
 
@@ -41,14 +41,13 @@ if TYPE_CHECKING:
 
     from noughts import Board
 
-PATIENT = 30.0
-"""Seconds, for all that will come; nobody waits so long."""
+TIMEOUT_SECONDS = 30.0
 NONE, HALF, ALL = Fraction(0), Fraction(1, 2), Fraction(1)
 X_WINS, O_WINS = (ALL, NONE, NONE), (NONE, NONE, ALL)
 
 
 def program(code: str, *arguments: object) -> str:
-    """Return how a program is asked for."""
+    """Return a program as a bot."""
     return f"program:{command(code, *arguments)}"
 
 
@@ -56,72 +55,54 @@ FIRST = program(POLITE)
 WEAK = program(
     POLITE.replace("polite", "weak").replace("say(f", "words[1].count('O') > 3 and sys.exit(3); say(f")
 )
-"""It crashes when it sees four of them."""
+"""It crashes when it sees four O."""
 RESIGNS = program(greets("for line in sys.stdin: line[0] == 'p' and say('resign')"))
 
 
 def entered(*bots: str) -> tuple[Entrant, ...]:
-    """Return those who take part."""
-    return enter(bots, find_policy, PATIENT)
+    return enter(bots, find_policy, TIMEOUT_SECONDS)
 
 
-def lots(game: str) -> Random:
-    """Return the luck of a game."""
+def rng_for(game: str) -> Random:
     return Random(game)
 
 
 def held(*bots: str, games: int = 2, jobs: int = 2) -> Tournament:
-    """Hold a whole tournament."""
     tournament = Tournament(entered(*bots), games)
     with MatchRunner(
-        plan_series(tournament.to_play, games), jobs, PATIENT, lots, tournament.record
-    ) as tables:
-        assert len([*tables]) == tournament.planned
+        plan_series(tournament.to_play, games), jobs, TIMEOUT_SECONDS, rng_for, tournament.record
+    ) as workers:
+        assert len([*workers]) == tournament.planned
     return tournament
 
 
 def found(tournament: Tournament) -> dict[tuple[str, str], Meeting]:
-    """Return how each fared against each."""
     return {(one.x, one.o): one for one in tournament.meetings}
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """Note every process that is started."""
+    """Collect every process that is started."""
     noted: list[subprocess.Popen[bytes]] = []
 
     class Noted(subprocess.Popen[bytes]):
         def __init__(self, words: list[str], **settings: object) -> None:
-            super().__init__(words, **settings)  # type: ignore[call-overload]  # handed on as they are
+            super().__init__(words, **settings)  # type: ignore[call-overload]  # passed on
             noted.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return noted
 
 
-# Who takes part
+def test_names_are_unique_and_programs_name_themselves() -> None:
+    typed = ["random", "bot:perfect", "club:win=0", FIRST, f"{FIRST} again", f"{FIRST} 'and again'"]
 
+    bots = entered(*typed)
 
-def test_policies_are_called_what_they_were_asked_for_by() -> None:
-    """With or without the word that seats have; what was typed is kept."""
-    bots = entered("random", "bot:perfect", "club:win=0")
-
-    assert [bot.name for bot in bots] == ["random", "perfect", "club:win=0"]
-    assert [bot.asked for bot in bots] == ["random", "bot:perfect", "club:win=0"]
-
-
-def test_programs_are_called_what_they_call_themselves() -> None:
-    """Two that say the same are numbered; what was typed is kept."""
-    bots = entered(FIRST, "random", f"{FIRST} again", f"{FIRST} 'and again'")
-
-    assert [bot.name for bot in bots] == [
-        "program:polite",
-        "random",
-        "program:polite-2",
-        "program:polite-3",
-    ]
-    assert bots[2].asked == f"{FIRST} again"
-    assert f"program:{bots[0].command}" == FIRST
+    programs = ["program:polite", "program:polite-2", "program:polite-3"]
+    assert [bot.name for bot in bots] == ["random", "perfect", "club:win=0", *programs]
+    assert [bot.asked for bot in bots] == typed
+    assert f"program:{bots[3].command}" == FIRST
 
 
 @pytest.mark.parametrize(
@@ -146,36 +127,26 @@ def test_programs_are_called_what_they_call_themselves() -> None:
         (["random", "club:luck=1"], "club has no 'luck': it has win, block, fork, defence and centre"),
     ],
 )
-def test_who_cannot_take_part_is_refused(bots: list[str], sentence: str) -> None:
-    """In a sentence, before anything is played."""
+def test_invalid_entrants_are_refused(bots: list[str], sentence: str) -> None:
     with pytest.raises(errors.NoughtsError) as refused:
         entered(*bots)
     assert str(refused.value) == sentence
 
 
-def test_no_program_is_started_if_a_policy_is_refused(
+def test_no_program_is_started_if_a_policy_is_invalid(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    """What is known at once is said at once."""
     with pytest.raises(errors.UnknownPolicy):
         entered(FIRST, "nonesuch")
     assert started == []
 
 
-def test_there_are_more_games_than_can_be_counted() -> None:
-    """Nobody will wait for them."""
-    with pytest.raises(NoTournament, match="at most 1,000,000,000 games in each seat"):
-        Tournament(entered("random", "perfect"), 10**9 + 1)
-
-
-# Exact odds
-
-
-def test_policies_meet_in_both_seats_and_their_odds_are_exact() -> None:
-    """No game is played."""
+def test_policies_have_exact_odds_in_both_seats() -> None:
     names = "random", "novice", "perfect"
     tournament = Tournament(entered(*names), 7)
-    policies = {name: CachedPolicy(find_policy(name)) for name in names}
+    with pytest.raises(NoTournament, match="at most 1,000,000,000 games in each seat"):
+        Tournament(tournament.entrants, 10**9 + 1)
+    policies = {name: Weighed(find_policy(name)) for name in names}
 
     assert tournament.planned == 0
     assert [(one.x, one.o) for one in tournament.meetings] == [*permutations(names, 2)]
@@ -185,8 +156,7 @@ def test_policies_meet_in_both_seats_and_their_odds_are_exact() -> None:
         assert (meeting.games, meeting.is_exact) == (7, True)
 
 
-def test_a_policy_that_fails_anywhere_fails_before_anything_is_played() -> None:
-    """Also if it meets programs only, which may never lead it there."""
+def test_a_policy_that_fails_anywhere_is_refused_before_the_games() -> None:
 
     def fragile(board: Board) -> Mapping[int, Fraction]:
         return random(board) if board.count < 8 else {board.cells.index(X): Fraction(1)}
@@ -196,11 +166,7 @@ def test_a_policy_that_fails_anywhere_fails_before_anything_is_played() -> None:
         Tournament(entrants, 1)
 
 
-# Scores
-
-
-def test_a_score_is_over_both_seats() -> None:
-    """A draw is half a win; against one, or against all; of nobody there is none."""
+def test_a_score_counts_both_seats_equally() -> None:
     met = [
         Meeting("a", "b", 10, (HALF, HALF, NONE), is_exact=True),
         Meeting("b", "a", 10, O_WINS, is_exact=True),
@@ -213,20 +179,8 @@ def test_a_score_is_over_both_seats() -> None:
     assert score("c", "a", met) == 1
     assert score("a", None, met) == Fraction(175, 250)
     assert score("b", "c", met) is None
-
-
-def test_each_seat_counts_for_half_however_many_games_it_has() -> None:
-    """So that nobody gains by having had the first move more often, when it ends early."""
-    met = [
-        Meeting("a", "b", 9, (ALL, NONE, NONE), is_exact=False),
-        Meeting("b", "a", 1, (ALL, NONE, NONE), is_exact=False),
-    ]
-
-    assert score("a", "b", met) == score("b", "a", met) == HALF
-    assert score("a", None, met) == HALF
-
-
-# Names
+    uneven = [Meeting("a", "b", 9, X_WINS, is_exact=False), Meeting("b", "a", 1, X_WINS, is_exact=False)]
+    assert score("a", "b", uneven) == score("b", "a", uneven) == score("a", None, uneven) == HALF
 
 
 @pytest.mark.parametrize(
@@ -241,35 +195,26 @@ def test_each_seat_counts_for_half_however_many_games_it_has() -> None:
         ("\x1b[2J", r"\x1b[2J"),
     ],
 )
-def test_a_name_takes_ten_columns_at_most(name: str, shown: str) -> None:
-    """Some letters take two of them, and some none."""
+def test_a_name_is_shortened_to_its_columns(name: str, shown: str) -> None:
     assert shorten(name, 10) == shown
     assert display_width(shown) <= 10
 
 
-# The plan
-
-
 @given(st.integers(1, 4 * SERIES_GAMES), st.integers(1, 6))
 def test_every_game_is_planned_once(games: int, pairs: int) -> None:
-    """In plan_series that are never too long, and all pairs get on evenly."""
     bot = Entrant("", "", None)
     planned = list(plan_series([(bot.replace(name=str(pair)), bot) for pair in range(pairs)], games))
 
     seen: dict[str, list[int]] = {str(pair): [] for pair in range(pairs)}
-    for sitting in planned:
-        assert len(sitting.numbers) <= SERIES_GAMES
-        seen[sitting.x.name] += sitting.numbers
+    for series in planned:
+        assert len(series.numbers) <= SERIES_GAMES
+        seen[series.x.name] += series.numbers
         lengths = {len(numbers) for numbers in seen.values()}
         assert max(lengths) - min(lengths) <= SERIES_GAMES
     assert all(numbers == [*range(games)] for numbers in seen.values())
 
 
-# Games
-
-
-def test_programs_play_in_both_seats_and_are_counted() -> None:
-    """Two that take the first free cell play the same game each time, and X wins it."""
+def test_programs_play_in_both_seats() -> None:
     other = f"{FIRST} other"
     tournament = held(FIRST, other, "random", "perfect", games=3)
 
@@ -286,23 +231,20 @@ def test_programs_play_in_both_seats_and_are_counted() -> None:
     assert tournament.forfeits == ()
 
 
-def test_the_number_of_tables_changes_nothing() -> None:
-    """Not with programs that do the same each time, one that crashes at some point included."""
+def test_results_do_not_depend_on_the_number_of_jobs() -> None:
     alone, crowd = (held(WEAK, "random", games=SERIES_GAMES + 5, jobs=jobs) for jobs in (1, 6))
 
     assert alone.meetings == crowd.meetings
     assert alone.forfeits == crowd.forfeits != ()
 
 
-def test_lots_are_drawn_anew_for_each_game() -> None:
-    """Other luck leads to other games."""
+def test_each_game_has_its_own_random_numbers() -> None:
     tournament = held(FIRST, "random", games=30)
 
     assert all(len([share for share in one.shares if share]) > 1 for one in tournament.meetings)
 
 
-def test_to_resign_is_to_lose() -> None:
-    """In either seat, and there is nothing to be told about it."""
+def test_resigning_loses() -> None:
     tournament = held(RESIGNS, "random")
 
     assert [one.shares for one in tournament.meetings] == [O_WINS, X_WINS]
@@ -318,19 +260,17 @@ def test_to_resign_is_to_lose() -> None:
     ],
     ids=["ends", "moves badly", "speaks unasked"],
 )
-def test_to_misbehave_is_to_lose_and_the_reason_is_kept(code: str, reason: str) -> None:
-    """It is started again for the next game, which it loses again."""
+def test_misbehaving_forfeits_and_the_reason_is_kept(code: str, reason: str) -> None:
     tournament = held(program(code), "random", games=3)
 
     assert [one.shares for one in tournament.meetings] == [O_WINS, X_WINS]
     (lost,) = tournament.forfeits
     assert (lost.name, lost.games) == ("program:hostile", 6)
-    # what is said unasked may come before the next question or after it, where an answer belongs
-    assert lost.first in (reason, "hostile said 'hello' instead of 'move 1' to 'move 9' or 'resign'")
+    # the unexpected line may arrive before the next question, or after it
+    assert lost.first in (reason, "hostile said 'hello', where 'move 1' to 'move 9' or 'resign' belongs")
 
 
-def test_a_program_that_we_cannot_start_has_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many files are open, say: the tournament ends, and nobody is blamed for it."""
+def test_a_system_limit_is_not_a_forfeit(monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = Tournament(entered(FIRST, "random"), 3)
 
     def full(*_: object, **__: object) -> None:
@@ -339,24 +279,22 @@ def test_a_program_that_we_cannot_start_has_not_lost(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(subprocess, "Popen", full)
     with (
         pytest.raises(NoRoom, match=r"^no program can be started now: Too many open files$"),
-        MatchRunner(plan_series(tournament.to_play, 3), 1, PATIENT, lots, tournament.record) as tables,
+        MatchRunner(
+            plan_series(tournament.to_play, 3), 1, TIMEOUT_SECONDS, rng_for, tournament.record
+        ) as workers,
     ):
-        list(tables)
+        list(workers)
     assert (tournament.played, tournament.forfeits) == (0, ())
 
 
-@pytest.mark.parametrize(("files", "tables"), [(64, 1), (256, 16), (1024, 32), (RLIM_INFINITY, 32)])
-def test_there_are_as_many_tables_as_files_may_be_open(
-    files: int, tables: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One at least, and no more than can be looked after."""
+@pytest.mark.parametrize(("files", "workers"), [(64, 1), (256, 16), (1024, 32), (RLIM_INFINITY, 32)])
+def test_open_files_limit_the_workers(files: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resource.getrlimit", lambda _: (files, files))
 
-    assert max_workers() == tables
+    assert max_workers() == workers
 
 
-def test_a_program_that_starts_no_more_loses(tmp_path: Path) -> None:
-    """It could be started when it was entered, and so it takes part."""
+def test_a_program_that_stops_starting_forfeits(tmp_path: Path) -> None:
     once = tmp_path / "once"
     tournament = held(program(f"os.mkdir(sys.argv[1])\n{POLITE}", once), "random", games=1)
 
@@ -365,8 +303,7 @@ def test_a_program_that_starts_no_more_loses(tmp_path: Path) -> None:
     assert 'complaining: "FileExistsError' in tournament.forfeits[0].first
 
 
-def test_the_first_reason_is_that_of_the_first_game_of_the_plan() -> None:
-    """Whichever ended first."""
+def test_the_first_reason_is_from_the_first_planned_game() -> None:
     bots = (*entered("random", "perfect"), Entrant("weak", "program:weak", None))
     tournament = Tournament(bots, 9)
     for x, o, number in (("weak", "random", 0), ("random", "weak", 5), ("random", "weak", 2)):
@@ -377,34 +314,27 @@ def test_the_first_reason_is_that_of_the_first_game_of_the_plan() -> None:
     assert tournament.played == 4
 
 
-# Leaving
-
-
-def test_every_process_has_ended_in_the_end(started: list[subprocess.Popen[bytes]]) -> None:
-    """One to hear the name, and one for each sitting."""
+def test_all_processes_end_at_the_end_or_early(started: list[subprocess.Popen[bytes]]) -> None:
     held(FIRST, "random", games=2)
-
     assert [process.returncode for process in started] == [0, 0, 0]
 
-
-def test_whoever_leaves_early_ends_all_processes(started: list[subprocess.Popen[bytes]]) -> None:
-    """However long they would think; and what has been played is not lost, heard of or not."""
     waits = POLITE.replace("say(f", "words[1].count('X') and wait(); say(f")
     tournament = Tournament(entered(program(waits), FIRST, "random"), 50)
     recorded: list[GameResult] = []
-    tables = MatchRunner(plan_series(tournament.to_play, 50), 6, PATIENT, lots, recorded.append)
-    with suppress(KeyboardInterrupt), tables:
-        for _ in tables:
+    workers = MatchRunner(
+        plan_series(tournament.to_play, 50), 6, TIMEOUT_SECONDS, rng_for, recorded.append
+    )
+    with suppress(KeyboardInterrupt), workers:
+        for _ in workers:
             raise KeyboardInterrupt
 
     assert all(process.returncode is not None for process in started)
     assert 1 <= len(recorded) < 300
 
 
-def test_what_goes_wrong_at_a_table_is_raised_where_games_are_heard_of(
+def test_an_error_in_a_worker_is_raised_by_the_iterator(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    """And nothing is left of the other tables."""
 
     def broken(_: str) -> Random:
         raise errors.BadPolicy("no luck")
@@ -412,7 +342,9 @@ def test_what_goes_wrong_at_a_table_is_raised_where_games_are_heard_of(
     tournament = Tournament(entered(FIRST, "random"), 50)
     with (
         pytest.raises(errors.BadPolicy, match="no luck"),
-        MatchRunner(plan_series(tournament.to_play, 50), 2, PATIENT, broken, tournament.record) as tables,
+        MatchRunner(
+            plan_series(tournament.to_play, 50), 2, TIMEOUT_SECONDS, broken, tournament.record
+        ) as workers,
     ):
-        list(tables)
+        list(workers)
     assert all(process.returncode is not None for process in started)

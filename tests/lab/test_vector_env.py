@@ -1,4 +1,4 @@
-"""The vector environment: every position and action, both ways to begin anew, and everything bad."""
+"""The vector environment: every position and action, both autoreset modes, and invalid input."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
 from noughts.lab.observations import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
+from support.lab_games import first_free, moves_to, resigning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,24 +46,24 @@ BOARDS = reachable()
 NUMBERS = {board: number for number, board in enumerate(BOARDS)}
 BITS = 1 << np.arange(9)
 
+MISSHAPEN = [
+    None,
+    4,
+    "123",
+    [],
+    [1, 2],
+    [1, 2, 3, 4],
+    [[1, 2, 3]],
+    [[1], [2], [3]],
+    [1, [2], 3],
+    [None] * 3,
+]
+
 modes = pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
 places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
-@cache
-def resigning(at: int) -> Policy:
-    """Return a policy that takes the first free cell, and resigns when that many tokens lie there."""
-
-    def policy(board: Board) -> Mapping[int, Fraction]:
-        return {board.free_cells[0]: Fraction(1)} if board.count < at else {}
-
-    return policy
-
-
-first_free = resigning(at=9)
-
-
-asked_once = cache(vector_env._opponent_table)  # noqa: SLF001 - asking an opponent everything takes long
+cached_table = cache(vector_env._opponent_table)  # noqa: SLF001 - it is slow to build
 
 
 @cache
@@ -72,38 +73,28 @@ def made(
     mode: AutoresetMode,
     games: int,
     mask_in: str | None = "info",
-) -> Any:  # noqa: ANN401 - a TicTacToeVectorEnv, of which a test knows what its observations are
-    """Return one environment for all tests that want such a one: each begins with a reset."""
+) -> Any:  # noqa: ANN401 - a TicTacToeVectorEnv, whose observations each test knows
+    """Return an environment that tests share; each starts with a reset."""
     place = {} if mask_in is None else {"mask_in": mask_in}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_env, "_opponent_table", asked_once)
+        patch.setattr(vector_env, "_opponent_table", cached_table)
         return TicTacToeVectorEnv(games, opponent, mark, autoreset_mode=mode, **place)
 
 
 @cache
-def ways() -> dict[Board, tuple[int, ...]]:
-    """Return moves that lead to each position."""
-    found: dict[Board, tuple[int, ...]] = {Board(): ()}
-    for board in BOARDS:
-        for cell in () if board.is_over else board.free_cells:
-            found.setdefault(board.place(cell), (*found[board], cell))
-    return found
-
-
-@cache
 def seen_by(mark: Mark | None) -> NDArray[np.int8]:
-    """Return what the player of a mark, or whoever is to move, sees in each position."""
+    """Return the observations of a mark, or of the player to move, in each position."""
     return np.array([observation_of(board, mark or board.turn) for board in BOARDS])
 
 
 @cache
 def masks() -> NDArray[np.int8]:
-    """Return what may be done in each position."""
+    """Return the masks of all positions."""
     return np.array([mask_of(board) for board in BOARDS])
 
 
 def board_in(seen: NDArray[np.int8], mark: Mark) -> Board:
-    """Read a board from what the player of a mark sees of it."""
+    """Read a board from a mark's observation."""
     own, theirs = (int(seen[..., plane].ravel() @ BITS) for plane in (OWN, THEIRS))
     return Board(own, theirs) if mark is X else Board(theirs, own)
 
@@ -111,27 +102,27 @@ def board_in(seen: NDArray[np.int8], mark: Mark) -> Board:
 def some_actions(
     rng: np.random.Generator, masked: dict[str, Any], illegal: float = 0
 ) -> NDArray[np.int64]:
-    """Draw an action for each game, legal or any; the mask is in an observation or in the infos."""
+    """Draw an action for each game: legal, or any with the chance `illegal`."""
     mask = masked["action_mask"]
     legal = (rng.random(mask.shape) * mask).argmax(1)
     return np.where(rng.random(len(mask)) < illegal, rng.integers(-1, 10, len(mask)), legal)
 
 
-def written(result: Any) -> list[bytes]:  # noqa: ANN401 - whatever a reset or a step returns
-    """Return everything that a reset or a step says, as it is now."""
+def written(result: Any) -> list[bytes]:  # noqa: ANN401 - the result of a reset or a step
+    """Return the bytes of all arrays in a result."""
     return [array.tobytes() for array in arrays_in(result)]
 
 
-def arrays_in(value: Any) -> list[NDArray[Any]]:  # noqa: ANN401 - the same
-    """Return all arrays in it."""
+def arrays_in(value: Any) -> list[NDArray[Any]]:  # noqa: ANN401 - the result of a reset or a step
+    """Return all arrays in a result."""
     if isinstance(value, np.ndarray):
         return [value]
     inner = value.values() if isinstance(value, dict) else value
     return [array for each in inner for array in arrays_in(each)]
 
 
-def masked_part(result: Any) -> dict[str, Any]:  # noqa: ANN401 - the same
-    """Return the part that the mask is in: the infos or the observation, but not both."""
+def masked_part(result: Any) -> dict[str, Any]:  # noqa: ANN401 - the result of a reset or a step
+    """Return the part that has the mask: the infos or the observation, not both."""
     found: list[dict[str, Any]] = [
         part for part in (result[0], result[-1]) if isinstance(part, dict) and "action_mask" in part
     ]
@@ -140,7 +131,7 @@ def masked_part(result: Any) -> dict[str, Any]:  # noqa: ANN401 - the same
 
 
 def played(env: TicTacToeVectorEnv, seed: int | None, steps: int = 12) -> list[list[bytes]]:
-    """Return everything that is said in a run."""
+    """Return the bytes of a whole run."""
     rng = np.random.default_rng(1)
     result: Any = env.reset(seed=seed)
     said = [written(result)]
@@ -150,24 +141,11 @@ def played(env: TicTacToeVectorEnv, seed: int | None, steps: int = 12) -> list[l
     return said
 
 
-# With no opponent, every position
-
-
-def positions_and_actions(tokens: int) -> list[tuple[Board, int]]:
-    """Return every game that is not over after so many moves, with each action and one that is none."""
-    return [
-        (board, action)
-        for board in BOARDS
-        if board.count == tokens and not board.is_over
-        for action in range(10)
-    ]
-
-
 def led_to(cases: list[tuple[Board, int]], mode: AutoresetMode) -> Result:
-    """Lead a game into each position, and take the action there."""
+    """Lead a game to each position, and take the action there."""
     env = TicTacToeVectorEnv(len(cases), None, autoreset_mode=mode, mask_in="info")
     env.reset()
-    for moves in zip(*[ways()[board] for board, _ in cases], strict=True):
+    for moves in zip(*[moves_to()[board] for board, _ in cases], strict=True):
         *_, infos = env.step(np.array(moves))
         assert not infos["illegal"].any()
     return env.step(np.array([action for _, action in cases]))
@@ -175,11 +153,9 @@ def led_to(cases: list[tuple[Board, int]], mode: AutoresetMode) -> Result:
 
 @modes
 @pytest.mark.parametrize("tokens", range(9))
-def test_every_action_in_every_position_leads_where_the_core_says(
-    tokens: int, mode: AutoresetMode
-) -> None:
-    """What is seen, may be done and is won, by whoever is to move then; and an illegal one loses."""
-    cases = positions_and_actions(tokens)
+def test_every_action_in_every_position_matches_the_core(tokens: int, mode: AutoresetMode) -> None:
+    boards = [board for board in BOARDS if board.count == tokens and not board.is_over]
+    cases = [(board, action) for board in boards for action in range(10)]
 
     seen, rewards, terminated, truncated, infos = led_to(cases, mode)
 
@@ -200,11 +176,8 @@ def test_every_action_in_every_position_leads_where_the_core_says(
     assert np.array_equal(infos["position"], position)
 
 
-# Against an opponent
-
-
 class Follower:
-    """Follows one game of a batch by the rules, and holds the environment to them."""
+    """Follows one game of a batch, and checks it against the rules."""
 
     def __init__(self, policy: Policy, mark: str, mode: AutoresetMode) -> None:
         self.policy, self.wanted, self.mode = policy, mark, mode
@@ -212,7 +185,6 @@ class Follower:
         self.ends: list[tuple[Mark, float]] = []
 
     def begin(self, seen: NDArray[np.int8], mask: NDArray[np.int8], position: int) -> None:
-        """Look at a new game: the opponent has moved if it has X, and could."""
         self.board, self.is_over = BOARDS[position], False
         self.mark = O if self.board.count else X
         assert str(self.mark) == self.wanted or self.wanted == "either"
@@ -221,13 +193,11 @@ class Follower:
         self.look(seen, mask)
 
     def look(self, seen: NDArray[np.int8], mask: NDArray[np.int8]) -> None:
-        """See what the player of the mark sees, and may do."""
         position = NUMBERS[self.board]
         assert seen.tobytes() == seen_by(self.mark)[position].tobytes()
         assert mask.tobytes() == (masks()[position] | self.is_over).tobytes()
 
     def step(self, action: int, result: Result) -> None:
-        """Hear what has happened."""
         seen, reward, terminated, truncated, infos = result
         assert not truncated
         if self.is_over:
@@ -246,7 +216,7 @@ class Follower:
             self.look(seen, infos["action_mask"])
 
     def judged(self, action: int, after: Board) -> tuple[int, bool, bool]:
-        """Return the reward, whether it is the end, and whether it was illegal, if it can be so."""
+        """Return the expected reward, end and illegal flag, after checking the next board."""
         if action not in self.board.free_cells:
             assert after is self.board
             return -1, True, True
@@ -259,7 +229,7 @@ class Follower:
 
 
 def one_of(result: Result, game: int) -> Result:
-    """Return what a step says of one game."""
+    """Return one game's part of a result."""
     *arrays, infos = result
     seen, reward, terminated, truncated = (array[game] for array in arrays)
     return seen, reward, terminated, truncated, {key: value[game] for key, value in infos.items()}
@@ -277,10 +247,9 @@ def one_of(result: Result, game: int) -> Result:
     ],
     ids=["X", "O", "either, next step", "either, same step", "resigning O", "resigning X"],
 )
-def test_every_game_of_a_run_is_played_by_the_rules(
+def test_every_game_of_a_run_follows_the_rules(
     opponent: str | Policy, mark: str, mode: AutoresetMode
 ) -> None:
-    """Each move is legal, and one that the opponent would make; nothing leaks into the next game."""
     policy = find_policy(opponent) if isinstance(opponent, str) else opponent
     env, rng = made(opponent, mark, mode, 40), np.random.default_rng(2)
     followers = [Follower(policy, mark, mode) for _ in range(40)]
@@ -300,8 +269,7 @@ def test_every_game_of_a_run_is_played_by_the_rules(
 
 
 @pytest.mark.parametrize("mark", ["X", "O"])
-def test_an_opponent_without_chance_plays_as_in_the_single_environment(mark: str) -> None:
-    """Step by step, in everything that both say, illegal moves and new games included."""
+def test_a_deterministic_opponent_plays_as_in_the_single_environment(mark: str) -> None:
     games, rng = 20, np.random.default_rng(3)
     env = made(first_free, mark, NEXT, games)
     singles = [TicTacToeEnv(first_free, mark, mask_in="info") for _ in range(games)]
@@ -315,9 +283,12 @@ def test_an_opponent_without_chance_plays_as_in_the_single_environment(mark: str
         result: Any = env.step(actions)
         infos = result[4]
         for game, single in enumerate(singles):
-            told: Any = (*single.reset(), 0, False) if over[game] else single.step(int(actions[game]))
+            told: Any
             if over[game]:
-                told = (told[0], 0, False, False, told[1])
+                first, first_info = single.reset()
+                told = first, 0, False, False, first_info
+            else:
+                told = single.step(int(actions[game]))
             seen, reward, terminated, truncated, info = one_of(result, game)
             assert np.array_equal(seen, told[0])
             assert (reward, terminated, truncated) == told[1:4]
@@ -326,8 +297,7 @@ def test_an_opponent_without_chance_plays_as_in_the_single_environment(mark: str
             over[game] = bool(terminated)
 
 
-def test_the_ends_are_as_frequent_as_the_exact_odds_say() -> None:
-    """Random against club, one game each: wins and draws, give or take five deviations."""
+def test_results_are_as_frequent_as_the_exact_odds() -> None:
     games, rng = 3000, np.random.default_rng(4)
     env = made("club", "either", NEXT, games)
     _, infos = env.reset(seed=4)
@@ -347,8 +317,7 @@ def test_the_ends_are_as_frequent_as_the_exact_odds_say() -> None:
             assert abs((results[mine] == reward).sum() - expected) < 5 * deviation
 
 
-def test_the_opponent_answers_with_its_exact_chances() -> None:
-    """Six answers to a corner, of club; and which cell it begins with, if it has X."""
+def test_the_opponent_replies_with_its_exact_chances() -> None:
     games = 3000
     env = made("club", "either", NEXT, games)
     _, infos = env.reset(seed=5)
@@ -363,8 +332,7 @@ def test_the_opponent_answers_with_its_exact_chances() -> None:
             assert abs(tokens.count(1 << cell) - size * chance) <= spread
 
 
-def test_an_opponent_that_resigns_has_lost() -> None:
-    """On the board as the learner left it; the next step begins anew."""
+def test_an_opponent_that_resigns_loses() -> None:
     env = made(resigning(at=3), "X", NEXT, 2)
     env.reset()
     env.step(np.array([4, 8]))
@@ -380,11 +348,7 @@ def test_an_opponent_that_resigns_has_lost() -> None:
     assert infos["position"].tolist() == [0, 0]
 
 
-# How a game begins anew
-
-
-def test_the_next_step_begins_anew_whatever_is_done() -> None:
-    """Its action is not looked at, nor flagged; it brings nothing, and the game goes on from there."""
+def test_next_step_mode_restarts_whatever_the_action() -> None:
     env = made(None, "X", NEXT, 4)
     env.reset()
     for cell in (0, 3, 1, 4):
@@ -406,8 +370,7 @@ def test_the_next_step_begins_anew_whatever_is_done() -> None:
     assert infos["position"].tolist() == [NUMBERS[Board().place(8)]] * 3 + [0]
 
 
-def test_the_same_step_begins_anew_and_tells_of_the_end() -> None:
-    """What is seen is the new game; the end is among the infos, where a flag says so."""
+def test_same_step_mode_restarts_and_reports_the_end() -> None:
     env = made(None, "X", SAME, 4)
     env.reset()
     for cell in (0, 3, 1, 4):
@@ -427,17 +390,13 @@ def test_the_same_step_begins_anew_and_tells_of_the_end() -> None:
     assert infos["position"][:3].tolist() == [NUMBERS[Board().place(8)]] * 3
 
 
-# Where the mask is
-
-
 @modes
 @pytest.mark.parametrize(
     ("opponent", "mark"), [(None, "X"), ("random", "X"), ("club", "O"), ("random", "either")]
 )
-def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for(
+def test_the_mask_is_in_the_observation_or_in_the_info(
     opponent: str | None, mark: str, mode: AutoresetMode
 ) -> None:
-    """The same run says the same both ways; the mask of an end is all ones."""
     rng, games = np.random.default_rng(6), 40
     env = made(opponent, mark, mode, games, None)
     other = made(opponent, mark, mode, games, "info")
@@ -461,17 +420,13 @@ def test_the_mask_is_in_the_observation_unless_the_info_is_asked_for(
         result, expected = env.step(actions), other.step(actions)
 
 
-# What is bad
-
-
 @modes
 @pytest.mark.parametrize(
     "bad",
     [4, 0, -1, 9, 15, 16, 10**9, -(2**63), 2**63 - 1, np.uint64(2**64 - 1), np.uint64(2**63 + 8)],
     ids=str,
 )
-def test_an_illegal_action_loses_its_own_game_alone(bad: int, mode: AutoresetMode) -> None:
-    """A taken cell or none: the board stays as it was, and the other games go on."""
+def test_an_illegal_action_only_loses_its_own_game(bad: int, mode: AutoresetMode) -> None:
     env = made(first_free, "X", mode, 3)
     env.reset()
     env.step(np.array([4, 4, 4]))
@@ -489,8 +444,7 @@ def test_an_illegal_action_loses_its_own_game_alone(bad: int, mode: AutoresetMod
 
 
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u4", "i4", "i8", "u8", ">i8", ">u2"])
-def test_whole_numbers_of_every_type_are_actions(kind: str) -> None:
-    """Legal ones are taken, and nine is illegal; so it is in a plain list, and in every second place."""
+def test_integers_of_every_type_are_actions(kind: str) -> None:
     env = TicTacToeVectorEnv(3, None)
     env.reset()
 
@@ -508,27 +462,10 @@ def test_whole_numbers_of_every_type_are_actions(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [
-        None,
-        4,
-        [],
-        [1, 2],
-        [1, 2, 3, 4],
-        [[1, 2, 3]],
-        [[1], [2], [3]],
-        [1.0, 2.0, 3.0],
-        [True, False, True],
-        ["1", "2", "3"],
-        [None] * 3,
-        [1, [2], 3],
-        [2**70, 1, 2],
-        [True, 1, 2],
-        "123",
-    ],
+    [*MISSHAPEN, [1.0, 2.0, 3.0], [True, False, True], [True, 1, 2], ["1", "2", "3"], [2**70, 1, 2]],
     ids=str,
 )
-def test_what_is_no_array_of_actions_is_refused(bad: Any) -> None:  # noqa: ANN401 - anything at all
-    """With a sentence, and nothing happens."""
+def test_invalid_actions_are_refused(bad: Any) -> None:  # noqa: ANN401 - any value
     env, twin = TicTacToeVectorEnv(3, None), TicTacToeVectorEnv(3, None)
     for each in (env, twin):
         each.reset()
@@ -539,58 +476,79 @@ def test_what_is_no_array_of_actions_is_refused(bad: Any) -> None:  # noqa: ANN4
     assert written(env.step(np.array([0, 1, 4]))) == written(twin.step(np.array([0, 1, 4])))
 
 
-def test_a_step_needs_games() -> None:
-    """And so does a picture of them."""
+def test_step_and_render_need_games() -> None:
     env, unseen = TicTacToeVectorEnv(2, None, render_mode="ansi"), TicTacToeVectorEnv(2, None)
     for attempt in (lambda: env.step(np.array([0, 0])), env.render, unseen.render):
         with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
             attempt()
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, 10**9, "8", None, 10**30], ids=str)
-def test_a_strange_number_of_games_is_refused(size: Any) -> None:  # noqa: ANN401 - anything at all
-    """With a sentence that says what there can be."""
-    with pytest.raises(errors.BadSetting, match="is not a number of games: use 1 to 10,000,000"):
-        TicTacToeVectorEnv(size, None)
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"opponent": "grandmaster"}, errors.UnknownPolicy, "policy 'grandmaster'"),
+        ({"opponent": "club:luck=1"}, errors.NoughtsError, "club has no 'luck'"),
+        (
+            {"opponent": "saved:file=q"},
+            errors.UnknownPolicy,
+            r"load_policy\(PATH\), not the name 'saved:f",
+        ),
+        ({"opponent": 5}, errors.UnknownPolicy, "a policy or a function from boards to chances, not 5"),
+        ({"mark": "Y"}, errors.BadSetting, "a mark is X, O, either, not 'Y'"),
+        ({"mark": 5}, errors.BadSetting, "a mark is X, O, either, not 5"),
+        ({"render_mode": "window"}, UnsupportedMode, "'window'"),
+        ({"mask_in": "rewards"}, errors.BadSetting, "mask_in is observation or info, not 'rewards'"),
+        ({"mask_in": None}, errors.BadSetting, "mask_in is observation or info, not None"),
+    ],
+)
+def test_both_environments_refuse_invalid_settings(
+    settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    for make in (TicTacToeEnv, TicTacToeVectorEnv):
+        with pytest.raises(error, match=message):
+            make(**settings)
 
 
-@pytest.mark.parametrize("mode", ["Disabled", AutoresetMode.DISABLED, "next", None, 5])
-def test_a_strange_way_to_begin_anew_is_refused(mode: Any) -> None:  # noqa: ANN401 - anything at all
-    """Those that there are have two names each."""
-    with pytest.raises(errors.BadSetting, match=r"NEXT_STEP or AutoresetMode\.SAME_STEP, not"):
-        TicTacToeVectorEnv(2, None, autoreset_mode=mode)
-    for known in (NEXT, SAME):
-        assert TicTacToeVectorEnv(2, None, autoreset_mode=known.value).metadata["autoreset_mode"] is known
-
-
-def test_both_environments_refuse_the_same_settings_with_the_same_words() -> None:
-    """An opponent or a mark that is none, a mode, a place for the mask; a mark need not be a string."""
-    strange: list[dict[str, Any]] = [
-        {"opponent": "grandmaster"},
-        {"opponent": "club:luck=1"},
-        {"opponent": "saved:file=q.json"},
-        {"opponent": 5},
-        {"mark": "Y"},
-        {"mark": 5},
-        {"render_mode": "window"},
-        {"mask_in": "rewards"},
-        {"mask_in": None},
-    ]
-    for settings in strange:
-        said = []
-        for make in (TicTacToeEnv, TicTacToeVectorEnv):
-            with pytest.raises((errors.NoughtsError, UnsupportedMode)) as refusal:
-                make(**settings)
-            said.append((type(refusal.value), str(refusal.value)))
-        assert said[0] == said[1]
-    one, two = TicTacToeEnv(mark=O), TicTacToeVectorEnv(2, mark=O)  # type: ignore[arg-type]  # it does
+def test_the_settings_are_those_of_the_single_environment_and_a_mark_may_be_a_mark() -> None:
+    ours = inspect.signature(TicTacToeVectorEnv).parameters
+    assert {*inspect.signature(TicTacToeEnv).parameters} <= {*ours}
+    one, two = TicTacToeEnv(mark=O), TicTacToeVectorEnv(2, mark=O)  # type: ignore[arg-type]  # a Mark
     for env in (one, two):
         seen: Any = env.reset()[0]
         assert seen["observation"][..., THEIRS].sum() == getattr(env, "num_envs", 1)
 
 
-def test_an_opponent_resigns_for_itself_alone() -> None:
-    """A function would resign in the learner's place as well, but nobody asks it there."""
+SIZES = [0, -1, 1.5, 10**9, "8", None, 10**30]
+MODES = ["Disabled", AutoresetMode.DISABLED, "next", None, 5]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        *[({"num_envs": size}, "is not a number of games: use 1 to 10,000,000") for size in SIZES],
+        *[({"autoreset_mode": mode}, r"NEXT_STEP or AutoresetMode\.SAME_STEP, not") for mode in MODES],
+    ],
+    ids=str,
+)
+def test_invalid_sizes_and_modes_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(errors.BadSetting, match=message):
+        TicTacToeVectorEnv(opponent=None, **settings)
+    for known in (NEXT, SAME):
+        assert TicTacToeVectorEnv(2, None, autoreset_mode=known.value).metadata["autoreset_mode"] is known
+
+
+def test_an_invalid_opponent_is_refused_at_once() -> None:
+    with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
+        TicTacToeVectorEnv(2, lambda board: {board.free_cells[0]: Fraction(1, 2)})
+    for mark in ("O", "either"):
+        with pytest.raises(errors.BadPolicy, match="resigns before the first move"):
+            TicTacToeVectorEnv(2, resigning(at=0), mark)
+    env = made(resigning(at=1), "X", NEXT, 2)
+    env.reset()
+    assert env.step(np.array([4, 4]))[1].tolist() == [1, 1]
+
+
+def test_an_opponent_only_resigns_for_itself() -> None:
     env = made(resigning(at=4), "X", NEXT, 1)
     env.reset()
     env.step(np.array([4]))
@@ -602,25 +560,8 @@ def test_an_opponent_resigns_for_itself_alone() -> None:
     assert env.step(np.array([7]))[1].tolist() == [1]
 
 
-def test_an_opponent_that_never_plays_is_refused() -> None:
-    """It would have to resign before the first move; against X it can play."""
-    for mark in ("O", "either"):
-        with pytest.raises(errors.BadPolicy, match="resigns before the first move"):
-            TicTacToeVectorEnv(2, resigning(at=0), mark)
-    env = made(resigning(at=1), "X", NEXT, 2)
-    env.reset()
-    assert env.step(np.array([4, 4]))[1].tolist() == [1, 1]
-
-
-def test_an_opponent_that_fails_is_refused_at_once() -> None:
-    """It is asked about every board, and what it gives is checked."""
-    with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
-        TicTacToeVectorEnv(2, lambda board: {board.free_cells[0]: Fraction(1, 2)})
-
-
 @pytest.mark.parametrize("mark", ["X", "O"])
-def test_an_opponent_is_asked_only_about_boards_on_which_it_is_to_move(mark: str) -> None:
-    """Whoever was trained for one seat knows nothing of the other."""
+def test_an_opponent_is_only_queried_on_its_own_turns(mark: str) -> None:
 
     def one_sided(board: Board) -> Mapping[int, Fraction]:
         assert str(board.turn) != mark
@@ -633,8 +574,7 @@ def test_an_opponent_is_asked_only_about_boards_on_which_it_is_to_move(mark: str
         TicTacToeVectorEnv(40, one_sided, "either")
 
 
-def test_games_are_not_begun_one_by_one() -> None:
-    """Those that are over begin by themselves; nothing happens to any."""
+def test_reset_mask_is_refused() -> None:
     env, twin = (TicTacToeVectorEnv(3, None) for _ in range(2))
     for each in (env, twin):
         each.reset(seed=1)
@@ -647,94 +587,65 @@ def test_games_are_not_begun_one_by_one() -> None:
 
 @modes
 @pytest.mark.parametrize(("opponent", "mark"), [("club", "either"), ("random", "X"), (None, "X")])
-def test_games_can_be_copied_and_pickled_in_the_middle(
-    opponent: str | None, mark: str, mode: AutoresetMode
-) -> None:
-    """The copy goes on by itself, as the games themselves do."""
+def test_games_can_be_copied_and_pickled(opponent: str | None, mark: str, mode: AutoresetMode) -> None:
     env = made(opponent, mark, mode, 40)
-    for steps in (3, 4):  # of two pieces of a random word, one is left over or none
+    for steps in (3, 4):  # with and without buffered random numbers
         played(env, seed=2, steps=steps)
         twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]  # noqa: S301 - our own
 
-        gone_on = [gone_on_with(twin) for twin in twins]
+        steps_of_twins = [next_steps(twin) for twin in twins]
 
-        assert gone_on == [gone_on_with(env)] * 2
+        assert steps_of_twins == [next_steps(env)] * 2
 
 
-def gone_on_with(env: TicTacToeVectorEnv) -> list[list[bytes]]:
-    """Return everything that is said in the next steps."""
+def next_steps(env: TicTacToeVectorEnv) -> list[list[bytes]]:
+    """Return the bytes of the next steps."""
     rng = np.random.default_rng(3)
     return [written(env.step(rng.integers(9, size=env.num_envs))) for _ in range(10)]
 
 
-# Chance
-
-
-@pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
-def test_a_seed_makes_a_run_of_games(mode: AutoresetMode) -> None:
-    """The same seed the same run, in the middle of another one too; another one another."""
+@modes
+def test_a_seed_determines_a_run(mode: AutoresetMode) -> None:
     env = made("random", "either", mode, 40)
 
     first, other, again = played(env, seed=5), played(env, seed=6), played(env, seed=5)
 
     assert first == again != other
     assert played(env, seed=None) != played(env, seed=None)
-
-
-def test_a_seed_that_is_none_is_refused() -> None:
-    """As everywhere in Gymnasium."""
-    env = TicTacToeVectorEnv(2, None)
     for seed in (-1, 1.5, "x"):
         with pytest.raises(gymnasium.error.Error, match=r"[Ss]eed"):
-            env.reset(seed=seed)  # type: ignore[arg-type]  # which is why
-
-
-# What is given out
-
-
-givers = pytest.mark.parametrize(("opponent", "mark"), [(None, "X"), ("random", "either")])
+            env.reset(seed=seed)
 
 
 @modes
 @places
-@givers
-def test_what_is_given_out_can_be_kept(
+@pytest.mark.parametrize(("opponent", "mark"), [(None, "X"), ("random", "either")])
+def test_arrays_never_change_later_and_may_be_overwritten(
     opponent: str | None, mark: str, mask_in: str, mode: AutoresetMode
 ) -> None:
-    """Nobody writes on it later."""
     env, rng, kept = made(opponent, mark, mode, 40, mask_in), np.random.default_rng(1), []
-    result: Any = env.reset(seed=7)
-    for _ in range(12):
-        kept.append((result, written(result)))
-        result = env.step(some_actions(rng, masked_part(result), illegal=0.2))
-
-    for result, said in kept:
-        assert written(result) == said
-
-
-@modes
-@places
-@givers
-def test_what_is_given_out_can_be_written_on(
-    opponent: str | None, mark: str, mask_in: str, mode: AutoresetMode
-) -> None:
-    """It changes nothing later."""
-    env, rng = made(opponent, mark, mode, 40, mask_in), np.random.default_rng(1)
     expected = played(env, seed=7)
     result: Any = env.reset(seed=7)
+    for said in expected:
+        assert written(result) == said
+        kept.append((result, said))
+        result = env.step(some_actions(rng, masked_part(result), illegal=0.2))
+    assert [written(result) for result, _ in kept] == expected
+
+    rng = np.random.default_rng(1)
+    result = env.reset(seed=7)
     for said in expected:
         assert written(result) == said
         actions = some_actions(rng, masked_part(result), illegal=0.2)
         for array in arrays_in(result):
             if array.flags.writeable:
                 array[...] = 1
-            else:  # the masks of games that are over
+            else:  # the masks of finished games
                 assert array is result[-1]["final_obs"]["action_mask"]
         result = env.step(actions)
 
 
-def test_writing_on_what_is_seen_leaves_the_mask_as_it_is() -> None:
-    """The two share nothing, at a reset and when games begin anew in the next step."""
+def test_observation_and_mask_do_not_share_memory() -> None:
     env = made(None, "X", NEXT, 40, "observation")
     for seen, *_ in (env.reset(), env.step(np.full(40, 4))):
         mask = seen["action_mask"].copy()
@@ -742,11 +653,7 @@ def test_writing_on_what_is_seen_leaves_the_mask_as_it_is() -> None:
         assert np.array_equal(seen["action_mask"], mask)
 
 
-# Within Gymnasium
-
-
-def test_gymnasium_makes_it_by_name() -> None:
-    """With the settings it is given, its spec and its metadata, and no word of warning."""
+def test_gymnasium_makes_it_by_name_and_with_settings() -> None:
     env = gymnasium.make_vec(f"noughts.lab.envs:{GYM_ID}", num_envs=8)
 
     assert isinstance(env.unwrapped, TicTacToeVectorEnv)
@@ -761,24 +668,18 @@ def test_gymnasium_makes_it_by_name() -> None:
     env.close()
     assert env.closed
 
-
-def test_gymnasium_makes_it_with_settings() -> None:
-    """They are plain arguments; Gymnasium keeps `vector_kwargs` for its own vector environments."""
     env = gymnasium.make_vec(GYM_ID, 3, opponent=None, mark="O", autoreset_mode=SAME, render_mode="ansi")
-    assert env.metadata["autoreset_mode"] is SAME
-    assert env.render_mode == "ansi"
+    assert (env.metadata["autoreset_mode"], env.render_mode) == (SAME, "ansi")
     with pytest.raises(gymnasium.error.Error, match="vector_kwargs"):
         gymnasium.make_vec(GYM_ID, 3, vector_kwargs={"autoreset_mode": SAME})
     sync = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent="perfect")
     ours, theirs = env.reset(seed=1), sync.reset(seed=1)
-    assert {key: part.shape for key, part in ours[0].items()} == {
-        key: part.shape for key, part in theirs[0].items()
-    }
+    shapes = [{key: part.shape for key, part in seen.items()} for seen in (ours[0], theirs[0])]
+    assert shapes[0] == shapes[1]
     assert {*theirs[1]} >= {*ours[1]}
 
 
-def test_the_end_of_each_game_is_what_gymnasiums_own_tells() -> None:
-    """Theirs is a dict for each game, and ours is one dict of arrays with a row for each."""
+def test_final_observations_match_gymnasiums_own() -> None:
     env: Any = made(first_free, "X", SAME, 3, "observation")
     sync: Any = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent=first_free)
     told = []
@@ -801,16 +702,9 @@ def test_the_end_of_each_game_is_what_gymnasiums_own_tells() -> None:
     ]
 
 
-def test_it_takes_what_gymnasiums_own_takes() -> None:
-    """Every parameter of the single environment, by the same name."""
-    ours = inspect.signature(TicTacToeVectorEnv).parameters
-    assert {*inspect.signature(TicTacToeEnv).parameters} <= {*ours}
-
-
 @modes
 @places
-def test_what_is_seen_lies_in_its_space(mask_in: str, mode: AutoresetMode) -> None:
-    """As Gymnasium's checker wants it, for the batch and for one; and masks draw legal actions."""
+def test_observations_are_in_their_space(mask_in: str, mode: AutoresetMode) -> None:
     env, rng = made("random", "either", mode, 40, mask_in), np.random.default_rng(1)
     seen, infos = env.reset(seed=8)
     for _ in range(12):
@@ -833,8 +727,7 @@ def test_what_is_seen_lies_in_its_space(mask_in: str, mode: AutoresetMode) -> No
 
 
 @modes
-def test_gymnasium_counts_returns_and_lengths_right(mode: AutoresetMode) -> None:
-    """If each mover takes the first free cell, the seventh token wins; a new game's begin is no move."""
+def test_gymnasium_counts_returns_and_lengths_correctly(mode: AutoresetMode) -> None:
     env = RecordEpisodeStatistics(made(None, "X", mode, 4, "observation"), buffer_length=100)
     seen, _ = env.reset()
     for _ in range(40):
@@ -844,8 +737,7 @@ def test_gymnasium_counts_returns_and_lengths_right(mode: AutoresetMode) -> None
     assert env.episode_count == 4 * (40 // (7 if mode is SAME else 8))
 
 
-def test_gymnasiums_wrappers_go_around_it() -> None:
-    """Those that change what is seen, and the one that makes lists of the infos."""
+def test_gymnasiums_wrappers_work() -> None:
     env = made(None, "X", NEXT, 4, "observation")
     for seen_so, size in ((env, 9 + 27), (made(None, "X", NEXT, 4), 27)):
         flat = FlattenObservation(seen_so)
@@ -863,7 +755,6 @@ def test_gymnasiums_wrappers_go_around_it() -> None:
 
 
 def test_each_mode_renders_every_game(capsys: pytest.CaptureFixture[str]) -> None:
-    """As text, as pictures, or on the screen; and with no mode nothing."""
     texts, pictures, screen, nothing = (
         TicTacToeVectorEnv(2, None, render_mode=mode) for mode in ("ansi", "rgb_array", "human", None)
     )

@@ -1,4 +1,4 @@
-"""The array libraries that are installed, and their arrays as NumPy's."""
+"""The installed array libraries, and conversion to NumPy."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from noughts.lab.backends import BACKENDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MODULES = {"array-api-strict": "array_api_strict"}
-
-INSTALLED = [name for name in BACKENDS if find_spec(_MODULES.get(name, name))]
-"""NumPy and the strict standard are always among them."""
+INSTALLED = [name for name in BACKENDS if find_spec(name.replace("-", "_"))]
+"""Always includes NumPy and array-api-strict."""
 
 
-def numpied(array: Any) -> NDArray[Any]:  # noqa: ANN401 - an array of whatever library
-    """Return an array as NumPy's own."""
+def to_numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401 - an array of any library
+    """Return an array as NumPy's."""
     if hasattr(array, "get"):  # CuPy
         return np.asarray(array.get())
-    if hasattr(array, "__array__") and not hasattr(array, "cpu"):  # JAX, wherever it computes
+    if hasattr(array, "__array__") and not hasattr(array, "cpu"):  # JAX, on any device
         return np.asarray(array)
     return np.asarray(np.from_dlpack(array.cpu() if hasattr(array, "cpu") else array))
 
 
-def plain(array: Any) -> list[Any]:  # noqa: ANN401 - the same
-    """Return what an array holds."""
-    return list(numpied(array).tolist())
+def to_list(array: Any) -> list[Any]:  # noqa: ANN401 - an array of any library
+    """Return an array as nested lists."""
+    return list(to_numpy(array).tolist())
