@@ -19,17 +19,8 @@ from pettingzoo.utils.env import AECIterable  # type: ignore[import-untyped]  # 
 
 from noughts.core.board import Board, Mark, O, X
 from noughts.core.errors import CellTaken, quoted
-from noughts.lab.observations import (
-    Observation,
-    Plane,
-    action_space,
-    is_mask_in_info,
-    mask_of,
-    observation_of,
-    observation_space,
-    read_action,
-    with_mask,
-)
+from noughts.lab import observations as obs
+from noughts.lab.observations import Observation, Plane, mask_of, read_action, with_mask
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
 CopyPlane: TypeAlias = Callable[[], Plane]
@@ -65,7 +56,7 @@ class BoardViews(dict["Board | None", "tuple[CopyPlane, CopyPlane]"]):
         if board is None:
             raise _not_started()
         mask = mask_of(board) if board.turn is self._mark else _ALL_ZEROS
-        self[board] = observation_of(board, self._mark).copy, mask.copy
+        self[board] = obs.observation_of(board, self._mark).copy, mask.copy
         return self[board]
 
 
@@ -76,15 +67,6 @@ class AgentViews(dict[str, BoardViews]):
         raise _no_such_agent(agent)
 
 
-class MaskCache(dict[Board, "CopyPlane"]):
-    """The mask of the player to move for each board."""
-
-    def __missing__(self, board: Board) -> CopyPlane:
-        copy = self[board] = mask_of(board).copy
-        return copy
-
-
-_MASKS = MaskCache()
 _ALL_ONES = mask_of(_START)
 _ALL_ZEROS = 0 * _ALL_ONES
 _ALL_ZEROS.flags.writeable = False  # every waiting agent gets this one
@@ -155,10 +137,10 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [*AGENTS]
-        self.action_spaces = {agent: action_space() for agent in AGENTS}
-        self._mask_in_info = is_mask_in_info(mask_in)
+        self.action_spaces = {agent: obs.action_space() for agent in AGENTS}
+        self._mask_in_info = obs.is_mask_in_info(mask_in)
         self.observation_spaces = {
-            agent: observation_space(has_mask=not self._mask_in_info) for agent in AGENTS
+            agent: obs.observation_space(has_mask=not self._mask_in_info) for agent in AGENTS
         }
         self._illegal_moves_lose = illegal_moves_lose
         self._board: Board | None = None
@@ -204,9 +186,11 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
             if self._mask_in_info:
                 infos = self.infos
                 infos[agent] = {"action_mask": _ALL_ZEROS}
-                infos[other] = {"action_mask": _MASKS[board]()}
+                infos[other] = {"action_mask": _VIEWS[other][board][1]()}
             if board.is_over:
-                self._end(board)
+                won = (board.winner is X) - (board.winner is O)
+                self.rewards = {"player_1": won, "player_2": -won}
+                self._finish()
         self.is_waiting = False
         if self._is_watched:
             self.render()
@@ -262,13 +246,6 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
 
     def _last_mask(self, agent: str) -> Plane:
         return (_ALL_ONES if agent == self.agent_selection else _ALL_ZEROS).copy()
-
-    def _end(self, board: Board) -> None:
-        if board.winner is X:
-            self.rewards = {"player_1": 1, "player_2": -1}
-        elif board.winner is O:
-            self.rewards = {"player_1": -1, "player_2": 1}
-        self._finish()
 
     def _lose_by_illegal_move(self) -> None:
         """End the game as PettingZoo's TerminateIllegalWrapper does, also truncated."""

@@ -27,18 +27,15 @@ def slot_bits(tokens: int) -> int:
 class AliasTables(NamedTuple):
     """The choices of X's policy where X is to move, and of O's where O is.
 
-    `after` and `cell` have two halves: first the upper choice of every slot, then the lower one.
+    Like a `ChoiceTable` of slots, but `after` and `cell` have two halves: first the upper choice of every
+    slot, then the lower one.
     """
 
     row: list[int]
-    """The index where a position's row starts."""
     threshold: list[int]
     after: list[int]
-    """The row that a choice leads to."""
     cell: list[Cell]
-    """The chosen cell, or `NO_MOVE`."""
     position: list[int]
-    """The position that a slot belongs to."""
     status: list[int]
     """The status of the game in that row; a player who resigns there has lost."""
 

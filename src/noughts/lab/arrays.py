@@ -15,21 +15,10 @@ from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
 from noughts.core.board import Board, Mark, check_mark
 from noughts.core.errors import NotInstalled, quoted
-from noughts.lab import lookup
+from noughts.lab import batch_play, lookup
 from noughts.lab.alias_tables import AliasTables
 from noughts.lab.backends import Array, Backend, find_backend
-from noughts.lab.batch_play import (
-    NO_GAMES,
-    Match,
-    PolicyMatch,
-    RandomMatch,
-    Records,
-    Tally,
-    check_count,
-    check_seed,
-    concatenate,
-    too_many,
-)
+from noughts.lab.batch_play import NO_GAMES, Match, PolicyMatch, RandomMatch, Records, Tally
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import ACTION_COLUMNS, GOING, NO_CELL, POSITIONS
 
@@ -64,11 +53,11 @@ class Rules:
 
     def new(self, games: int) -> Array:
         """Return new games."""
-        count = check_count(games)
+        count = batch_play.check_count(games)
         try:
             return self.backend.zeros(count)
         except (MemoryError, RuntimeError, ValueError) as error:
-            raise too_many(count) from error
+            raise batch_play.too_many(count) from error
 
     def positions(self, boards: Iterable[Board]) -> Array:
         """Return games in these positions, which X has started."""
@@ -134,11 +123,11 @@ class Rules:
         >>> records.moves.shape, int(records.length.min())
         ((1000, 9), 5)
         """
-        match, rng = self.match(x, o), self.backend.random_numbers(check_seed(seed))
-        whole = check_count(games)
+        match, rng = self.match(x, o), self.backend.random_numbers(batch_play.check_seed(seed))
+        whole = batch_play.check_count(games)
         if not whole:
             return match.record(0, rng)
-        return concatenate(
+        return batch_play.concatenate(
             self.backend, whole, (match.record(size, rng) for size in self._batches(whole))
         )
 
@@ -146,7 +135,7 @@ class Rules:
         self, games: int, x: Policy = random, o: Policy = random, seed: int | None = None
     ) -> Iterator[Records]:
         """Play whole games, and yield their records batch by batch, to save memory."""
-        match, rng = self.match(x, o), self.backend.random_numbers(check_seed(seed))
+        match, rng = self.match(x, o), self.backend.random_numbers(batch_play.check_seed(seed))
         return (match.record(size, rng) for size in self._batches(games))
 
     def tally(self, games: int, x: Policy = random, o: Policy = random, seed: int | None = None) -> Tally:
@@ -155,7 +144,7 @@ class Rules:
         >>> Rules().tally(1000, seed=1).games
         1000
         """
-        match, rng = self.match(x, o), self.backend.random_numbers(check_seed(seed))
+        match, rng = self.match(x, o), self.backend.random_numbers(batch_play.check_seed(seed))
         return sum((match.count(size, rng) for size in self._batches(games)), NO_GAMES)
 
     @cached_property
@@ -168,7 +157,7 @@ class Rules:
         return match
 
     def _batches(self, games: int) -> Iterator[int]:
-        count, batch = check_count(games), self.backend.batch
+        count, batch = batch_play.check_count(games), self.backend.batch
         return (min(batch, count - begin) for begin in range(0, count, batch))
 
     def _games(self, games: Array) -> Array:

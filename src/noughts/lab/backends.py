@@ -6,7 +6,7 @@ compilation and the best batch size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -76,6 +76,8 @@ class Backend:
     is_writable = True
     """Whether arrays can be changed in place."""
     compile: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
+    options: Mapping[str, Any] = {}
+    """Passed to functions that make arrays."""
 
     def __init__(self, device: str | None = None) -> None:
         if device and device != "cpu":
@@ -85,19 +87,17 @@ class Backend:
         """The dtype of indices."""
 
     def array(self, values: object, dtype: str) -> Array:
-        return self.xp.asarray(values, dtype=self.dtype(dtype))
+        """Return an array of a named dtype; `integer` is the index dtype."""
+        kind = self.integer if dtype == "integer" else getattr(self.xp, dtype)
+        return self.xp.asarray(values, dtype=kind, **self.options)
 
     def zeros(self, count: int) -> Array:
         """Return zeros of the index dtype."""
-        return self.xp.zeros(count, dtype=self.integer)
+        return self.xp.zeros(count, dtype=self.integer, **self.options)
 
     def empty(self, shape: tuple[int, ...]) -> Array:
         """Return an uninitialised array of int8."""
-        return self.xp.empty(shape, dtype=self.xp.int8)
-
-    def dtype(self, name: str) -> Any:  # noqa: ANN401 - each library has its own type of dtypes
-        """Return a dtype by name; `integer` is the index dtype."""
-        return self.integer if name == "integer" else getattr(self.xp, name)
+        return self.xp.empty(shape, dtype=self.xp.int8, **self.options)
 
     def is_integral(self, array: Array) -> bool:
         return bool(self.xp.isdtype(array.dtype, "integral"))
@@ -117,12 +117,9 @@ class Backend:
             array = np.array(values)
             if array.dtype.kind in "iu":
                 array = np.clip(array, -1, _OUT_OF_RANGE).astype(np.int64)
-            return self.from_numpy(array)
+            return self.xp.asarray(array, **self.options)
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise BadArray(f"{quoted(values)} is not an array for {self.name}") from error
-
-    def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
-        return self.xp.asarray(array)
 
     def random_numbers(self, seed: int | None) -> RandomNumbers:
         return RandomNumbers(seed)
@@ -151,19 +148,10 @@ class _TorchBackend(Backend):
         self.integer = torch.int64
         self.compile = torch.compile
         try:
-            self._device = torch.zeros(1, device=device or "cpu").device
+            self.options = {"device": torch.zeros(1, device=device or "cpu").device}
         except (AssertionError, RuntimeError) as error:
             raise NotInstalled(f"torch has no device {quoted(device)} here") from error
-        self.batch = CPU_BATCH if self._device.type == "cpu" else GPU_BATCH
-
-    def array(self, values: object, dtype: str) -> Array:
-        return self.xp.asarray(values, dtype=self.dtype(dtype), device=self._device)
-
-    def zeros(self, count: int) -> Array:
-        return self.xp.zeros(count, dtype=self.integer, device=self._device)
-
-    def empty(self, shape: tuple[int, ...]) -> Array:
-        return self.xp.empty(shape, dtype=self.xp.int8, device=self._device)
+        self.batch = CPU_BATCH if self.options["device"].type == "cpu" else GPU_BATCH
 
     def is_integral(self, array: Array) -> bool:
         kind = array.dtype
@@ -172,11 +160,8 @@ class _TorchBackend(Backend):
     def indices(self, array: Array) -> Array:
         return array.to(self.integer)
 
-    def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
-        return self.xp.asarray(array, device=self._device)
-
     def random_numbers(self, seed: int | None) -> RandomNumbers:
-        torch, device = self.xp, self._device
+        torch, device = self.xp, self.options["device"]
         generator = torch.Generator(device)
         generator.seed() if seed is None else generator.manual_seed(seed)
         return _LibraryRandomNumbers(

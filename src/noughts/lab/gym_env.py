@@ -15,18 +15,9 @@ from numpy.typing import NDArray
 from noughts.bots.policy import Policy, weigh
 from noughts.core.board import Board, Cell, O, X
 from noughts.core.errors import IllegalMove
+from noughts.lab import observations as obs
 from noughts.lab.lookup import numbers
-from noughts.lab.observations import (
-    Observation,
-    Plane,
-    action_space,
-    is_mask_in_info,
-    mask_of,
-    observation_of,
-    observation_space,
-    read_action,
-    with_mask,
-)
+from noughts.lab.observations import Observation, Plane, mask_of, read_action, with_mask
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 
@@ -58,9 +49,9 @@ class TicTacToeEnv(Env["Observation", int]):
         mask_in: str = "observation",
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.action_space = action_space()  # type: ignore[assignment]  # an int is accepted too
-        self._mask_in_info = is_mask_in_info(mask_in)
-        self.observation_space = observation_space(has_mask=not self._mask_in_info)
+        self.action_space = obs.action_space()  # type: ignore[assignment]  # an int is accepted too
+        self._mask_in_info = obs.is_mask_in_info(mask_in)
+        self.observation_space = obs.observation_space(has_mask=not self._mask_in_info)
         self.board = Board()
         self.mark = X
         """The agent's mark in this game."""
@@ -135,7 +126,7 @@ class TicTacToeEnv(Env["Observation", int]):
         return self._observation(), reward, True, False, self._info(illegal=illegal)
 
     def _observation(self) -> Observation:
-        observation = observation_of(self.board, self.mark)
+        observation = obs.observation_of(self.board, self.mark)
         return observation if self._mask_in_info else with_mask(observation, self._mask())
 
     def _mask(self) -> Plane:

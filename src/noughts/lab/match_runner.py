@@ -9,18 +9,22 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from queue import Empty, SimpleQueue
 from random import Random
 from threading import Lock, Thread
-from typing import Self
+from typing import Self, TypeAlias
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import Forfeit
-from noughts.bots.policy import Policy
 from noughts.bots.program import Program, poll
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.value import Value
 from noughts.lab.tournament import Entrant, GameResult
+
+Choose: TypeAlias = Callable[[Board], Cell | None]
+"""Chooses a move; None resigns."""
+NewGame: TypeAlias = Callable[[Mark, Random], Choose]
 
 SERIES_GAMES = 25
 """How many games a program plays before it is restarted."""
@@ -133,20 +137,32 @@ class MatchRunner:
 
     def _play(self, series: Series) -> None:
         x, o = series.x.name, series.o.name
-        with self._player(series.x) as player_x, self._player(series.o) as player_o:
-            players = {Mark.X: player_x, Mark.O: player_o}
+        with ExitStack() as programs:
+            seats = {
+                mark: self._seat(bot, programs) for mark, bot in ((Mark.X, series.x), (Mark.O, series.o))
+            }
             for number in series.numbers:
                 self._wait((), 0)
-                winner, forfeit = play_game(players, self._rng_for(f"{x}\0{o}\0{number}"))
+                winner, forfeit = play_game(seats, self._rng_for(f"{x}\0{o}\0{number}"))
                 result = GameResult(x, o, number, winner, forfeit)
                 with self._lock:
                     self._record(result)
                 self._results.put(result)
 
-    def _player(self, entrant: Entrant) -> SeriesPlayer:
-        if entrant.policy:
-            return PolicyPlayer(entrant.policy)
-        return ProgramPlayer(lambda: Program(entrant.command, self._timeout_seconds, self._wait))
+    def _seat(self, entrant: Entrant, programs: ExitStack) -> NewGame:
+        """Return how a bot starts a game; a program that cannot be started loses it."""
+        if policy := entrant.policy:
+            return lambda _mark, rng: Bot(policy, rng).choose
+        started: list[Program] = []
+
+        def new_game(mark: Mark, _rng: Random) -> Choose:
+            if not started:
+                program = Program(entrant.command, self._timeout_seconds, self._wait)
+                started.append(programs.enter_context(program))
+            started[0].new_game(mark)
+            return started[0].choose
+
+        return new_game
 
     def _wait(self, sources: Iterable[int], seconds: float) -> list[int]:
         """Wait for a program's output, or raise if the runner stops."""
@@ -160,13 +176,13 @@ class _Stopped(Exception):
     """The runner is stopping."""
 
 
-def play_game(players: Mapping[Mark, SeriesPlayer], rng: Random) -> tuple[Mark | None, str]:
+def play_game(seats: Mapping[Mark, NewGame], rng: Random) -> tuple[Mark | None, str]:
     """Play a game, and return the winner, and the loser's forfeit if there was one."""
     board, active = Board(), Mark.X
-    choose: dict[Mark, Callable[[Board], Cell | None]] = {}
+    choose: dict[Mark, Choose] = {}
     try:
         for active in Mark:
-            choose[active] = players[active].new_game(active, rng)
+            choose[active] = seats[active](active, rng)
         while not board.is_over:
             active = board.turn
             cell = choose[active](board)
@@ -176,42 +192,3 @@ def play_game(players: Mapping[Mark, SeriesPlayer], rng: Random) -> tuple[Mark |
     except Forfeit as forfeit:
         return active.other, str(forfeit)
     return board.winner, ""
-
-
-class SeriesPlayer:
-    """A player of a series; leaving the `with` block ends its process, if any."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:
-        """Start a game, and return the function that chooses its moves; None resigns."""
-        raise NotImplementedError
-
-
-class PolicyPlayer(SeriesPlayer):
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
-
-    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - the board knows its turn
-        return Bot(self._policy, rng).choose
-
-
-class ProgramPlayer(SeriesPlayer):
-    """A program, started in its first game, which it loses if it fails to start."""
-
-    def __init__(self, start: Callable[[], Program]) -> None:
-        self._start = start
-        self._program: Program | None = None
-
-    def __exit__(self, *error: object) -> None:
-        if self._program:
-            self._program.__exit__(*error)
-
-    def new_game(self, mark: Mark, rng: Random) -> Callable[[Board], Cell | None]:  # noqa: ARG002 - it draws its own
-        self._program = self._program or self._start()
-        self._program.new_game(mark)
-        return self._program.choose

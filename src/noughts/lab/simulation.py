@@ -70,26 +70,13 @@ class Simulation:
             yield min(self._piece_games, self._games - begin), seed
 
     def _run_in_processes(self, workers: int) -> Iterator[Tally]:
-        """Give each process a piece, and another when it is done; kill them all at the end."""
+        """Share the pieces among processes, and kill them all at the end."""
         pieces = self._pieces()
         processes: dict[Connection, BaseProcess] = {}
         try:
             with _sigint_blocked():
                 processes.update(_start(self._tables) for _ in range(workers))
-            busy = []
-            for connection, piece in zip(processes, pieces, strict=False):
-                _send(connection, piece)
-                busy.append(connection)
-            while busy:
-                ready = wait(busy)
-                for connection in [one for one in busy if one in ready]:
-                    tally = _receive(connection)
-                    next_piece = next(pieces, None)
-                    if next_piece is None:
-                        busy.remove(connection)
-                    else:
-                        _send(connection, next_piece)
-                    yield tally
+            yield from _collect(list(processes), pieces)
         finally:
             for connection, process in processes.items():
                 process.kill()
@@ -133,21 +120,23 @@ def _start(tables: AliasTables | None) -> tuple[Connection, BaseProcess]:
     return ours, process
 
 
-def _send(connection: Connection, piece: Piece) -> None:
-    with _lost_worker():
-        connection.send(piece)
-
-
-def _receive(connection: Connection) -> Tally:
-    with _lost_worker():
-        tally: Tally = connection.recv()
-    return tally
-
-
-@contextmanager
-def _lost_worker() -> Iterator[None]:
+def _collect(connections: list[Connection], pieces: Iterator[Piece]) -> Iterator[Tally]:
+    """Send a piece to each worker, and another when it is done; yield the results."""
+    busy: list[Connection] = []
     try:
-        yield
+        for connection, piece in zip(connections, pieces, strict=False):
+            connection.send(piece)
+            busy.append(connection)
+        while busy:
+            ready = wait(busy)
+            for connection in [one for one in busy if one in ready]:
+                tally: Tally = connection.recv()
+                next_piece = next(pieces, None)
+                if next_piece is None:
+                    busy.remove(connection)
+                else:
+                    connection.send(next_piece)
+                yield tally
     except (EOFError, OSError) as error:
         raise ChildProcessError(ECHILD, "a worker process was killed") from error
 

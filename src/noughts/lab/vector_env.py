@@ -14,21 +14,14 @@ from numpy.typing import NDArray
 
 from noughts.bots.policy import Policy
 from noughts.core.errors import quoted
+from noughts.lab import observations as obs, vector_tables as tables
 from noughts.lab.backends import DRAW_BITS
 from noughts.lab.errors import BadArray, BadSetting
 from noughts.lab.lookup import positions
-from noughts.lab.observations import (
-    Observation,
-    action_space,
-    is_mask_in_info,
-    observation_space,
-    with_mask,
-)
+from noughts.lab.observations import Observation, with_mask
 from noughts.lab.opponents import EITHER, MARKS, check_can_start, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
 from noughts.lab.vector_tables import (
-    ILLEGAL,
-    OVER,
     BufferedRandom,
     Flags,
     Numbers,
@@ -36,11 +29,6 @@ from noughts.lab.vector_tables import (
     Outcomes,
     Small,
     Views,
-    apply_actions,
-    free_cells,
-    position_numbers,
-    take_views,
-    views_for,
 )
 
 StepResult: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
@@ -71,9 +59,9 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         self._resets_in_same_step = mode is AutoresetMode.SAME_STEP
         self._mark = check_mark(mark)
         self._opponent = None if opponent is None else _opponent_table(opponent, self._mark)
-        self._mask_in_info = is_mask_in_info(mask_in)
-        self.single_observation_space = observation_space(has_mask=not self._mask_in_info)
-        self.single_action_space = action_space()
+        self._mask_in_info = obs.is_mask_in_info(mask_in)
+        self.single_observation_space = obs.observation_space(has_mask=not self._mask_in_info)
+        self.single_action_space = obs.action_space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._games: Numbers | None = None
@@ -99,16 +87,16 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         self._was_over = None
         games = np.zeros(self.num_envs, np.uint16)
         self._restart(np.ones(self.num_envs, np.bool_), games)
-        self._games = now = position_numbers(games)
+        self._games = now = tables.position_numbers(games)
         seen = self._view(now)["seen"]
-        return self._with_mask(seen, free_cells(seen).copy(), {"position": now.copy()})
+        return self._with_mask(seen, tables.free_cells(seen).copy(), {"position": now.copy()})
 
     def step(self, actions: NDArray[Any]) -> StepResult:
         """Make a move in each game, and let the opponent reply."""
         if self._games is None:
             raise ResetNeeded("the games have not started: call reset() first")
-        after = apply_actions(self._games, self._checked_actions(actions))
-        illegal = after >= ILLEGAL
+        after = tables.apply_actions(self._games, self._checked_actions(actions))
+        illegal = after >= tables.ILLEGAL
         if self._opponent:
             after = self._reply(self._opponent, after, illegal)
         if self._resets_in_same_step:
@@ -125,14 +113,14 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         return tuple(render_board(boards[game], self.render_mode) for game in self._games)
 
     def _reply(self, opponent: OpponentTable, after: Outcomes, illegal: Flags) -> Outcomes:
-        replied = opponent.reply(position_numbers(after), self._random.next_draws())
+        replied = opponent.reply(tables.position_numbers(after), self._random.next_draws())
         if np.count_nonzero(illegal):
             replied[illegal] = after[illegal]
         return replied
 
     def _same_step_result(self, after: Outcomes, illegal: Flags) -> StepResult:
         """Restart finished games at once, with their last observation in the infos."""
-        last, ended = self._view(after), after >= OVER
+        last, ended = self._view(after), after >= tables.OVER
         self._restart(ended, after)
         self._games = games = after.astype(np.int64)  # none of them is over now
         seen = self._view(games)["seen"]
@@ -143,7 +131,7 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
             "final_obs": end if self._mask_in_info else with_mask(end, _all_ones(self.num_envs)),
             "_final_obs": ended,
         }
-        observation, infos = self._with_mask(seen, free_cells(seen), infos)
+        observation, infos = self._with_mask(seen, tables.free_cells(seen), infos)
         return observation, last["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
 
     def _next_step_result(self, after: Outcomes, illegal: Flags) -> StepResult:
@@ -151,11 +139,13 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         if self._was_over is not None:
             self._restart(self._was_over, after)
             illegal &= ~self._was_over
-        views, ended = self._view(after), after >= OVER
+        views, ended = self._view(after), after >= tables.OVER
         seen = views["seen"]
         self._was_over = ended.copy()
-        self._games = games = position_numbers(after)
-        mask = free_cells(seen) | ended[:, None].view(np.int8)  # there any action starts a new game
+        self._games = games = tables.position_numbers(after)
+        mask = tables.free_cells(seen) | ended[:, None].view(
+            np.int8
+        )  # there any action starts a new game
         infos: dict[str, Any] = {"position": games.copy(), "illegal": illegal}
         observation, infos = self._with_mask(seen, mask, infos)
         return observation, views["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
@@ -180,11 +170,11 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
 
     def _view(self, games: Outcomes | Numbers) -> Views:
         is_o = self._is_o if self._mark == EITHER and self._opponent else None
-        return take_views(self._views, games, is_o)
+        return tables.take_views(self._views, games, is_o)
 
     def _find_views(self) -> Views:
         viewers = {"X": "X", "O": "O", EITHER: "both"}
-        return views_for(viewers[self._mark] if self._opponent else "to move")
+        return tables.views_for(viewers[self._mark] if self._opponent else "to move")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_views"}
