@@ -120,9 +120,7 @@ def several_processes() -> None:
         with postgres() as database:
             url = database("games", commit_delay=delay)
             rates = in_turns(
-                3,
-                one=partial(move_rate, url, 1, writers),
-                eight=partial(move_rate, url, 8, writers),
+                3, one=partial(move_rate, url, 1, writers), eight=partial(move_rate, url, 8, writers)
             )
         ratio = rates["eight"] / rates["one"]
         report(

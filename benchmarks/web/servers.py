@@ -65,11 +65,7 @@ def serving(command: Sequence[str], log: Path, **environment: str) -> Iterator[S
     with (
         log.open("a") as logged,
         subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=logged,
-            text=True,
-            env={**os.environ, **environment},
+            command, stdout=subprocess.PIPE, stderr=logged, text=True, env={**os.environ, **environment}
         ) as process,
     ):
         assert process.stdout  # noqa: S101 - stdout is a pipe

@@ -208,28 +208,19 @@ def test_an_action_that_is_not_an_integer_is_refused(action: Any) -> None:  # no
     assert (reward, terminated) == (0, False)
 
 
-def test_a_step_needs_a_game() -> None:
-    env: Any = TicTacToeEnv(first_free, mark="O")
-    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
-        env.step(0)
-    env.reset()
-    for cell in (2, 4, 6):
-        env.step(cell)
-    assert str(env.board) == "XXO/XO_/O__"
-    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
-        env.step(8)
-    assert env.reset()[0]["observation"].sum() == 9
-
-
-def test_render_and_masks_need_a_game() -> None:
-    env = TicTacToeEnv(first_free, render_mode="ansi")
-    for attempt in (env.render, env.action_masks):
+def test_step_render_and_masks_need_a_game() -> None:
+    env: Any = TicTacToeEnv(first_free, mark="O", render_mode="ansi")
+    for attempt in (lambda: env.step(0), env.render, env.action_masks):
         with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
             attempt()
     env.reset()
-    env.step(9)
-    assert env.render() == " | |\n-+-+-\n | |\n-+-+-\n | |"
+    for cell in (2, 4, 6):
+        env.step(cell)
+    assert env.render() == "X|X|O\n-+-+-\nX|O|\n-+-+-\nO| |"
     assert env.action_masks().all()
+    with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+        env.step(8)
+    assert env.reset()[0]["observation"].sum() == 9
 
 
 def test_an_opponent_that_fails_in_reset_leaves_no_game() -> None:

@@ -53,9 +53,7 @@ def test_two_bots_differ_by_the_ratio_of_their_points(won: float, lost: float) -
 
 @settings(max_examples=40)
 @given(points)
-def test_ratings_explain_the_scores(
-    table: Table,
-) -> None:
+def test_ratings_explain_the_scores(table: Table) -> None:
     np.fill_diagonal(table, 0)
     found = (rate(table) / ELO_PER_NAT).tolist()
     assert sum(found) == pytest.approx(0, abs=1e-8)
@@ -117,11 +115,7 @@ def test_a_seed_determines_the_intervals() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_an_interval_is_as_wide_as_the_normal_approximation_says(exact: bool) -> None:  # noqa: FBT001 - a parameter
     games, share = 1000, 0.6
-    best, _ = rate_all(
-        "ab",
-        [meeting("a", "b", games, 60, 0, 40, exact=exact)],
-        np.random.default_rng(1),
-    )
+    best, _ = rate_all("ab", [meeting("a", "b", games, 60, 0, 40, exact=exact)], np.random.default_rng(1))
 
     error = ELO_PER_NAT / 2 / (games * share * (1 - share)) ** 0.5
     assert best.rating == pytest.approx(ELO_PER_NAT / 2 * log(share / (1 - share)), rel=0.01)

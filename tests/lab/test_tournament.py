@@ -133,9 +133,7 @@ def test_invalid_entrants_are_refused(bots: list[str], sentence: str) -> None:
     assert str(refused.value) == sentence
 
 
-def test_no_program_is_started_if_a_policy_is_invalid(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
+def test_no_program_is_started_if_a_policy_is_invalid(started: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(errors.UnknownPolicy):
         entered(FIRST, "nonesuch")
     assert started == []
@@ -332,9 +330,7 @@ def test_all_processes_end_at_the_end_or_early(started: list[subprocess.Popen[by
     assert 1 <= len(recorded) < 300
 
 
-def test_an_error_in_a_worker_is_raised_by_the_iterator(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
+def test_an_error_in_a_worker_is_raised_by_the_iterator(started: list[subprocess.Popen[bytes]]) -> None:
 
     def broken(_: str) -> Random:
         raise errors.BadPolicy("no luck")

@@ -332,22 +332,6 @@ def test_the_opponent_replies_with_its_exact_chances() -> None:
             assert abs(tokens.count(1 << cell) - size * chance) <= spread
 
 
-def test_an_opponent_that_resigns_loses() -> None:
-    env = made(resigning(at=3), "X", NEXT, 2)
-    env.reset()
-    env.step(np.array([4, 8]))
-
-    seen, rewards, terminated, _, infos = env.step(np.array([8, 4]))
-
-    assert (rewards.tolist(), terminated.tolist()) == ([1, 1], [True, True])
-    assert [str(BOARDS[number]) for number in infos["position"]] == ["O__/_X_/__X"] * 2
-    assert infos["action_mask"].all()
-    assert seen[..., OWN].sum() == 4
-    seen, rewards, terminated, _, infos = env.step(np.array([1, 1]))
-    assert (rewards.tolist(), terminated.tolist()) == ([0, 0], [False, False])
-    assert infos["position"].tolist() == [0, 0]
-
-
 def test_next_step_mode_restarts_whatever_the_action() -> None:
     env = made(None, "X", NEXT, 4)
     env.reset()
@@ -368,26 +352,6 @@ def test_next_step_mode_restarts_whatever_the_action() -> None:
     _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 8]))
     assert not np.any([rewards, terminated, infos["illegal"]])
     assert infos["position"].tolist() == [NUMBERS[Board().place(8)]] * 3 + [0]
-
-
-def test_same_step_mode_restarts_and_reports_the_end() -> None:
-    env = made(None, "X", SAME, 4)
-    env.reset()
-    for cell in (0, 3, 1, 4):
-        env.step(np.full(4, cell))
-
-    seen, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
-
-    assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
-    assert infos["_final_obs"].tolist() == [True, True, True, False]
-    assert infos["illegal"].tolist() == [False, False, True, False]
-    assert str(board_in(infos["final_obs"][0], O)) == "XXX/OO_/___"
-    assert str(board_in(infos["final_obs"][2], X)) == "XX_/OO_/___"
-    assert np.array_equal(seen[0], observation_of(Board(), X))
-    assert infos["position"][:3].tolist() == [0, 0, 0]
-    _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 2]))
-    assert not np.any([rewards, terminated, infos["illegal"], infos["_final_obs"]])
-    assert infos["position"][:3].tolist() == [NUMBERS[Board().place(8)]] * 3
 
 
 @modes
@@ -546,18 +510,6 @@ def test_an_invalid_opponent_is_refused_at_once() -> None:
     env = made(resigning(at=1), "X", NEXT, 2)
     env.reset()
     assert env.step(np.array([4, 4]))[1].tolist() == [1, 1]
-
-
-def test_an_opponent_only_resigns_for_itself() -> None:
-    env = made(resigning(at=4), "X", NEXT, 1)
-    env.reset()
-    env.step(np.array([4]))
-
-    _, rewards, terminated, _, infos = env.step(np.array([8]))
-
-    assert (rewards.tolist(), terminated.tolist()) == ([0], [False])
-    assert str(BOARDS[infos["position"][0]]) == "OO_/_X_/__X"
-    assert env.step(np.array([7]))[1].tolist() == [1]
 
 
 @pytest.mark.parametrize("mark", ["X", "O"])

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from noughts.bots.policy import Policy, weigh
-from noughts.core.board import Board, Cell, O, X
+from noughts.core.board import Board, O, X
 from noughts.core.errors import IllegalMove
 from noughts.lab import observations as obs
 from noughts.lab.lookup import numbers
@@ -114,9 +114,12 @@ class TicTacToeEnv(Env["Observation", int]):
         return render_board(self.board, self.render_mode)
 
     def _reply(self, board: Board) -> tuple[Board, bool]:
-        """Return the board after the opponent's reply, and whether it resigned instead."""
-        cell = _draw(self._opponent, board, self.np_random)
-        return (board, True) if cell is None else (board.place(cell), False)
+        """Draw the opponent's reply; return the next board, and whether it resigned instead."""
+        weights = weigh(self._opponent, board)
+        if not weights.cells:
+            return board, True
+        drawn = _below(self.np_random, weights.total)
+        return board.place(weights.cells[bisect([*accumulate(weights.shares)], drawn)]), False
 
     def _end(
         self, reward: int, *, illegal: bool = False
@@ -133,24 +136,12 @@ class TicTacToeEnv(Env["Observation", int]):
         return mask_of(self.board, is_over=self._is_over)
 
     def _info(self, *, illegal: bool = False) -> dict[str, Any]:
-        info = {
-            "position": numbers()[self.board],
-            "illegal": illegal,
-            "resigned": self._has_resigned,
-        }
+        info = {"position": numbers()[self.board], "illegal": illegal, "resigned": self._has_resigned}
         return {"action_mask": self._mask(), **info} if self._mask_in_info else info
 
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
-
-
-def _draw(policy: Policy, board: Board, rng: Generator) -> Cell | None:
-    """Draw a cell from a policy's exact chances; None if it resigns."""
-    weights = weigh(policy, board)
-    if not weights.cells:
-        return None
-    return weights.cells[bisect([*accumulate(weights.shares)], _below(rng, weights.total))]
 
 
 def _below(rng: Generator, total: int) -> int:

@@ -66,10 +66,7 @@ class TournamentReport(Value):
 
 
 def tell_tournament(
-    options: Namespace,
-    asked_policy: Callable[[str], Policy],
-    out: TextIO,
-    bar: Callable[[int], Progress],
+    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: Callable[[int], Progress]
 ) -> None:
     """Hold a tournament and print its results, even if it is interrupted.
 
