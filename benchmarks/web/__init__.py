@@ -1,1 +1,1 @@
-"""The figures of the web game, beside boardgame.io's."""
+"""Benchmarks of the web game, next to boardgame.io."""

@@ -1,4 +1,4 @@
-"""`make bench-web`: the figures of the web game beside boardgame.io's, in one run."""
+"""`make bench-web`: every figure of the web game, next to boardgame.io, in one run."""
 
 from __future__ import annotations
 

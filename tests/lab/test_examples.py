@@ -199,9 +199,9 @@ def test_a_server_lists_the_bot_and_plays_a_whole_game(server: Server) -> None:
         with client.follow(game) as stream:
             while not now["over"]:
                 cell = now["board"].replace("/", "").index("_")
-                told = client.move(game, cell, now["version"]).json
-                if told["events"][-1] == {"schema": 1, "event": "playerActive", "mark": "O"}:
-                    stream.wait_version(told["version"] + 3)
+                answer = client.move(game, cell, now["version"]).json
+                if answer["events"][-1] == {"schema": 1, "event": "playerActive", "mark": "O"}:
+                    stream.wait_version(answer["version"] + 3)
                 now = client.read(game)
 
     assert now["room"]["seats"]["O"]["bot"] == "q-learner"

@@ -283,17 +283,17 @@ def test_a_deterministic_opponent_plays_as_in_the_single_environment(mark: str) 
         result: Any = env.step(actions)
         infos = result[4]
         for game, single in enumerate(singles):
-            told: Any
+            expected: Any
             if over[game]:
                 first, first_info = single.reset()
-                told = first, 0, False, False, first_info
+                expected = first, 0, False, False, first_info
             else:
-                told = single.step(int(actions[game]))
+                expected = single.step(int(actions[game]))
             seen, reward, terminated, truncated, info = one_of(result, game)
-            assert np.array_equal(seen, told[0])
-            assert (reward, terminated, truncated) == told[1:4]
+            assert np.array_equal(seen, expected[0])
+            assert (reward, terminated, truncated) == expected[1:4]
             for key, value in info.items():
-                assert np.array_equal(value, told[4][key]), key
+                assert np.array_equal(value, expected[4][key]), key
             over[game] = bool(terminated)
 
 
@@ -634,12 +634,12 @@ def test_gymnasium_makes_it_by_name_and_with_settings() -> None:
 def test_final_observations_match_gymnasiums_own() -> None:
     env: Any = made(first_free, "X", SAME, 3, "observation")
     sync: Any = gymnasium.make_vec(GYM_ID, 3, "sync", {"autoreset_mode": SAME}, opponent=first_free)
-    told = []
+    results = []
     for each in (env, sync):
         each.reset()
         each.step(np.array([4, 5, 8]))
-        told.append(each.step(np.array([4, 9, 2]))[4])
-    ours, theirs = told
+        results.append(each.step(np.array([4, 9, 2]))[4])
+    ours, theirs = results
     assert ours["_final_obs"].tolist() == theirs["_final_obs"].tolist() == [True, True, False]
     for game in (0, 1):
         for key, part in theirs["final_obs"][game].items():

@@ -46,7 +46,7 @@ def raw_env(render_mode: str | None = None, mask_in: str = "observation") -> Tic
 class BoardViews(dict["Board | None", "tuple[CopyPlane, CopyPlane]"]):
     """The observation and the mask of a mark's player for each board, made on first use.
 
-    It holds functions that copy the arrays, so that no receiver can change what others get.
+    It holds functions that copy the arrays: no receiver can change what others get.
     """
 
     def __init__(self, mark: Mark) -> None:
