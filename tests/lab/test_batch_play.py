@@ -77,17 +77,6 @@ def test_every_recorded_game_replays_in_the_core(rules: Rules, x: str, o: str) -
         assert (row[tokens:] == -1).all()
 
 
-@pytest.mark.parametrize("name", ["perfect", "newell-simon"])
-def test_a_policy_only_makes_its_own_moves(name: str) -> None:
-    policy = found(name)
-    moves, _, _ = columns(Rules().play(2_000, policy, policy, seed=2))
-    for row in moves:
-        board = Board()
-        for cell in row[row >= 0]:
-            assert cell in policy(board)
-            board = board.place(int(cell))
-
-
 @pytest.mark.parametrize(("x", "o"), [*PAIRS, ("perfect", "club"), ("novice", "casual")])
 def test_counts_are_within_five_standard_errors_of_the_exact_odds(x: str, o: str) -> None:
     games = 200_000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from noughts.lab.ratings import ELO_PER_NAT, PRIOR_DRAWS, RESAMPLES, Rating, rate, rate_all
@@ -30,6 +30,10 @@ points = st.integers(2, 6).flatmap(
     lambda count: arrays.arrays(np.float64, (count, count), elements=st.floats(0, MAX_POINTS))
 )
 """The points of each bot against each other one."""
+
+
+OVERSHOOTING = [[0, 0, 1e9, 1e8], [0, 0, 1e6, 0], [0, 0, 0, 0], [0, 1, 0, 0.0]]
+"""Here a full Newton step would make the fit worse."""
 
 
 def meeting(x: str, o: str, games: int, *ends: int, exact: bool = False) -> Meeting:
@@ -53,6 +57,7 @@ def test_two_bots_differ_by_the_ratio_of_their_points(won: float, lost: float) -
 
 @settings(max_examples=40)
 @given(points)
+@example(np.array(OVERSHOOTING))
 def test_ratings_explain_the_scores(table: Table) -> None:
     np.fill_diagonal(table, 0)
     found = (rate(table) / ELO_PER_NAT).tolist()
@@ -66,13 +71,6 @@ def test_ratings_explain_the_scores(table: Table) -> None:
             if other != one
         )
         assert expected == pytest.approx(float(won[one].sum()), rel=1e-6)
-
-
-@pytest.mark.parametrize("count", [2, 3, 12])
-def test_equal_scores_give_equal_ratings(count: int) -> None:
-    for table in (np.zeros((count, count)), np.full((count, count), 7.0)):
-        np.fill_diagonal(table, 0)
-        assert rate(table) == pytest.approx(np.zeros(count), abs=1e-9)
 
 
 @pytest.mark.parametrize("games", [1, 1000, MAX_POINTS])

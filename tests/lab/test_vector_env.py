@@ -268,35 +268,6 @@ def test_every_game_of_a_run_follows_the_rules(
     assert ends == {(each, reward) for each in marks for reward in rewards}
 
 
-@pytest.mark.parametrize("mark", ["X", "O"])
-def test_a_deterministic_opponent_plays_as_in_the_single_environment(mark: str) -> None:
-    games, rng = 20, np.random.default_rng(3)
-    env = made(first_free, mark, NEXT, games)
-    singles = [TicTacToeEnv(first_free, mark, mask_in="info") for _ in range(games)]
-    seen, infos = env.reset(seed=1)
-    over = [False] * games
-    for game, single in enumerate(singles):
-        first: Any = single.reset()[0]
-        assert np.array_equal(seen[game], first)
-    for _ in range(30):
-        actions = some_actions(rng, infos, illegal=0.1)
-        result: Any = env.step(actions)
-        infos = result[4]
-        for game, single in enumerate(singles):
-            expected: Any
-            if over[game]:
-                first, first_info = single.reset()
-                expected = first, 0, False, False, first_info
-            else:
-                expected = single.step(int(actions[game]))
-            seen, reward, terminated, truncated, info = one_of(result, game)
-            assert np.array_equal(seen, expected[0])
-            assert (reward, terminated, truncated) == expected[1:4]
-            for key, value in info.items():
-                assert np.array_equal(value, expected[4][key]), key
-            over[game] = bool(terminated)
-
-
 def test_results_are_as_frequent_as_the_exact_odds() -> None:
     games, rng = 3000, np.random.default_rng(4)
     env = made("club", "either", NEXT, games)
