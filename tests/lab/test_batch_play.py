@@ -37,7 +37,7 @@ PAIRS = [("random", "random"), ("club", "novice"), ("perfect", "random"), ("rand
 @cache
 def found(name: str) -> Policy:
     """Return a cached policy; `random` is recognised as it is."""
-    return find_policy(name) if name == "random" else Weighed(find_policy(name))
+    return find_policy(name) if name == "random" else CachedPolicy(find_policy(name))
 
 
 def columns(records: Records) -> list[Any]:
@@ -158,7 +158,7 @@ def test_resigning_loses_and_ends_the_record() -> None:
 
 
 def test_an_invalid_policy_is_refused() -> None:
-    with pytest.raises(BadPolicy, match="no free cell"):
+    with pytest.raises(BadPolicy, match="not a free cell"):
         Rules().play(10, lambda _board: {9: Fraction(1)}, found("random"))
 
 

@@ -144,7 +144,7 @@ def test_policies_have_exact_odds_in_both_seats() -> None:
     tournament = Tournament(entered(*names), 7)
     with pytest.raises(NoTournament, match="at most 1,000,000,000 games in each seat"):
         Tournament(tournament.entrants, 10**9 + 1)
-    policies = {name: Weighed(find_policy(name)) for name in names}
+    policies = {name: CachedPolicy(find_policy(name)) for name in names}
 
     assert tournament.planned == 0
     assert [(one.x, one.o) for one in tournament.meetings] == [*permutations(names, 2)]
@@ -276,7 +276,7 @@ def test_a_system_limit_is_not_a_forfeit(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(subprocess, "Popen", full)
     with (
-        pytest.raises(NoRoom, match=r"^no program can be started now: Too many open files$"),
+        pytest.raises(CannotStartProgram, match=r"^no program can be started now: Too many open files$"),
         MatchRunner(
             plan_series(tournament.to_play, 3), 1, TIMEOUT_SECONDS, rng_for, tournament.record
         ) as workers,

@@ -14,7 +14,7 @@ MARKS = {"X": (X,), "O": (O,), EITHER: (X, O)}
 """The settings of `mark`, and the marks that a learner may then have."""
 
 
-class NamedPolicy(Weighed):
+class NamedPolicy(CachedPolicy):
     """A policy with a name, queried once for each board.
 
     It is pickled by its name, as the policy itself often cannot be pickled.

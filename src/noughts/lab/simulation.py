@@ -20,7 +20,6 @@ import numpy as np
 
 from noughts.bots.ladder import random
 from noughts.bots.policy import Policy
-from noughts.bots.registry import random
 from noughts.lab.alias_tables import AliasTables
 from noughts.lab.backends import CPU_BATCH, Backend, RandomNumbers
 from noughts.lab.batch_play import (

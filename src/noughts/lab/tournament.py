@@ -86,7 +86,7 @@ def enter(
     for place, bot in enumerate(written):
         if bot in written[:place]:
             raise NoTournament(f"{quoted(bot)} is named twice: a bot does not play itself")
-    policies = [Weighed(asked_policy(text)) if kind == BOT else None for kind, text in asked]
+    policies = [CachedPolicy(asked_policy(text)) if kind == BOT else None for kind, text in asked]
     names: list[str] = []
     for (_, text), policy in zip(asked, policies, strict=True):
         names.append(_unique_name(text if policy else _program_name(text, timeout_seconds), names))
@@ -226,7 +226,7 @@ def _counted(x: str, o: str, counts: dict[Mark | None, int]) -> Meeting:
     return Meeting(x, o, games, (x_wins, draws, o_wins), is_exact=False)
 
 
-def _query_all_positions(policy: Weighed) -> None:
+def _query_all_positions(policy: CachedPolicy) -> None:
     """Query a policy in every position that it can reach, so that it fails now or never.
 
     The results are cached: workers do not call the policy at the same time.

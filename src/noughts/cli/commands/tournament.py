@@ -73,7 +73,7 @@ def tell_tournament(
     They are printed before the plot is drawn, so that a failing plot does not lose them.
     """
     draw = None if options.plot is None else _plotter(options.plot)
-    timeout_seconds = PATIENCE if options.patience is None else options.patience
+    timeout_seconds = ANSWER_TIMEOUT_SECONDS if options.patience is None else options.patience
     tournament = _start(enter(options.bots, asked_policy, timeout_seconds), options.games, bar)
     seed = options.seed
     if seed is None:  # without games, the same command prints the same
@@ -81,7 +81,7 @@ def tell_tournament(
     try:
         if tournament.planned:
             _play(tournament, seed, options.jobs or _cores(), timeout_seconds, bar)
-    except (KeyboardInterrupt, NoRoom):
+    except (KeyboardInterrupt, CannotStartProgram):
         _write(report(tournament, seed), options, out)
         raise
     results = report(tournament, seed)
