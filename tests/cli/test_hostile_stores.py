@@ -6,7 +6,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from noughts.store.records import GENESIS, record_hash
 from noughts.text.wordings import KATA
 from support.forked import noughts
 from support.saved_games import NOW, X_WINS, file, save, saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\n"
 READING = {

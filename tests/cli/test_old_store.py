@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +21,6 @@ from support.command import COMMAND
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE
 from support.saved_games import digits, file, saving, url
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SENTENCE = (
     "noughts: {} was made by an older noughts: it is now {}, and a new one is started (to bring its "

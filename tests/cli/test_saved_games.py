@@ -119,9 +119,7 @@ def test_with_no_folder_at_all_it_is_told_what_to_do(tmp_path: Path, command: st
     ran = noughts(command, typed="5\n", env=env)
 
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == (
-        "noughts: there is no folder to save games in: set HOME, or say --store or --no-save\n"
-    )
+    assert ran.stderr == ("noughts: no folder to save games in: set HOME, or use --store or --no-save\n")
 
 
 def test_with_no_folder_at_all_a_game_can_be_played_unsaved(tmp_path: Path) -> None:
@@ -762,7 +760,7 @@ def test_where_nothing_is_saved_nothing_is_made(tmp_path: Path, arguments: list[
     ran = noughts(*arguments, env=saving(tmp_path / "data"))
 
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == f"noughts: there is no store at {file(tmp_path / 'data')}\n"
+    assert ran.stderr == f"noughts: no store at {file(tmp_path / 'data')}\n"
     assert list(tmp_path.iterdir()) == []
 
 

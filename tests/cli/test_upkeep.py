@@ -10,12 +10,13 @@ import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from pwd import getpwuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -32,9 +33,6 @@ from support.command import COMMAND
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE, in_terminal
 from support.saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -126,7 +124,7 @@ def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
     ran = noughts("games", "--delete", "aaa", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("noughts: there is no store at ")
+    assert ran.stderr.startswith("noughts: no store at ")
 
 
 # Verifying

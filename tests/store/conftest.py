@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from noughts.store.base import EventStore
 from noughts.store.urls import open_store
 from support.postgres_server import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from noughts.store.base import EventStore
 
 
 @pytest.fixture(scope="session")

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
+import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from noughts import NoughtsError
+from noughts import Event, NoughtsError
 from noughts.store.appends import append_of
-from noughts.store.base import GameFilter
+from noughts.store.base import EventStore, GameFilter
 from noughts.store.documents import Write
+from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
+from noughts.store.watch import Watch
 from support.played import NOW
+from support.postgres_server import Server
 from support.store_games import row_of
 from support.strategies import any_event, histories
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import pytest
-
-    from noughts import Event
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-    from noughts.store.watch import Watch
-    from support.postgres_server import Server
 
 EXAMPLES, STEPS = (100, 50) if os.environ.get("NOUGHTS_TORTURE") else (8, 30)
 

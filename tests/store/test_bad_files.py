@@ -7,10 +7,11 @@ import re
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -25,12 +26,7 @@ from noughts.store.errors import (
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 from support.other_process import RECORDED, other_process
-from support.store_games import everything, row_of, turns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from support.store_games import Turn
+from support.store_games import Turn, everything, row_of, turns
 
 DAY = 86_400_000
 ROUNDS = 50
@@ -237,7 +233,7 @@ def test_a_place_that_cannot_be_read_is_refused(place: str, tmp_path: Path) -> N
 
 def test_a_missing_store_is_only_created_on_request(tmp_path: Path) -> None:
     """Without it, the folder isn't created either."""
-    with pytest.raises(StoreMissing, match=r"there is no store at .*games\.db"):
+    with pytest.raises(StoreMissing, match=r"no store at .*games\.db"):
         SQLiteStore(str(tmp_path / "folder" / "games.db"), create=False)
     assert contents(tmp_path) == {}
 

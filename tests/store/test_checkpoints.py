@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from noughts.store import sql, sqlite_schema, verify as verifying
 from noughts.store.backups import backup, restore
+from noughts.store.base import EventStore, Table
 from noughts.store.checkpoints import Checkpoint, CheckpointFile
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.postgres import PostgresStore
@@ -23,12 +24,7 @@ from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from noughts.store.base import EventStore, Table
-    from support.postgres_server import Server
+from support.postgres_server import Server
 
 
 def last_of(url: str) -> Checkpoint:
@@ -62,7 +58,7 @@ def test_closing_a_store_counts_everything(url: str) -> None:
 
 def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a thread of its own, without the sum of documents that may still change."""
-    monkeypatch.setattr(sql, "CHECKPOINT_SECONDS", 0.001)
+    monkeypatch.setattr(sql, "CHECKPOINT_INTERVAL_SECONDS", 0.001)
     made = Event()
     engine = SQLiteStore if url.startswith("sqlite:") else PostgresStore
     make = engine._make_checkpoint  # noqa: SLF001 - to know when it was made

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from noughts import CreateGame, Service, decide, open_store
+from noughts import CreateGame, EventStore, Service, decide, open_store
 from noughts.store.appends import append_of
 from noughts.store.documents import Document
 from noughts.store.errors import StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
 from support.at_once import DEADLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from noughts import EventStore
 
 
 def test_a_closed_store_refuses_everything(store: EventStore) -> None:

@@ -5,41 +5,29 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from noughts import Mark, events, fold
-from noughts.core.errors import (
-    IllegalMoveReason,
-    ImpossibleHistory,
-    InvalidArgument,
-    MalformedRecord,
-    NoughtsError,
-)
+from noughts import Event, Mark, events, fold
+from noughts.core.errors import ImpossibleHistory, InvalidArgument, MalformedRecord, NoughtsError, Reason
 from noughts.core.player import clean_name
 from noughts.store.appends import CatalogueRow, append_of
-from noughts.store.base import GameFilter, GameSummary
+from noughts.store.base import EventStore, GameFilter, GameSummary
 from noughts.store.documents import Document, Write
 from noughts.store.errors import InvalidId, NoSuchGame, StaleVersion
 from noughts.store.memory import MemoryStore
-from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER
+from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER, Record
 from noughts.store.urls import open_store
 from support.at_once import in_threads
 from support.played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
 from support.store_games import everything, row_of, turns
 from support.strategies import histories, names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from noughts import Event
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
 
 EXAMPLES = 60 if os.environ.get("NOUGHTS_TORTURE") else 12
 """How many examples a property tries: each creates stores of its own, which takes longest."""
@@ -861,7 +849,7 @@ def test_a_deletion_blocks_writers_with_an_old_view(store: EventStore) -> None:
 
 def test_only_a_game_that_exists_can_be_deleted(store: EventStore) -> None:
     """And only once."""
-    with pytest.raises(NoSuchGame, match="there is no game 'game'"):
+    with pytest.raises(NoSuchGame, match="no game has the id 'game'"):
         store.delete("game", at=NOW)
     play(store, "game", [CREATED])
     outcomes = in_threads(*[partial(store.delete, "game", at=NOW)] * 4)

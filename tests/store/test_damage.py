@@ -11,33 +11,29 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from contextlib import closing, suppress
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 
 from noughts.store.backups import repair
+from noughts.store.base import EventStore
 from noughts.store.documents import MAX_TEXT_BYTES
 from noughts.store.errors import CorruptStore, StoreError, StoreLost
+from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
 from support import damages
 from support.command import script
 from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
+from support.figures import tally
 from support.played import game_of, play
-from support.tally import tally
+from support.postgres_server import Server
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-    from support.postgres_server import Server
-
-    Property: TypeAlias = Callable[[str, object], None]
+Property: TypeAlias = Callable[[str, object], None]
 
 IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
 TIMES = 100 if IS_LONG else 1

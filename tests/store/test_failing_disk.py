@@ -10,11 +10,14 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
@@ -26,16 +29,10 @@ from noughts.store.sqlite_schema import connect
 from noughts.store.urls import open_store
 from support.command import script
 from support.failing_disk import Disk
+from support.figures import tally
 from support.store_changes import Change, State, changes, states
-from support.tally import tally
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
-
-    Property: TypeAlias = Callable[[str, object], None]
+Property: TypeAlias = Callable[[str, object], None]
 
 STEP = 1 if os.environ.get("NOUGHTS_TORTURE") else 15
 """One in so many failures is tried."""

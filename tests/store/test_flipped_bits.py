@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing, suppress
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 
-from noughts import fold
+from noughts import Game, fold
+from noughts.store.documents import Document
 from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreUnavailable
+from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
+from support.figures import tally
 from support.played import events_of, feed_of
 from support.store_changes import changes
-from support.tally import tally
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from noughts import Game
-    from noughts.store.documents import Document
-    from noughts.store.records import Record
-
-    Property: TypeAlias = Callable[[str, object], None]
-    Rows: TypeAlias = list[list[tuple[object, ...]]]
+Property: TypeAlias = Callable[[str, object], None]
+Rows: TypeAlias = list[list[tuple[object, ...]]]
 
 FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 50
 SHARES = 2

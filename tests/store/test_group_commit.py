@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from noughts.store import group_commit
 from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
 from support.at_once import DEADLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class Gate:

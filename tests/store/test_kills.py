@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections import Counter
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
 from noughts import replay
+from noughts.store.base import EventStore
 from noughts.store.errors import NoSuchGame
+from noughts.store.records import Record
 from noughts.store.urls import open_store
 from support.command import script
+from support.figures import tally
 from support.played import events_of
 from support.store_changes import document_text, has_document, states
 from support.store_games import row_of
-from support.tally import tally
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-
-    Property: TypeAlias = Callable[[str, object], None]
+Property: TypeAlias = Callable[[str, object], None]
 
 KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 6
 SHARES = 2

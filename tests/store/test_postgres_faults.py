@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 from threading import Condition, Thread
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -17,23 +17,18 @@ import pytest
 from noughts import Mark, events
 from noughts.store import postgres as engine
 from noughts.store.appends import Append, append_of
+from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
 from noughts.store.errors import StaleVersion, StoreMissing, StoreUnavailable, UnknownStore
+from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE
+from support.figures import tally
 from support.played import NOW, check_recorded, check_whole, events_of, feed_of, fill, game_of, play
 from support.postgres_server import PASSWORD, USER, Server
 from support.proxy import PostgresProxy
-from support.store_games import everything, row_of, turns
-from support.tally import tally
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-    from support.store_games import Turn
+from support.store_games import Turn, everything, row_of, turns
 
 FAULTS = 200 if os.environ.get("NOUGHTS_TORTURE") else 10
 SHARES = 4 if os.environ.get("NOUGHTS_TORTURE") else 2
@@ -241,7 +236,7 @@ def terminate_listener(server: Server) -> None:
     server.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
         " AND (classid, objid) = (%s, %s)",
-        *engine.LISTENING,
+        *engine.LISTENER_LOCK,
     )
 
 
@@ -622,7 +617,7 @@ def test_a_missing_database_is_unavailable(postgres: Server) -> None:
 def test_a_missing_store_is_created_only_if_asked_for(postgres_url: str) -> None:
     """With `create=False`, nothing is created."""
     for _ in range(2):
-        with pytest.raises(StoreMissing, match="there is no store in that database"):
+        with pytest.raises(StoreMissing, match="no store in that database"):
             open_store(postgres_url, create=False)
     open_store(postgres_url).close()
     open_store(postgres_url, create=False).close()

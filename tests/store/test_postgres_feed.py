@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from random import Random
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from noughts.store import postgres as engine
+from noughts.store.base import EventStore
+from noughts.store.documents import Document
+from noughts.store.records import Record
 from noughts.store.urls import open_store
 from support.at_once import DEADLINE
 from support.command import script
 from support.feed_writer import GAMES
+from support.figures import tally
 from support.played import check_recorded, check_whole, feed_of, fill, game_of, play
 from support.postgres_server import Server
 from support.store_games import everything
-from support.tally import tally
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from noughts.store.base import EventStore
-    from noughts.store.documents import Document
-    from noughts.store.records import Record
 
 COMMANDS = 1500 if os.environ.get("NOUGHTS_TORTURE") else 60
 """How many commands each process records."""
@@ -207,7 +203,7 @@ def test_an_open_transaction_delays_the_feed_and_never_play(
     postgres: Server, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Games are played, read and watched meanwhile; the feed shows them when the transaction ends."""
-    monkeypatch.setattr(engine, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", 0.05)
     with (
         open_store(postgres_url) as store,
         open_store(postgres_url) as other,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -12,24 +12,18 @@ import pytest
 from noughts import Mark, events
 from noughts.store import postgres as engine
 from noughts.store.appends import Append, append_of
+from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
-from noughts.store.records import MAX_ID_LENGTH
+from noughts.store.records import MAX_ID_LENGTH, Record
 from noughts.store.urls import open_store
-from noughts.store.watch import ANYTHING
+from noughts.store.watch import ANYTHING, Subscription
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
+from support.postgres_server import Server
 from support.proxy import PostgresProxy
 from support.store_games import everything
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-    from noughts.store.watch import Subscription
-    from support.postgres_server import Server
 
 CREATED, PLACED = game_of("5")
 JOINED = (events.PlayerJoined(Mark.X, "Ann"),)
@@ -41,7 +35,7 @@ END = "end"
 @pytest.fixture(autouse=True)
 def _notifications_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave it to notifications alone to wake a store; each commit checks whether anybody listens."""
-    monkeypatch.setattr(engine, "POLL_SECONDS", A_DAY)
+    monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", A_DAY)
     monkeypatch.setattr(engine, "LISTENER_CHECK_SECONDS", 0)
 
 
@@ -92,7 +86,9 @@ def notifications(url: str) -> Iterator[Callable[[], list[str]]]:
 
 def wait_until_nobody_listens(server: Server) -> None:
     """Wait until the server has ended the connections of closed stores."""
-    while server.execute("SELECT 1 FROM pg_locks WHERE (classid, objid) = (%s, %s)", *engine.LISTENING):
+    while server.execute(
+        "SELECT 1 FROM pg_locks WHERE (classid, objid) = (%s, %s)", *engine.LISTENER_LOCK
+    ):
         pass
 
 
@@ -198,7 +194,7 @@ def test_a_poll_makes_up_for_lost_notifications(
     stores: tuple[EventStore, EventStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A watch that waits returns every record all the same, and a subscription says so."""
-    monkeypatch.setattr(engine, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(PostgresStore, "_notify", lambda *_: None)
     here, there = stores
     changes = listen(there)

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TypeAlias
 
 import pytest
 
 from noughts.core.codec import dumps
+from noughts.store.appends import Batch, Outcome
+from noughts.store.base import EventStore
 from noughts.store.errors import NoSuchGame, StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.command import script
+from support.figures import tally
 from support.played import NOW, X_WINS, game_of, play
 from support.racers import DELETED, STALE, WON, Racers, deletes, events_wanted
 from support.store_games import everything
-from support.tally import tally
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import TypeAlias
-
-    from noughts.store.appends import Batch, Outcome
-    from noughts.store.base import EventStore
-
-    Property: TypeAlias = Callable[[str, object], None]
-    Race: TypeAlias = Callable[[str, int], dict[int, str]]
+Property: TypeAlias = Callable[[str, object], None]
+Race: TypeAlias = Callable[[str, int], dict[int, str]]
 
 RACES = 5000 if os.environ.get("NOUGHTS_TORTURE") else 100
 SHARES = [RACES // 2] * 2

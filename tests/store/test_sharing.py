@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from noughts.store.sqlite import SQLiteStore
 from support.other_process import RECORDED, other_process
 from support.store_games import everything, row_of, turns
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_closing_a_second_store_object_keeps_the_locks_of_the_first(tmp_path: Path) -> None:

@@ -8,43 +8,38 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from operator import attrgetter
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 
+from noughts.store.appends import CatalogueRow
 from noughts.store.backups import backup, repair, restore
-from noughts.store.base import GameFilter
+from noughts.store.base import EventStore, GameFilter
+from noughts.store.documents import Document
 from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.store.files import beside
+from noughts.store.records import Record
 from noughts.store.sql import SQLStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine
 from support.command import script
+from support.figures import tally
 from support.played import NOW, feed_of
+from support.postgres_server import Server
 from support.store_changes import all_documents
-from support.tally import tally
 from support.upkeep_to_kill import has_room, play
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
-
-    from noughts.store.appends import CatalogueRow
-    from noughts.store.base import EventStore
-    from noughts.store.documents import Document
-    from noughts.store.records import Record
-    from support.postgres_server import Server
-
-    Property: TypeAlias = Callable[[str, object], None]
-    Life: TypeAlias = list[list[str]]
-    """The lines that a process printed, word by word."""
-    Contents: TypeAlias = tuple[list[Record], dict[str, tuple[int, str, str]]]
-    """The feed, and the documents."""
+Property: TypeAlias = Callable[[str, object], None]
+Life: TypeAlias = list[list[str]]
+"""The lines that a process printed, word by word."""
+Contents: TypeAlias = tuple[list[Record], dict[str, tuple[int, str, str]]]
+"""The feed, and the documents."""
 
 SHARES = 2
 IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))

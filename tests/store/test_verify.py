@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from noughts.store import verify as verifying
+from noughts.store.base import EventStore
 from noughts.store.errors import CorruptStore
 from noughts.store.records import record_hash
 from noughts.store.urls import open_store
-from noughts.store.verify import Report, examine, verify
+from noughts.store.verify import VerifyReport, examine, verify
 from support.played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from noughts.store.base import EventStore
 
 
 class Damaged:
@@ -211,7 +207,7 @@ def test_verifying_changes_nothing(store: EventStore, monkeypatch: pytest.Monkey
     before = feed_of(store)
     for page in (1000, 3):
         monkeypatch.setattr(verifying, "PAGE_SIZE", page)
-        assert verify(store) == Report(6, len(events_of(before)), ())
+        assert verify(store) == VerifyReport(6, len(events_of(before)), ())
     assert feed_of(store) == before
 
 

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from noughts import Mark, events
 from noughts.store import postgres
 from noughts.store.appends import append_of
+from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
 from noughts.store.errors import NoSuchGame, StoreUnavailable
 from noughts.store.memory import MemoryStore
+from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
 from support.store_games import everything
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
 
 CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 COMMANDS = len(game_of(DRAW))
@@ -94,7 +91,7 @@ def follow(watch: Watch, count: int) -> tuple[Record, ...]:
 @pytest.fixture
 def _no_polling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave it to notifications alone to wake watches, where the engine has notifications."""
-    monkeypatch.setattr(postgres, "POLL_SECONDS", 1_000_000)
+    monkeypatch.setattr(postgres, "POLL_INTERVAL_SECONDS", 1_000_000)
 
 
 def listen(store: EventStore) -> Subscription:

@@ -1,21 +1,39 @@
-"""Runs several things at the same time."""
+"""Runs several threads or processes at the same time."""
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from subprocess import PIPE
 from threading import Barrier, Thread
-from typing import TYPE_CHECKING
 
 from noughts import NoughtsError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 DEADLINE = 120
-"""How long a test may take, in seconds, before it counts as hanging."""
+"""How many seconds a test may take before it counts as hanging."""
+
+
+def in_processes(*commands: Sequence[str], when_ready: Callable[[], object] = lambda: None) -> list[str]:
+    """Start processes, wait until each prints `ready`, and return what they print after `go`."""
+    with ExitStack() as stack:
+        processes = [
+            stack.enter_context(subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True))
+            for command in commands
+        ]
+        for process in processes:
+            assert process.stdout
+            assert process.stdout.readline() == "ready\n"
+        when_ready()
+        for process in processes:
+            assert process.stdin
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return [process.communicate(timeout=DEADLINE)[0] for process in processes]
 
 
 def in_threads(*works: Callable[[], object]) -> list[object]:
-    """Run all of them at the same time, and return what each returned, or its refusal."""
+    """Run functions at the same time, and return what each returned, or its refusal."""
     start = Barrier(len(works))
     outcomes: list[object] = [None] * len(works)
     failures: list[BaseException] = []

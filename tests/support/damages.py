@@ -13,31 +13,24 @@ import shutil
 import signal
 import sqlite3
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import psycopg
 
 from noughts.core.codec import loads
 from noughts.core.events import GamePlacedCount, PlayerActive, PlayerPlacedToken
-from noughts.store.appends import CatalogueRow, append_of, catalogue_change
-from noughts.store.documents import Write, document_hash
+from noughts.store.appends import Append, CatalogueRow, append_of, catalogue_change
+from noughts.store.base import EventStore
+from noughts.store.documents import Document, Write, document_hash
 from noughts.store.records import GENESIS, Record, record_hash
 from noughts.store.urls import open_store
-from support.store_games import turns
+from support.store_games import Turn, turns
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, TypeAlias
-
-    from noughts.store.appends import Append
-    from noughts.store.base import EventStore
-    from noughts.store.documents import Document
-    from support.store_games import Turn
-
-    Damage: TypeAlias = Callable[["Place", Random], set[str]]
+Damage: TypeAlias = Callable[["Place", Random], set[str]]
 
 GAMES = 24
 DELETED = 5

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from subprocess import CompletedProcess
+from typing import NamedTuple, TypeAlias
 
-from noughts import CreateGame, Game, Mark, PlaceToken, decide, fold
+from noughts import Board, Cell, CreateGame, Event, Game, Mark, PlaceToken, decide, fold
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from subprocess import CompletedProcess
-    from typing import TypeAlias
-
-    from noughts import Board, Cell, Event
-
-    Ran: TypeAlias = CompletedProcess[str]
+Ran: TypeAlias = CompletedProcess[str]
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 

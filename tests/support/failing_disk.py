@@ -14,20 +14,16 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import ChainMap
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from random import Random
+from typing import NamedTuple, TypeAlias, cast
 from unittest.mock import patch
 
 import apsw
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from random import Random
-    from typing import TypeAlias
-
-    from _typeshed import ReadableBuffer
+from _typeshed import ReadableBuffer
 
 SECTOR = 512
 """The least that a disk writes at once."""
@@ -183,8 +179,7 @@ class Disk:
         self._vfs.unregister()
 
 
-if TYPE_CHECKING:
-    Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
+Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 
 class _Watched(apsw.VFS):

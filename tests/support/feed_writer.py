@@ -9,18 +9,15 @@ from __future__ import annotations
 import sys
 from random import Random
 from threading import Thread
-from typing import TYPE_CHECKING
 
 from noughts import fold
 from noughts.store.appends import Append, append_of
+from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion
 from noughts.store.urls import open_store
 from support.played import events_of
 from support.store_games import turns
-
-if TYPE_CHECKING:
-    from noughts.store.base import EventStore
 
 GAMES = 200
 THREADS = 2

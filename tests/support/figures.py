@@ -1,12 +1,10 @@
-"""Figures that a run tells at its end, added up over all tests and all processes that ran them."""
+"""Figures that a test run prints at its end, added up over all tests and processes."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 PROPERTY = "figure"
 
@@ -16,8 +14,18 @@ def record_figure(record_property: Callable[[str, object], None], line: str, **n
     record_property(PROPERTY, [line, numbers])
 
 
+@contextmanager
+def tally(record_property: Callable[[str, object], None], line: str) -> Iterator[Counter[str]]:
+    """Return a counter, whose numbers are added to such a line at the end, even if the test fails."""
+    numbers: Counter[str] = Counter()
+    try:
+        yield numbers
+    finally:
+        record_figure(record_property, line, **numbers)
+
+
 def lines(properties: Iterable[tuple[str, object]]) -> list[str]:
-    """Return the lines that all recorded properties add up to, one a kind."""
+    """Return the lines, with the sums of all recorded properties."""
     sums: dict[str, defaultdict[str, float]] = {}
     for name, value in properties:
         if name == PROPERTY and isinstance(value, list):

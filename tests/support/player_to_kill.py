@@ -11,16 +11,12 @@ import sys
 from itertools import count
 from random import Random
 from threading import Thread
-from typing import TYPE_CHECKING
 
-from noughts.store.base import GameFilter
+from noughts.store.base import EventStore, GameFilter
 from noughts.store.records import GENESIS, count_events, record_hash
 from noughts.store.urls import open_store
 from support.store_changes import State, changes, new_game
 from support.store_games import row_of
-
-if TYPE_CHECKING:
-    from noughts.store.base import EventStore
 
 THREADS = 4
 

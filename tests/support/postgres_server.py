@@ -15,10 +15,9 @@ import tempfile
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 
-if TYPE_CHECKING:
-    from psycopg import Connection
+from psycopg import Connection
 
 USER = "locked"
 """The only user that needs a password."""

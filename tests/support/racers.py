@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import sys
 from threading import Barrier, Thread
-from typing import TYPE_CHECKING
 
-from noughts import CreateGame, Mark, PlaceToken, decide, fold
+from noughts import CreateGame, Event, Mark, PlaceToken, decide, fold
+from noughts.store.base import EventStore
 from noughts.store.errors import NoSuchGame, StaleVersion
 from noughts.store.urls import open_store
-
-if TYPE_CHECKING:
-    from noughts import Event
-    from noughts.store.base import EventStore
 
 WON, STALE, DELETED = "won", "stale", "deleted"
 START = decide(None, CreateGame())

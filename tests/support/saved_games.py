@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from noughts import CreateGame, JoinGame, O, PlaceToken, Resign, Service, TakeBack, X, open_store
+from noughts import (
+    CreateGame,
+    EventStore,
+    JoinGame,
+    Mark,
+    O,
+    PlaceToken,
+    Resign,
+    Service,
+    TakeBack,
+    X,
+    open_store,
+)
 from noughts.store.verify import verify
 from support.command import environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from noughts import EventStore, Mark
 
 NOW = 1_700_000_000_000
 """When games are saved here: 2023-11-14 22:13 in Greenwich."""

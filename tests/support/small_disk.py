@@ -10,14 +10,10 @@ import json
 import resource
 import sys
 from random import Random
-from typing import TYPE_CHECKING
 
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import open_store
-from support.store_changes import changes, new_game, states
-
-if TYPE_CHECKING:
-    from support.store_changes import State
+from support.store_changes import State, changes, new_game, states
 
 
 def main(url: str, limit: int) -> None:

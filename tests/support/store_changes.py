@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
 
 from noughts.core.codec import loads
-from noughts.store.appends import append_of
-from noughts.store.documents import Write
-from support.store_games import everything, row_of, turns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from random import Random
-
-    from noughts.store.appends import Append
-    from noughts.store.base import EventStore
-    from noughts.store.documents import Document
-    from support.store_games import Row, Turn
+from noughts.store.appends import Append, append_of
+from noughts.store.base import EventStore
+from noughts.store.documents import Document, Write
+from support.store_games import Row, Turn, everything, row_of, turns
 
 DELETED_AT = 1_900_000_000_000
 LABELS = ("", "open", "closed")

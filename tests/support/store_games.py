@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from random import Random
+from typing import NamedTuple, TypeAlias
 
-from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, TakeBack, decide, fold, replay
+from noughts import (
+    Command,
+    CreateGame,
+    Event,
+    Game,
+    JoinGame,
+    Mark,
+    PlaceToken,
+    Resign,
+    TakeBack,
+    decide,
+    fold,
+    replay,
+)
 from noughts.core.codec import dumps, loads
-from noughts.store.base import GameFilter
+from noughts.store.base import EventStore, GameFilter
+from noughts.store.records import Record
 from support.played import check_whole
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from random import Random
-    from typing import TypeAlias
-
-    from noughts import Command, Event, Game
-    from noughts.store.base import EventStore
-    from noughts.store.records import Record
-
-    Row: TypeAlias = tuple[str, int, int, str, str]
-    """What was recorded: game, version, time, key and text."""
+Row: TypeAlias = tuple[str, int, int, str, str]
+"""What was recorded: game, version, time, key and text."""
 
 NAMES = ("Ann", "Bob", "Zo\u00eb", "\u540d" * 32)
 

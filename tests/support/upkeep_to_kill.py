@@ -17,28 +17,24 @@ import signal
 import sqlite3
 import sys
 import traceback
+from collections.abc import Callable
 from itertools import count, cycle
-from typing import TYPE_CHECKING, cast
+from types import FrameType
+from typing import Any, TypeVar, cast
 
 from noughts.service import wall_clock
 from noughts.store.appends import append_of
 from noughts.store.backups import repair, restore
+from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.urls import open_store
 from noughts.web.expiry import Expiry
+from noughts.web.game import LiveGame
+from noughts.web.games import Games
 from noughts.web.room import Room, RoomSeat, write_room
 from support.played import NOW, X_WINS, game_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
-    from typing import Any, TypeVar
-
-    from noughts.store.base import EventStore
-    from noughts.web.game import LiveGame
-    from noughts.web.games import Games
-
-    Result = TypeVar("Result")
+Result = TypeVar("Result")
 
 EXPIRY_DAYS = 30
 STEPS = {

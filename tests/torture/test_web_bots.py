@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from support.tally import tally
+from support.figures import tally
 from support.web.bot_challengers import Challengers
 from support.web.serving import Server
 

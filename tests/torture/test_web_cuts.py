@@ -13,8 +13,8 @@ from typing import TypeAlias
 import pytest
 
 from support.at_once import in_threads
+from support.figures import tally
 from support.proxy import CuttingProxy
-from support.tally import tally
 from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
 from support.web.matches import Seat, seated
 from support.web.serving import Server

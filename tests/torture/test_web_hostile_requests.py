@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pytest
 
 from support.at_once import in_threads
-from support.tally import tally
+from support.figures import tally
 from support.web.hostile_client import KeptConnection, cut, leave_open, send
 from support.web.hostile_requests import Attacker, HostileRequest, Target
 from support.web.inspection import faults as own_faults, memory_kb

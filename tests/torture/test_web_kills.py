@@ -15,8 +15,8 @@ from noughts.core.events import PlayerPlacedToken, PlayerTookBack
 from noughts.store.base import GameFilter
 from noughts.store.urls import open_store
 from support.command import noughts
+from support.figures import tally
 from support.store_games import everything
-from support.tally import tally
 from support.web.inspection import events_of, quiet_port
 from support.web.persistent_players import RECOVERY_SECONDS, Player, Players
 from support.web.serving import Server

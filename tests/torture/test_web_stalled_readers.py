@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from support.at_once import in_threads
-from support.tally import tally
+from support.figures import tally
 from support.web.inspection import figure, forget_peak, memory_kb
 from support.web.matches import Match, friends
 from support.web.serving import Client, Server

@@ -1,7 +1,4 @@
-"""Decides which pending appends succeed, and what is written for them.
-
-All engines share this: an engine reads where games end, and writes the rows that come out.
-"""
+"""Decides which pending appends succeed, and the rows that an engine writes for them."""
 
 from __future__ import annotations
 
@@ -13,22 +10,16 @@ from noughts.core.errors import ImpossibleHistory, MalformedRecord, NoughtsError
 from noughts.core.events import Event, GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
 from noughts.store.documents import Document, DocumentJudge, Row as DocumentRow, Write, document_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion
-from noughts.store.records import (
-    GENESIS,
-    MAX_NUMBER,
-    check_id,
-    count_events,
-    record_hash,
-)
+from noughts.store.records import GENESIS, MAX_NUMBER, check_id, count_events, record_hash
 
 Head: TypeAlias = tuple[int, bytes, bool]
-"""The end of a game: its version, the hash of its last record, and whether that deleted it."""
+"""The end of a game: its version, the hash of its last record, and whether it was deleted."""
 RecordRow: TypeAlias = tuple[str, int, int, str, str, bytes]
 """The fields of a `Record`."""
 
-MAX_REMEMBERED = 4096
+MAX_CACHED_COMMANDS = 4096
 MAX_NAME_BYTES = 2_000
-"""PostgreSQL's indexes take no more than about 2,700 for a row."""
+"""PostgreSQL's indexes take about 2,700 bytes per row."""
 
 DRAW = "draw"
 """The result of a drawn game; any other finished game's is the winner's mark."""
@@ -46,8 +37,6 @@ NO_CHANGE = CatalogueChange()
 
 
 class CatalogueRow(NamedTuple):
-    """A game in the catalogue."""
-
     game: str
     started: int
     """When it was created, in milliseconds since 1970."""
@@ -56,7 +45,6 @@ class CatalogueRow(NamedTuple):
     result: str | None = None
 
     def changed(self, change: tuple[str | None, str | None, str | None]) -> CatalogueRow:
-        """Return the row with other values where the change has some."""
         x, o, result = change
         return CatalogueRow(self.game, self.started, x or self.x, o or self.o, result or self.result)
 
@@ -65,7 +53,7 @@ NEW_GAME: Head = 0, GENESIS, False
 
 
 class Append:
-    """What one command led to, to be recorded at the version `expected` of its game."""
+    """The events of one command, to be recorded at version `expected` of its game."""
 
     __slots__ = ("at", "change", "count", "document", "expected", "game", "key", "refusal", "text")
 
@@ -97,14 +85,17 @@ class Append:
 
     @property
     def identity(self) -> tuple[str, int, str, str]:
-        """What an append has in common with itself, tried twice."""
+        """What stays the same when an append is retried."""
         return self.game, self.expected, self.key, self.text
+
+    @property
+    def document_name(self) -> str:
+        return self.document.document.name if self.document else ""
 
 
 def append_of(
     game: str, expected: int, events: Iterable[Event], *, key: str, at: int, document: Write | None = None
 ) -> Append:
-    """Prepare the append of a command's events."""
     text, change = serialize(events)
     return Append(game, expected, text, key=key, at=at, change=change, document=document)
 
@@ -115,19 +106,20 @@ class Batch(NamedTuple):
     appends: Sequence[Append]
     writes: Sequence[Write] = ()
     documents: Sequence[Document] = ()
-    """Documents to be put as they are, in a store that has none of these names."""
+    """Written as they are."""
     is_whole: bool = False
-    """Accepted as a whole, or refused."""
+    """All or nothing."""
 
     @property
     def document_names(self) -> list[str]:
         """The documents that must be read to judge it."""
-        writes = [*self.writes, *(append.document for append in self.appends if append.document)]
-        return [*(write.document.name for write in writes), *(one.name for one in self.documents)]
+        documents = (*(write.document for write in self.writes), *self.documents)
+        names = (*(document.name for document in documents), *(one.document_name for one in self.appends))
+        return [*filter(None, names)]
 
 
 class Outcome:
-    """What a commit is to write."""
+    """What a commit writes."""
 
     __slots__ = ("documents", "heads", "records", "winners")
 
@@ -140,7 +132,7 @@ class Outcome:
 
     @property
     def catalogue(self) -> list[CatalogueRow]:
-        """What changes in the catalogue, one row a game."""
+        """The catalogue's new rows, one per game."""
         rows: dict[str, CatalogueRow] = {}
         for append in self.winners:
             if append.count and (not append.expected or append.change is not NO_CHANGE):
@@ -150,7 +142,6 @@ class Outcome:
 
     @property
     def deleted(self) -> list[str]:
-        """The games that are deleted."""
         return [append.game for append in self.winners if not append.count]
 
 
@@ -162,8 +153,7 @@ def arbitrate(
 ) -> Outcome:
     """Let the first append at each version win, and the first write at each revision.
 
-    `is_recorded` looks up whether a late append was recorded earlier, with an unknown outcome: that
-    counts as success. Everything else that comes late is refused.
+    A late append succeeds if `is_recorded` finds it: its first attempt had an unknown outcome.
     """
     outcome = Outcome()
     winners, records, ends = outcome.winners, outcome.records, outcome.heads
@@ -183,7 +173,7 @@ def arbitrate(
             key, at, text = append.key, append.at, append.text
             link = record_hash(previous if count else GENESIS, game, expected, at, key, text)
             winners.append(append)
-            # Plain tuples: to make a NamedTuple takes longer than to hash it.
+            # Plain tuples: making a NamedTuple takes longer than hashing it.
             records.append((game, expected, at, key, text, link))
             ends[game] = expected + count, link, not count
         if batch.is_whole and append.refusal:
@@ -198,7 +188,6 @@ def arbitrate(
 
 
 def head_of(version: object, text: object, link: object) -> Head:
-    """Return the head that a game's last record makes."""
     if type(version) is not int or type(text) is not str or type(link) is not bytes:
         raise CorruptStore(f"a record at version {quoted(version)} is damaged")
     count = count_events(text)
@@ -214,19 +203,19 @@ def _refusal(append: Append, version: int, *, is_deleted: bool) -> NoughtsError:
 
 
 _serialized: dict[tuple[object, ...], tuple[str, CatalogueChange]] = {}
-"""What recent commands' events were written as: few different ones exist, apart from names."""
+"""Recent commands' events as text: apart from names, few different ones exist."""
 _last_serialized: dict[int, tuple[tuple[Event, ...], tuple[str, CatalogueChange]]] = {}
 """The same by identity, which is quicker to look up."""
 
 
 def serialize(events: Iterable[Event]) -> tuple[str, CatalogueChange]:
-    """Write events as text that reads back the same, and find what they change in the catalogue."""
+    """Return a command's events as text, and what they change in the catalogue."""
     command = tuple(events)
     same = _last_serialized.get(id(command))
     if same and same[0] is command:  # `decide` returns the same tuple for the same token
         return same[1]
     found = _find_serialized(command)
-    if len(_last_serialized) >= MAX_REMEMBERED:
+    if len(_last_serialized) >= MAX_CACHED_COMMANDS:
         _last_serialized.clear()
     _last_serialized[id(command)] = command, found
     return found
@@ -244,7 +233,7 @@ def _find_serialized(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
         return _serialize(command)
     if found is None:
         found = _serialize(command)
-        if len(_serialized) >= MAX_REMEMBERED:
+        if len(_serialized) >= MAX_CACHED_COMMANDS:
             _serialized.clear()
         _serialized[key] = found
     return found
@@ -259,16 +248,13 @@ def _serialize(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
         if loads(texts[-1]) != event:
             raise MalformedRecord(f"{quoted(event)} would not read back the same")
         if isinstance(event, PlayerJoined) and len(event.name.encode()) > MAX_NAME_BYTES:
-            raise MalformedRecord(
-                f"a name has at most {MAX_NAME_BYTES} bytes, unlike {quoted(event.name)}"
-            )
+            raise MalformedRecord(f"{quoted(event.name)} is longer than {MAX_NAME_BYTES} bytes")
     if not texts:
         raise ValueError("an append has at least one event")
     return "\n".join(texts), catalogue_change(command)
 
 
 def catalogue_change(events: Iterable[Event]) -> CatalogueChange:
-    """Return what events change in the catalogue."""
     change = NO_CHANGE
     for event in events:
         match event:

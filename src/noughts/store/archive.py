@@ -1,12 +1,11 @@
-"""Games as JSON lines, out of a store and into one.
+"""Exports games as JSON lines, and imports them.
 
-A line is a record with everything that its hash covers, so that anybody can check it:
+A line is a record, with everything that its hash covers:
 
     {"game":"…","version":0,"at":1700000000000,"key":"…","events":[{…},…],"hash":"…"}
 
-A game's lines are together, in order. An import checks everything against the hashes and the rules
-before it records anything. It also reads what older versions exported: a line for each event, with a
-version that counts from 1 and a hash of its own.
+A game's lines are together, in order. An import checks all hashes and the rules before it records
+anything. It also reads the old format: a line per event, with versions from 1 and hashes of its own.
 """
 
 from __future__ import annotations
@@ -39,39 +38,31 @@ from noughts.store.records import (
 )
 
 MAX_LINE_BYTES = 1 << 20
-"""A command leads to a few events, of less than a thousand bytes each; a library user may append more."""
+"""A command has a few events, of less than 1,000 bytes each; users of the library may append more."""
 
 _FIELDS = ("game", "version", "at", "key", "events", "hash")
 _OLD_FIELDS = ("game", "version", "at", "key", "event", "hash")
 
 
 def export_game(store: EventStore, game: str) -> Iterator[str]:
-    """Write a game as lines."""
     return map(_line, store.read(game))
 
 
 def export_all(store: EventStore) -> Iterator[str]:
-    """Write all games as lines, in the order in which they were started."""
-    newest_first = [*all_rows(store, ALL_GAMES, PAGE_SIZE)]
-    for row in reversed(newest_first):
+    """Return the lines of all games, the oldest first."""
+    for row in reversed([*all_rows(store, ALL_GAMES, PAGE_SIZE)]):
         yield from export_game(store, row.game)
 
 
 class Imported(NamedTuple):
-    """What an import came to."""
-
     games: int
     events: int
-    """How many events were recorded."""
     known: int
-    """How many of the file's events were in the store already."""
+    """Events that were in the store already."""
 
 
 def import_lines(store: EventStore, source: BinaryIO) -> Imported:
-    """Record all games of a file; if anything is wrong with it, or with the disk, none.
-
-    Records that are in the store already are passed over, so an interrupted import can be run again.
-    """
+    """Record all games of a file, or none; records that are in the store already are skipped."""
     games = total = 0
     missing: list[Append] = []
     for records in _games(source):
@@ -95,7 +86,7 @@ def _line(record: Record) -> str:
 
 
 def append_again(record: Record) -> Append:
-    """Return the append that makes the same record elsewhere."""
+    """Return the append that makes the same record in another store."""
     game, version, at, key, text, _ = record
     _, change = serialize(record.events)
     try:
@@ -108,11 +99,11 @@ class _Line(NamedTuple):
     number: int
     record: Record
     is_old: bool
-    """Of the old format: the record is one event, with a hash of its own."""
+    """In the old format."""
 
 
 def _games(source: BinaryIO) -> Iterator[list[Record]]:
-    """Read games, each complete, and refuse the first line that isn't part of one."""
+    """Read games, and refuse the first line that isn't part of one."""
     seen: set[str] = set()
     for game, lines in groupby(_lines(source), key=lambda line: line.record.game):
         yield _game(game, lines, is_second=game in seen)
@@ -129,20 +120,18 @@ def _lines(source: BinaryIO) -> Iterator[_Line]:
 
 
 def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]:
-    """Return the records of a game that can have been played, or refuse it."""
+    """Return the records of a possible game, or refuse it."""
     records: list[Record] = []
     version, previous, was_old = 0, GENESIS, False
     for number, record, is_old in lines:
         line, first = f"line {number}:", 1 if is_old else 0  # the version that counting starts from
         if is_second:
-            raise MalformedRecord(f"{line} game {game} has lines further up already")
+            raise MalformedRecord(f"{line} the lines of game {game} are not together")
         if records and is_old != was_old:
-            raise MalformedRecord(
-                f"{line} game {game} is partly in the old format, partly in the new one"
-            )
+            raise MalformedRecord(f"{line} game {game} mixes the old format and the new one")
         if record.version != version:
             due, found = version + first, record.version + first
-            raise MalformedRecord(f"{line} version {due} of game {game} belongs here, not {found}")
+            raise MalformedRecord(f"{line} expected version {due} of game {game}, not {found}")
         if record_hash(previous, game, version + first, *record[2:5]) != record.hash:
             raise BrokenChain(f"{line} the hash doesn't follow from the lines of game {game} before it")
         records.append(record)
@@ -155,7 +144,7 @@ def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]
 
 
 def _merged(lines: Iterable[Record]) -> Iterator[Record]:
-    """Make one record of the events of each command, with a hash of its own."""
+    """Merge the lines of each command into one record."""
     previous = GENESIS
     for _, command in groupby(lines, key=lambda line: line.key):
         events = [*command]
@@ -189,7 +178,7 @@ def _read(line: bytes) -> tuple[Record, bool]:
 def _number(name: str, value: object, least: int = 0) -> int:
     if type(value) is not int or not least <= value <= MAX_NUMBER:
         raise MalformedRecord(
-            f"{name} is a whole number from {least} to {MAX_NUMBER}, not {quoted(value)}"
+            f"{name} must be a number from {least} to {MAX_NUMBER}, not {quoted(value)}"
         )
     return value
 
@@ -200,16 +189,14 @@ def _hash(value: object) -> bytes:
     except ValueError:
         link = b""
     if len(link) != HASH_SIZE or link.hex() != value:
-        raise MalformedRecord(f"hash is {2 * HASH_SIZE} hexadecimal digits, not {quoted(value)}")
+        raise MalformedRecord(f"hash must be {2 * HASH_SIZE} hexadecimal digits, not {quoted(value)}")
     return link
 
 
 def _missing(store: EventStore, records: list[Record]) -> list[Append]:
-    """Return what the store lacks of a game, or refuse a game that is another one there."""
+    """Return the records that the store lacks; refuse a game that differs from the store's."""
     stored = store.read(records[0].game)
     for there, record in zip(stored, records, strict=False):
         if there.hash != record.hash:
-            raise BrokenChain(
-                f"game {record.game} went another way in the store, from version {record.version} on"
-            )
+            raise BrokenChain(f"game {record.game} differs in the store from version {record.version} on")
     return [*map(append_again, records[len(stored) :])]

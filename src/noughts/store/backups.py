@@ -1,4 +1,4 @@
-"""Copies of a whole store: a backup, one put in place of the store, and one of all that is sound."""
+"""Copies of a whole store: backup, restore and repair."""
 
 from __future__ import annotations
 
@@ -30,34 +30,24 @@ from noughts.store.verify import Progress, catalogued, examine
 
 
 class Copied(NamedTuple):
-    """What a copy holds."""
-
     games: int
     events: int
 
 
 class Restored(NamedTuple):
-    """What was put in place."""
-
     copied: Copied
     replaced: Path | None
-    """Where the store is kept that was there before."""
+    """Where the previous store was moved."""
     warnings: tuple[str, ...]
 
 
 class Repaired(NamedTuple):
-    """What was copied, and what was not."""
-
     copied: Copied
     left_behind: tuple[str, ...]
-    """A sentence each."""
 
 
 def backup(store: EventStore, target: str) -> Copied:
-    """Copy a store, as it is at some moment, into a new SQLite file.
-
-    Its documents are copied last, as they are a moment later. The file gets its name when it is complete.
-    """
+    """Copy a store to a new SQLite file; documents are copied last, and may be newer than the games."""
     with suppress(CorruptStore, StoreUnavailable):  # a store without a checkpoint needs a backup, too
         store.checkpoint()
     with _new_store(Path(target).absolute()) as copy:
@@ -67,7 +57,7 @@ def backup(store: EventStore, target: str) -> Copied:
 def restore(
     file: str, url: str, progress: Progress = lambda _share: None, *, checkpoint_file: str = ""
 ) -> Restored:
-    """Put a backup in the place of a store in a file, or into an empty database."""
+    """Replace a store in a file by a backup, or copy one into an empty database."""
     check_repairable(url)
     with open_store(f"sqlite:{file}", create=False) as source:
         faults = examine(source, progress).faults
@@ -90,7 +80,7 @@ def restore(
 
 
 def _check_replaceable(path: Path, file: str) -> None:
-    """Refuse to replace the backup itself, or what another program or a newer noughts has made."""
+    """Refuse to replace the backup itself, another program's file, or a newer store."""
     if not path.exists():
         return
     if path.samefile(file):
@@ -103,7 +93,7 @@ def _check_replaceable(path: Path, file: str) -> None:
 
 
 def repair(url: str, target: str, progress: Progress = lambda _share: None) -> Repaired:
-    """Copy every sound game and document into a new SQLite file, and list what is left behind."""
+    """Copy all sound games and documents to a new SQLite file; list the rest."""
     left_behind: list[str] = []
     damaged: set[str] = set()
     games, events = 0, 0
@@ -128,7 +118,7 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
 
 
 def survey(url: str, progress: Progress = lambda _share: None) -> Repaired:
-    """Count what a repair would copy, and list what it would leave behind."""
+    """Return what a repair would, without copying anything."""
     left_behind: list[str] = []
     last = [appends[-1] for appends in _sound_games(url, left_behind, set(), progress)]
     return Repaired(Copied(len(last), sum(one.expected + one.count for one in last)), tuple(left_behind))
@@ -137,7 +127,7 @@ def survey(url: str, progress: Progress = lambda _share: None) -> Repaired:
 def _sound_games(
     url: str, left_behind: list[str], damaged: set[str], progress: Progress
 ) -> Iterator[list[Append]]:
-    """Return the records of every sound game; add the others to `damaged`, and why to `left_behind`."""
+    """Return the appends of each sound game; add others to `damaged`, with a reason in `left_behind`."""
     rows = sorted(salvage(url, "records", left_behind), key=_place)
     listed = {row[0]: CatalogueRow._make(row) for row in salvage(url, "games", left_behind)}
     read = 0
@@ -159,27 +149,27 @@ def _sound_games(
 
 
 def _check_end(records: Sequence[Record], row: CatalogueRow | None) -> None:
-    """Refuse a game of which the catalogue knows more than its records say."""
+    """Refuse a game if the catalogue knows more than its records."""
     found = catalogued(records)
     if row and found and any(known and not own for known, own in zip(row[2:], found[2:], strict=True)):
         raise CorruptStore("its last records are missing")
 
 
 def _place(row: Sequence[Any]) -> tuple[str, int]:
-    """Return where a row belongs; what damage has made of it may be anything."""
+    """Return the sort key of a row that may be damaged."""
     return str(row[0]), row[1] if isinstance(row[1], int) else -1
 
 
 @contextmanager
 def _new_store(path: Path) -> Iterator[SQLiteStore]:
-    """Make a store in a new file, which gets its name when it is complete."""
+    """Create a store in a new file, and rename it when it is complete."""
     partial = beside(path, ".partial")
     if path.exists():
-        raise StoreUnavailable(f"{path} exists: a copy never overwrites a file")
+        raise StoreUnavailable(f"{path} exists: backup and repair never overwrite a file")
     for left, of in ((partial, "an interrupted copy"), (beside(path, "-wal"), "another store")):
         if left.exists():
             raise StoreUnavailable(f"{left} is left from {of}: remove it first")
-    _remove(partial)  # what may be left beside it
+    _remove(partial)  # its log, journal and checkpoint
     try:
         with SQLiteStore(str(partial)) as copy:
             yield copy
@@ -200,7 +190,7 @@ def _remove(*files: Path) -> None:
 
 
 def _rename(partial: Path, path: Path) -> None:
-    """Give a file its name; if the disk has links, a file that came meanwhile isn't overwritten."""
+    """Rename a file without overwriting another one, if the disk has hard links."""
     try:
         path.hardlink_to(partial)
     except FileExistsError:
@@ -210,7 +200,6 @@ def _rename(partial: Path, path: Path) -> None:
 
 
 def _copy(store: EventStore, copy: EventStore) -> Copied:
-    """Record everything again, in the same order."""
     versions: dict[str, int] = {}
     for found in pages(store.feed, PAGE_SIZE):
         copy.restore([append_again(record) for record in found if not record.is_deletion])
@@ -228,9 +217,9 @@ def _copy(store: EventStore, copy: EventStore) -> Copied:
 
 
 def _import(source: EventStore, target: EventStore) -> Copied:
-    """Record everything in an empty store, in one commit."""
+    """Copy everything in one commit."""
     if target.feed_end() or target.documents_end() or target.catalogue(ALL_GAMES, 1):
-        raise StoreUnavailable("the store is not empty: a backup is restored into an empty database")
+        raise StoreUnavailable("the store is not empty: restore a backup into an empty database")
     records = [record for found in pages(source.feed, PAGE_SIZE) for record in found]
     kept = [record for record in records if not record.is_deletion]
     documents = [document for found in pages(source.changed_documents, PAGE_SIZE) for document in found]
@@ -239,10 +228,10 @@ def _import(source: EventStore, target: EventStore) -> Copied:
 
 
 def _put_in_place(new: Path, path: Path) -> Path | None:
-    """Let a new store take the place of another one, and keep that under a new name.
+    """Replace a store by a new one, and keep the old one under another name.
 
-    The other one is copied: two names for one file would be a danger to it. Then one step replaces it.
-    The checkpoints of both stores are in the file beside them, so each has its own before and after it.
+    The old one is copied, as a SQLite file must not have two names. Then one step replaces it. The
+    checkpoint file has the lines of both stores, so each has its own before and after that step.
     """
     try:
         if schema.in_use[schema.identity(path)]:
@@ -273,7 +262,7 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
-    """Open the file of a store, and keep everybody else out."""
+    """Open the file of a store, and lock others out."""
     with suppress(sqlite3.Error), closing(schema.connect(path)) as store:
         store.execute("SELECT count(*) FROM sqlite_schema")  # closing it empties a log that was left
     with path.open("r+b") as file:

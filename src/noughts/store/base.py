@@ -1,11 +1,10 @@
 """The contract of all stores: append at a version, read, list, watch, delete.
 
-A game's version is the number of its events. A writer says which version they have seen; of two who have
-seen the same one, one wins and the other gets `StaleVersion`. A command's events are one record, so they
-are recorded together or not at all, and they are durable before `append` returns. An append that is
-repeated with the same key, after an unknown outcome, is recorded once.
-
-Beside the games are documents, which may change (`documents.py`).
+A game's version is the number of its events. A writer names the version that it has seen; of two that
+have seen the same version, one wins and the other gets `StaleVersion`. A command's events are one record:
+they are recorded together or not at all, and are durable before `append` returns. An append that is
+repeated with its key, after an unknown outcome, is recorded once. Documents are described in
+`documents.py`.
 """
 
 from __future__ import annotations
@@ -41,27 +40,19 @@ Item = TypeVar("Item")
 Table: TypeAlias = Literal["records", "documents"]
 """What has a feed."""
 Start: TypeAlias = tuple[int, str]
-"""When a game was created, and its id: its place in a list."""
+"""When a game was created, and its id: its place in the catalogue."""
 OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
-"""Called with the name of a damaged document, and what is wrong with it."""
+"""Called with the name of a damaged document and the error."""
 
-__all__ = [
-    "ALL_GAMES",
-    "Append",
-    "EventStore",
-    "GameFilter",
-    "GameSummary",
-    "Record",
-    "Watch",
-    "append_of",
-]
+__all__ = ["Append", "EventStore", "GameFilter", "GameSummary", "Record", "Watch", "append_of"]
 
 PAGE_SIZE = 1000
-"""The default page size of the feed and of `changed_documents`."""
+DAMAGED = "damaged: noughts store verify says more"
+AGAINST_THE_RULES = "recorded like this, but against the rules"
 
 
 class GameFilter(Value):
-    """Which games to list; all, unless something is given."""
+    """Which games to list; by default all."""
 
     player: str | None = None
     is_over: bool | None = None
@@ -81,19 +72,15 @@ class GameSummary(NamedTuple):
     """When it was created, in milliseconds since 1970."""
     version: int = 0
     game: Game | None = None
-    """The game as it is now, unless its records are faulty."""
+    """The current state; None if its records are faulty."""
     last_played: int = 0
     """When its last record was made, in milliseconds since 1970."""
     fault: str | None = None
-    """Why there is no game."""
-
-
-DAMAGED = "damaged: noughts store verify says more"
-AGAINST_THE_RULES = "recorded like this, but against the rules"
+    """Why `game` is None."""
 
 
 class EventStore(ABC):
-    """The records of many games. Close it when you are done; threads may share it."""
+    """A store of games. Threads may share it; close it when you are done."""
 
     def __init__(self) -> None:
         self._group = GroupCommit(self._record)
@@ -101,9 +88,9 @@ class EventStore(ABC):
         self._is_closed = False
 
     def append(self, game: str, events: Iterable[Event], *, expected: int, key: str, at: int) -> int:
-        """Record what one command led to, and return the game's new version.
+        """Record the events of one command, and return the game's new version.
 
-        `expected` is the version that the command was judged at, `key` is the command's own, and `at`
+        `expected` is the version that the command was judged at, `key` identifies the command, and `at`
         is the time in milliseconds since 1970.
         """
         append = append_of(game, expected, events, key=key, at=at)
@@ -117,24 +104,20 @@ class EventStore(ABC):
         self._group.record(items)
 
     def restore(self, appends: Sequence[Append], documents: Sequence[Document] = ()) -> None:
-        """Record what was recorded elsewhere: all of it in one commit, or nothing.
-
-        The documents are put as they are: this is for a store that has none of them.
-        """
+        """Record what was recorded elsewhere, in one commit; documents are written as they are."""
         batch = Batch(appends, documents=documents, is_whole=True)
         self._group.record(appends, alone=lambda _appends: self._write(batch))
 
     def delete(self, game: str, *, at: int, expected: int | None = None) -> None:
-        """Delete a game and its document; what is left is a tombstone, a record that says so.
+        """Delete a game and its document, and leave a tombstone: a record of the deletion.
 
-        With `expected`, only a game at that version is deleted; any other raises `StaleVersion`. The
-        store's checkpoint must cover the whole game, and is brought up to date if it doesn't.
-        Repeated after an unknown outcome, it raises `NoSuchGame` if the first attempt has succeeded.
+        With `expected`, a game at another version raises `StaleVersion`. Repeated after an unknown
+        outcome, it raises `NoSuchGame` if the first attempt has succeeded.
         """
         while True:
             records = self.read(game)
             if not records:
-                raise NoSuchGame(f"there is no game {quoted(game)}")
+                raise NoSuchGame(f"no game has the id {quoted(game)}")
             self._cover(game)
             version = records[-1].next_version if expected is None else expected
             append = Append(game, version, tombstone_of(records), key=token_hex(13), at=at)
@@ -145,10 +128,9 @@ class EventStore(ABC):
                 raise append.refusal
 
     def read(self, game: str, after: int = 0) -> tuple[Record, ...]:
-        """Return the game's records that reach beyond a version; none if there is no such game.
+        """Return the game's records that reach beyond a version, checked; none if the game is unknown.
 
-        Every record is checked against its hash. To read on after a version of a game that was deleted
-        raises `NoSuchGame`.
+        After a version above 0, a deleted game raises `NoSuchGame`.
         """
         self._check_open()
         return self._checked(game, after, self._records(check_id(game), clamp(after)))
@@ -181,7 +163,6 @@ class EventStore(ABC):
         return tuple(rest)
 
     def versions(self, games: Iterable[str]) -> dict[str, int]:
-        """Return the versions of those of the games that exist."""
         self._check_open()
         heads = self._heads([check_id(game) for game in games])
         return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
@@ -189,13 +170,11 @@ class EventStore(ABC):
     def feed(self, after: str = "", limit: int = PAGE_SIZE) -> tuple[tuple[Record, ...], str]:
         """Return the records of all games after a cursor, and the cursor after them.
 
-        Each game's records are in order. This is for copying and checking. To follow a game, watch it:
-        the feed may be late.
+        Each game's records are in order. To follow a game, watch it: the feed may be late.
         """
         return self._page("records", check_linked, after, limit)
 
     def feed_end(self) -> str:
-        """Return the cursor after the last record of the feed."""
         self._check_open()
         return self._feed_end("records")
 
@@ -212,30 +191,30 @@ class EventStore(ABC):
     def catalogue(
         self, wanted: GameFilter, limit: int, before: Start | None = None
     ) -> list[CatalogueRow]:
-        """Return what the catalogue says of games, the newest first."""
+        """Return rows of the catalogue, the newest first."""
         self._check_open()
         started, game = before or (0, "")
         texts = [text for text in (wanted.player, wanted.result) if text is not None]
         if not all(map(can_be_recorded, (*texts, wanted.id_prefix, game))):
-            return []  # no engine is asked for what it couldn't store
+            return []  # no engine could store it
         if type(started) is not int or started < 0:
             return []  # from a damaged store
         return self._catalogue(wanted, clamp(limit), before and (clamp(started), game))
 
     def document(self, name: str) -> Document | None:
-        """Return a document, None if there is none of that name."""
+        """Return a document; None if it doesn't exist."""
         return next(iter(self.documents_named((name,))), None)
 
     def documents_named(
         self, names: Iterable[str], on_damage: OnDamage | None = None
     ) -> tuple[Document, ...]:
-        """Return those of the named documents that exist; a damaged one is refused, or reported."""
+        """Return the documents that exist; a damaged one is raised, or passed to `on_damage`."""
         self._check_open()
         rows = self._documents([check_id(name, "document") for name in names])
         return _sound_documents(rows, on_damage)
 
     def write_document(self, name: str, text: str, *, expected: int, label: str = "") -> Document:
-        """Write a document whose revision `expected` you have seen, 0 if there was none."""
+        """Write a document after its revision `expected`, 0 for a new one."""
         write = Write(name, text, expected=expected, label=label)
         self.record((write,))
         if write.refusal:
@@ -245,7 +224,7 @@ class EventStore(ABC):
     def labelled(
         self, label: str, limit: int = 50, on_damage: OnDamage | None = None
     ) -> tuple[Document, ...]:
-        """Return the documents with a label, the last changed first; damage as above."""
+        """Return the documents with a label, the last changed first."""
         self._check_open()
         return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
 
@@ -256,7 +235,6 @@ class EventStore(ABC):
         return self._page("documents", check_row, after, limit)
 
     def documents_end(self) -> str:
-        """Return the cursor after the last change of any document."""
         self._check_open()
         return self._feed_end("documents")
 
@@ -274,7 +252,7 @@ class EventStore(ABC):
         check_id(game)
 
         def read(version: int) -> tuple[tuple[Record, ...], int]:
-            found = self.read(game, version) or self.read(game, max(1, version))  # refuses a deleted game
+            found = self.read(game, version) or self.read(game, max(1, version))  # raises if deleted
             return found, found[-1].next_version if found else version
 
         return Watch(read, after, self._subscribe(game))
@@ -298,19 +276,17 @@ class EventStore(ABC):
         """Make a checkpoint (`checkpoints.py`), if the store outlives the process."""
 
     def parts(self) -> Sequence[EventStore]:
-        """Return the stores that this one consists of."""
         return (self,)
 
     def integrity_errors(self) -> Iterator[str]:
-        """Return what an engine finds that can check its own structures."""
+        """Return the faults that the engine finds in its own structures."""
         return iter(())
 
     def checkpoint_errors(self) -> Iterator[str]:
-        """Return what the checkpoint says is missing or different."""
+        """Return what is missing or different according to the checkpoint."""
         return iter(())
 
     def check(self) -> None:
-        """Refuse if the store can't be read."""
         self.feed_end()
 
     def close(self) -> None:
@@ -328,14 +304,8 @@ class EventStore(ABC):
             raise StoreUnavailable("the store is closed")
 
     def _record(self, items: Sequence[Append | Write]) -> None:
-        appends: list[Append] = []
-        writes: list[Write] = []
-        for item in items:
-            if isinstance(item, Append):
-                appends.append(item)
-            else:
-                writes.append(item)
-        self._write(Batch(appends, writes))
+        appends = [item for item in items if isinstance(item, Append)]
+        self._write(Batch(appends, [item for item in items if isinstance(item, Write)]))
 
     def _write(self, batch: Batch) -> None:
         self._check_open()
@@ -374,54 +344,44 @@ class EventStore(ABC):
 
     @abstractmethod
     def _cover(self, game: str) -> None:
-        """Bring the checkpoint up to a game that is to be deleted, or refuse."""
+        """Make sure that the checkpoint covers a game before it is deleted."""
 
     @abstractmethod
     def _records(self, game: str, after: int) -> list[Record]:
         """Read a game's records in order, from the last one on that begins before a version."""
 
     def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
-        """Read the same of several games."""
         return {game: self._records(game, version) for game, version in after.items()}
 
     @abstractmethod
-    def _heads(self, games: Sequence[str]) -> dict[str, Head]:
-        """Read where these games end."""
+    def _heads(self, games: Sequence[str]) -> dict[str, Head]: ...
 
     @abstractmethod
     def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
-        """Read the rows written after a cursor, and the cursor after them.
-
-        The row of a record ends with the hash of its game's record before it.
-        """
+        """Read the rows after a cursor, records with the previous hash; and the next cursor."""
 
     @abstractmethod
-    def _feed_end(self, table: Table) -> str:
-        """Read the cursor after the last row."""
+    def _feed_end(self, table: Table) -> str: ...
 
     @abstractmethod
-    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
-        """Read the catalogue, the newest first."""
+    def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]: ...
 
     @abstractmethod
-    def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        """Read the documents of these names."""
+    def _documents(self, names: Sequence[str]) -> list[DocumentRow]: ...
 
     @abstractmethod
-    def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
-        """Read the documents with a label, the last changed first."""
+    def _labelled(self, label: str, limit: int) -> list[DocumentRow]: ...
 
     @abstractmethod
     def _listen(self) -> None:
-        """Have wake-ups sent when another process writes; called for each subscription."""
+        """Send wake-ups when another process writes; called for each subscription."""
 
     @abstractmethod
-    def _close(self) -> None:
-        """Release everything."""
+    def _close(self) -> None: ...
 
 
 def pages(read: Callable[[str, int], tuple[Sequence[Item], str]], limit: int) -> Iterator[Sequence[Item]]:
-    """Read to the end, but not on for as long as others write."""
+    """Read to the end, but don't go on for as long as others write."""
     seen, cursor, is_last = set[str](), "", False
     while not is_last:
         found, cursor = read(cursor, limit)
@@ -432,14 +392,13 @@ def pages(read: Callable[[str, int], tuple[Sequence[Item], str]], limit: int) ->
 
 
 def check_progress(cursor: str, seen: set[str]) -> None:
-    """Refuse to come back to the same place: in a damaged store that would never end."""
+    """Refuse a cursor that was seen before: in a damaged store that would never end."""
     if cursor in seen:
         raise CorruptStore("the store is damaged: its rows are out of order")
     seen.add(cursor)
 
 
 def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[CatalogueRow]:
-    """Read the catalogue to its end, a page at a time."""
     before = None
     while page := store.catalogue(wanted, limit, before):
         yield from page

@@ -1,7 +1,7 @@
-"""Checkpoints: how many records a store has up to a place in its feed, and the sum of their hashes.
+"""Checkpoints: the number of records up to a cursor of the feed, and the sum of their hashes.
 
-The hashes of a game show that no record of it has changed. A checkpoint, kept apart from the records,
-shows that none is missing. It grows with the feed and never moves backwards.
+The hashes of a game show that no record has changed. A checkpoint, kept apart from the records, shows
+that none is missing. It only moves forward.
 """
 
 from __future__ import annotations
@@ -22,26 +22,25 @@ from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.files import LOCK_RETRY_DELAY_SECONDS, beside
 
 MISSING_CHECKPOINT = "the checkpoint is missing, so missing records can't be detected"
-
 LOCK_TIMEOUT_SECONDS = 5.0
 
 
 class Checkpoint(NamedTuple):
-    """What a store had when it was made; a new store begins with an empty one."""
+    """The content of a store at some moment; a new store starts with an empty one."""
 
     cursor: str = ""
-    """The place in the feed up to which records are counted."""
+    """Records are counted up to this cursor of the feed."""
     records: int = 0
     hashes: int = 0
     """The sum of their hashes, deleted records included."""
     documents_cursor: str = ""
-    """The place of the document that was changed last."""
+    """The cursor of the document that was changed last."""
     documents: int | None = None
-    """The sum of the hashes of all documents, if the store was closed after the last change."""
+    """The sum of all documents' hashes, if the store was closed after the last change."""
 
 
 class CheckpointSlot(ABC):
-    """A place where the checkpoint of a store is kept."""
+    """Where the checkpoint of a store is kept."""
 
     @abstractmethod
     def locked(self) -> AbstractContextManager[None]:
@@ -53,20 +52,17 @@ class CheckpointSlot(ABC):
 
     @abstractmethod
     def replace(self, new: Checkpoint) -> None:
-        """Put a new one in its place; the caller has it locked."""
+        """Replace the checkpoint; the caller has it locked."""
 
 
 class CheckpointFile:
-    """The checkpoints of stores, a line each, by the store's id.
-
-    Beside a store there is one line. There are two while another store takes its place.
-    """
+    """A file of checkpoints, a line per store; two lines while one store replaces another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> dict[str, Checkpoint]:
-        """Return the checkpoints by store; none if the file is missing."""
+        """Return the checkpoints by the ids of their stores."""
         try:
             lines = self.path.read_bytes().splitlines()
             return dict(map(_read_line, lines))
@@ -79,7 +75,6 @@ class CheckpointFile:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes and threads from writing the file."""
         end = time.monotonic() + LOCK_TIMEOUT_SECONDS
         try:
             while True:
@@ -91,9 +86,8 @@ class CheckpointFile:
                     raise StoreUnavailable(f"another process keeps the checkpoint {self.path} locked")
                 time.sleep(LOCK_RETRY_DELAY_SECONDS)
         except OSError as error:
-            raise StoreUnavailable(
-                f"the checkpoint {self.path} can't be written: {error.strerror}"
-            ) from error
+            reason = f"the checkpoint {self.path} can't be written: {error.strerror}"
+            raise StoreUnavailable(reason) from error
 
     def write(self, checkpoints: Mapping[str, Checkpoint]) -> None:
         """Replace the file; the caller has it locked."""
@@ -102,30 +96,25 @@ class CheckpointFile:
 
 
 class FileSlot(CheckpointSlot):
-    """The line of a store in a file."""
-
     def __init__(self, file: CheckpointFile, store: str) -> None:
         self._file = file
         self._store = store
 
     def locked(self) -> AbstractContextManager[None]:
-        """Lock the file."""
         return self._file.locked()
 
     def read(self) -> Checkpoint:
-        """Return the line of the store."""
         found = self._file.read().get(self._store)
         if found is None:
             raise CorruptStore(f"{MISSING_CHECKPOINT} ({self._file.path})")
         return found
 
     def replace(self, new: Checkpoint) -> None:
-        """Replace the line, and keep those of other stores."""
         self._file.write({**self._file.read(), self._store: new})
 
 
 def _lock(descriptor: int, path: Path) -> bool:
-    """Lock a file, unless another process has it, or has replaced it meanwhile."""
+    """Lock a file, unless another process has locked or replaced it."""
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), path.stat())

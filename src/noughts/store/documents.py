@@ -1,7 +1,7 @@
-"""Documents beside the games: small named texts that may change, such as a game's seats and offers.
+"""Documents: small named texts that may change, such as a game's seats and offers.
 
-A writer says which revision they have seen, 0 for none, and exactly one of two who have seen the same
-one wins. Only the latest revision is kept. Every read checks the hash.
+A writer names the revision that it has seen, 0 for none; of two that have seen the same revision, one
+wins. Only the latest revision is kept. Every read checks the hash.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from noughts.store.errors import CorruptStore, StaleVersion
 from noughts.store.records import check_id
 
 Row: TypeAlias = tuple[str, int, str, str, str, bytes]
-"""A document as an engine keeps it: its fields, and the hash of them."""
+"""A document's fields and their hash."""
 
 MAX_TEXT_BYTES = 64 * 1024
 
@@ -24,20 +24,17 @@ Content = TypeVar("Content")
 
 
 class Document(NamedTuple):
-    """A document in a store."""
-
     name: str
     revision: int
-    """How often it was written, from 1 on."""
+    """Counts from 1."""
     label: str
-    """What it is listed under, if anything."""
     text: str
     key: str
-    """Chosen at random for each write, so that a retry recognises its own."""
+    """Random for each write, so that a retry recognises its own."""
 
 
 class Write:
-    """A document to be written after its revision `expected`, and the outcome."""
+    """A document to be written after its revision `expected`."""
 
     __slots__ = ("document", "expected", "refusal")
 
@@ -60,14 +57,14 @@ class DocumentJudge:
         self._new: dict[str, Document] = {}
 
     def accept(self, write: Write) -> bool:
-        """Take a write, or refuse it; one that is already stored counts as success."""
+        """Accept or refuse a write; one that is already stored counts as success."""
         document = write.document
         write.refusal = None  # it may have been judged before, in a commit that failed
         stored = self._new.get(document.name)
         if stored is None and document.name in self._stored:
             try:
                 stored = check_row(self._stored[document.name])
-            except CorruptStore as damage:  # refuses this write, and no other of the same commit
+            except CorruptStore as damage:  # refuses only this write of the commit
                 write.refusal = damage
                 return False
         if stored == document:
@@ -83,7 +80,7 @@ class DocumentJudge:
         return True
 
     def may_put(self, document: Document) -> bool:
-        """Return whether a document from elsewhere is newer than what is stored; refuse an older one."""
+        """Return whether a document is newer than the stored one; refuse an older one."""
         row = self._stored.get(document.name)
         stored = None if row is None else check_row(row)
         if stored == document:
@@ -94,30 +91,23 @@ class DocumentJudge:
 
     @property
     def rows(self) -> list[Row]:
-        """What is to be written, by name."""
         return [document_row(self._new[name]) for name in sorted(self._new)]
 
 
 def document_hash(name: str, revision: int, label: str, text: str, key: str) -> bytes:
-    """Return the hash of a document."""
     return sha256(f"document\n{name}\n{revision}\n{label}\n{key}\n{text}".encode()).digest()
 
 
 def document_row(document: Document) -> Row:
-    """Return what an engine keeps of a document."""
     return (*document, document_hash(*document))
 
 
 def check_row(row: Row) -> Document:
-    """Return a document that is as it was written, or refuse it."""
-    name, revision, label, text, key, link = row
-    # Damage may change the type of a value, too.
-    if (
-        tuple(map(type, row)) != (str, int, str, str, str, bytes)
-        or document_hash(name, revision, label, text, key) != link
-    ):
-        raise CorruptStore(f"document {quoted(name)} has changed since it was written")
-    return Document(name, revision, label, text, key)
+    """Return a document, or refuse it if it has changed."""
+    types = [*map(type, row)]  # damage may change them, too
+    if types != [str, int, str, str, str, bytes] or document_hash(*row[:5]) != row[5]:
+        raise CorruptStore(f"document {quoted(row[0])} has changed since it was written")
+    return Document(*row[:5])
 
 
 def decode_text(text: str, decode: Callable[[str], Content]) -> Content:
@@ -129,13 +119,11 @@ def decode_text(text: str, decode: Callable[[str], Content]) -> Content:
 
 
 def check_text(text: str) -> str:
-    """Return a text that every engine keeps as it is, or refuse it."""
+    """Return a text that every engine can store, or refuse it."""
     try:
         size = len(text.encode())
     except (AttributeError, UnicodeEncodeError):
-        raise MalformedRecord(
-            f"a document is text that can be encoded as UTF-8, not {quoted(text)}"
-        ) from None
+        raise MalformedRecord(f"a document is text in UTF-8, not {quoted(text)}") from None
     if size > MAX_TEXT_BYTES:
         raise MalformedRecord(f"a document has at most {MAX_TEXT_BYTES} bytes, not {size}")
     if "\0" in text:

@@ -1,4 +1,4 @@
-"""What a store refuses, and what goes wrong in one."""
+"""The errors of stores."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from noughts.core.errors import NoughtsError
 
 
 class StaleVersion(NoughtsError):
-    """The game has another version than the one that was expected: nothing was recorded."""
+    """The game is at another version than expected; nothing was recorded."""
 
 
 class KeyReused(NoughtsError):
-    """One key stands for one command, and this is another one."""
+    """The key was used for another command."""
 
 
 class InvalidId(NoughtsError):
@@ -18,7 +18,7 @@ class InvalidId(NoughtsError):
 
 
 class NoSuchGame(NoughtsError):
-    """The store has no such game, or more than one of which that could be the beginning."""
+    """No game has that id, or several games' ids begin with it."""
 
 
 class StoreError(NoughtsError):
@@ -28,13 +28,13 @@ class StoreError(NoughtsError):
 
 
 class UnknownStore(StoreError):
-    """A URL that names no store."""
+    """Not the URL of a store."""
 
     exit_code = 2
 
 
 class StoreMissing(StoreError):
-    """There is no store there, and none was to be made."""
+    """The store doesn't exist, and was not to be created."""
 
 
 class StoreUnavailable(StoreError):
@@ -42,16 +42,16 @@ class StoreUnavailable(StoreError):
 
 
 class StoreLost(StoreError):
-    """The file of an open store was moved, replaced or cut short: the store has to be opened again."""
+    """The file of an open store was moved, replaced or cut short: open the store again."""
 
 
 class NotAStore(StoreError):
-    """Not a store of this program, or one made by a newer version; it was left untouched."""
+    """Not a store, or one made by a newer version; it was left untouched."""
 
 
 class OldStore(NotAStore):
-    """A store in a format that is no longer read: export it with the version that wrote it."""
+    """A store in an older format: export it with the version that wrote it."""
 
 
 class CorruptStore(StoreError):
-    """What was recorded has changed since: the message names the first bad record."""
+    """The store is damaged; the message names the first bad record."""

@@ -1,4 +1,4 @@
-"""Files of a store: their names, and keeping others out."""
+"""The files of a store: names and locks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ _SHARED_FIRST, _SHARED_SIZE = 0x4000_0002, 510
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the file that belongs to another one, such as its write-ahead log."""
+    """Return a file that belongs to another one, such as its write-ahead log."""
     return path.parent / f"{path.name}{ending}"
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to the disk."""
     try:
         files.sync_folder(folder)
     except OSError as error:
@@ -34,9 +33,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock_out(file: BinaryIO, path: Path) -> bool:
-    """Keep SQLite out of an open file until that is closed; return whether it is still at its path.
+    """Lock SQLite out of an open file until it is closed; return whether it is still at its path.
 
-    Nothing else may open the file meanwhile in this process: closing it would release the lock.
+    This process must not open the file a second time: closing it would release the lock.
     """
     end = time.monotonic() + LOCK_OUT_TIMEOUT_SECONDS
     while True:
@@ -52,7 +51,7 @@ def lock_out(file: BinaryIO, path: Path) -> bool:
 
 
 def free_name(path: Path, word: str, endings: Sequence[str] = ("", "-wal", "-checkpoint")) -> Path:
-    """Return the first name that overwrites nothing, such as games-old.sqlite for games.sqlite."""
+    """Return the first unused name, such as games-old.sqlite for games.sqlite."""
     numbers = chain([""], (f"-{number}" for number in count(2)))
     names = (path.parent / f"{path.stem}-{word}{number}{path.suffix}" for number in numbers)
     return next(name for name in names if not any(beside(name, ending).exists() for ending in endings))

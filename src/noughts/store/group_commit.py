@@ -1,13 +1,12 @@
 """Group commit: writers that arrive during a commit share the next one.
 
-The first waiting writer commits for all of them. A thread of its own would cost a lone writer two
+The first waiting writer commits for all of them: a separate thread would cost a lone writer two
 context switches (docs/notes/2026-11-15-the-first-who-waits-writes.md). After a commit each writer wakes
-the next one as it leaves, and the last one passes on the lead: woken all at once, they would queue a
-second time, for Python's own lock.
+the next one as it leaves, and the last one passes on the lead: woken together, they would queue again
+for Python's own lock.
 
-Ctrl-C may arrive at any moment in the main thread. An interrupted writer leaves the queue and passes
-the lead on; writers whose commit was interrupted are still queued, and what was already committed for
-them is found by its key.
+Ctrl-C may arrive at any moment in the main thread. An interrupted writer leaves the queue and passes on
+the lead. The other writers of its commit stay queued, and what was committed is found by its key.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Any, TypeAlias
 Commit: TypeAlias = Callable[[Sequence[Any]], None]
 
 RECHECK_SECONDS = 0.1
-"""How long a writer waits before it checks for itself: an interrupted leader may not have woken it."""
+"""How long a writer waits before it checks by itself: an interrupted leader may not wake it."""
 
 
 class GroupCommit:
@@ -35,7 +34,7 @@ class GroupCommit:
     def record(self, items: Sequence[Any], *, alone: Commit | None = None) -> None:
         """Return when the items are judged, and durable if accepted; raise if the commit failed.
 
-        With `alone`, the items share their commit with nobody, and that function commits them.
+        With `alone`, that function commits the items, without those of other writers.
         """
         ticket = _Ticket(items, alone)
         try:
@@ -75,7 +74,7 @@ class GroupCommit:
             return False
 
     def _lead(self) -> None:
-        """Commit for all who wait, and settle their tickets; the last to leave passes on the lead."""
+        """Commit for all waiting writers; the last to leave passes on the lead."""
         with self._lock:
             group = self._next_group()
         failure = None
@@ -85,7 +84,7 @@ class GroupCommit:
         except Exception as error:  # noqa: BLE001 - each writer it concerns raises it
             failure = error
         with self._lock:
-            there = set(self._waiting)  # without those who were interrupted, and have left
+            there = set(self._waiting)  # interrupted writers have left
             leaving = [ticket for ticket in group if ticket in there]
             for ticket, following in pairwise(leaving):
                 ticket.next = following
@@ -102,7 +101,6 @@ class GroupCommit:
         return waiting[: next((at for at, ticket in enumerate(waiting) if ticket.alone), None)]
 
     def _leave(self, ticket: _Ticket) -> None:
-        """Leave the queue, and pass on the lead."""
         with self._lock:
             leads = self._leader is ticket
             if self._waiting and (leads or not ticket.is_settled):
@@ -142,10 +140,10 @@ class _Ticket:
 
 
 def _copy_of(failure: Exception) -> Exception:
-    """Return a copy of the error for each thread: raising an error changes it."""
+    """Return a copy for each thread: raising an error changes it."""
     try:
         again = type(failure)(*failure.args)
-    except Exception:  # noqa: BLE001 - somebody else's error, that can't be copied
+    except Exception:  # noqa: BLE001 - any class's constructor may fail
         return failure
     again.__cause__ = failure
     return again

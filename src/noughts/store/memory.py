@@ -14,18 +14,13 @@ from noughts.store.records import GENESIS, Record, read_sequence
 
 
 class MemoryStore(EventStore):
-    """Dictionaries, and a lock around them."""
-
     def __init__(self) -> None:
         super().__init__()
         self._lock = RLock()
         self._last = 0
-        """The number of the last row that was written to a feed."""
-        self._feeds: dict[Table, dict[Any, tuple[int, Any]]] = {
-            "records": {},
-            "documents": {},
-        }
-        """Rows by game and version, or by name, in the order of their numbers."""
+        """The number of the last row of a feed."""
+        self._feeds: dict[Table, dict[Any, tuple[int, Any]]] = {"records": {}, "documents": {}}
+        """Numbered rows by game and version, or by name, in the order of their numbers."""
         self._games: dict[str, list[Record]] = {}
         self._rows: dict[str, CatalogueRow] = {}
 
@@ -42,7 +37,7 @@ class MemoryStore(EventStore):
                 try:
                     self._apply(*changes)
                     break
-                except RecursionError:  # trying again would not help; nothing was written
+                except RecursionError:  # a retry would not help; nothing was written
                     raise
                 except BaseException as error:  # noqa: BLE001 - Ctrl-C: finish, then raise it
                     interrupted = error
@@ -57,7 +52,7 @@ class MemoryStore(EventStore):
         documents: list[DocumentRow],
         deleted: list[str],
     ) -> None:
-        """Write everything; doing it again changes nothing. It calls no function of ours."""
+        """Write everything. It can be repeated, and calls none of our functions."""
         feed, changes = self._feeds["records"], self._feeds["documents"]
         for number, record in enumerate(records, first):
             game = self._games.setdefault(record.game, [])

@@ -1,9 +1,7 @@
 """The store on a PostgreSQL server, for any number of processes on any number of machines.
 
-A record's key is its game and version, so writers meet only where they write to the same game: the one
-who inserts the row wins. Nothing else is locked.
-
-A connection may break at the commit, with an unknown outcome. Then the batch is judged again, and what
+A record's primary key is its game and version, so writers compete only within a game: the first insert
+wins. If a connection breaks at the commit, with an unknown outcome, the batch is judged again, and what
 was recorded is found by its key.
 """
 
@@ -14,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -44,47 +42,32 @@ from noughts.store.postgres_schema import (
     translated,
 )
 from noughts.store.records import Record, not_a_cursor
-from noughts.store.sql import (
-    DOCUMENTS,
-    IS_RECORDED,
-    MAX_CACHED_HEADS,
-    SQLStore,
-)
+from noughts.store.sql import DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
 
 Answer = TypeVar("Answer")
 
-# The pool's complaints come out as our own errors, and not in somebody's terminal.
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # its warnings become our errors
 
 OUTAGE_TIMEOUT_SECONDS = 10.0
-"""How long to try again while the server is away."""
-
-POLL_SECONDS = 2.0
-"""How often subscribers look for themselves, in case a notification was lost."""
-
+"""How long to retry while the server is away."""
+POLL_INTERVAL_SECONDS = 2.0
+"""How often subscribers are woken anyway, in case a notification was lost."""
 LISTENER_CHECK_SECONDS = 1.0
-"""How long it is remembered whether another process listens."""
-
-CHECKPOINTING = int.from_bytes(b"noug", "big"), 2
-"""The advisory lock of the process that makes a checkpoint."""
-
-LISTENING = int.from_bytes(b"noug", "big"), 1
-"""The advisory lock that every listening process shares."""
-
-MAX_ROWS = 5_000
-"""How many rows one statement writes."""
-
+"""How long to remember whether another process listens."""
+CHECKPOINT_LOCK = int.from_bytes(b"noug", "big"), 2
+LISTENER_LOCK = int.from_bytes(b"noug", "big"), 1
+"""The advisory lock that all listening processes share."""
+MAX_ROWS_PER_STATEMENT = 5_000
 MAX_CONFLICTS = 100
 """How often a batch is judged again because others were faster."""
-
 MAX_READERS = 8
 
 _NOTHING = Batch(())
 _OUTDATED: Head = -1, b"", False
-"""In place of a head that must be read again."""
+"""A head that must be read again."""
 
-# A dead connection is noticed even if nothing says so.
+# Dead connections are noticed within seconds.
 _CONNECTING: dict[str, Any] = {
     "autocommit": True,
     "connect_timeout": 5,
@@ -118,16 +101,10 @@ class PostgresStore(SQLStore):
             with self._connect() as store:
                 prepare(store, shard, create=create)
                 current_generation(store)
-            self._pool = ConnectionPool(
-                url,
-                kwargs=_CONNECTING,
-                configure=_configure,
-                min_size=1,
-                max_size=MAX_READERS,
-                # We retry ourselves; the pool would wait longer and longer.
-                timeout=0.5,
-                reconnect_timeout=0.5,
-                open=True,
+            # Short timeouts: we retry ourselves, and the pool would wait longer and longer.
+            pool: dict[str, Any] = {"max_size": MAX_READERS, "timeout": 0.5, "reconnect_timeout": 0.5}
+            self._pool = ConnectionPool[Session](
+                url, kwargs=_CONNECTING, configure=_configure, min_size=1, open=True, **pool
             )
         self._writer: Session | None = None
         self._writer_pid = 0
@@ -144,7 +121,7 @@ class PostgresStore(SQLStore):
             raise
 
     def _begin_copy(self, file: CheckpointFile) -> None:
-        """Copy the checkpoint to a file once; if that is removed or damaged later, verify reports it."""
+        """Copy the checkpoint to a file, once: verify reports it if that is removed later."""
         if self._select("SELECT is_copied FROM noughts_checkpoint") != [(False,)]:
             return
         table, *_ = self._slots()
@@ -163,20 +140,20 @@ class PostgresStore(SQLStore):
             raise
 
     def _write_all(self, batch: Batch) -> None:
-        """Write a batch, in several commits where it has more than one record of a game."""
+        """Write a batch, in several commits if it has several records of a game."""
         conflicts = 0
         while batch.appends or batch.writes or batch.documents:
             now, later = (batch, _NOTHING) if batch.is_whole else _first_of_each(batch)
             lost = self._with_retries(partial(self._write_once, now))
             conflicts += lost is not _NOTHING
             if conflicts > MAX_CONFLICTS:
-                raise CorruptStore("the store on PostgreSQL is damaged: what it refuses is not there")
+                raise CorruptStore("the store on PostgreSQL is damaged: it refuses rows as duplicates")
             batch = lost._replace(
                 appends=[*lost.appends, *later.appends], writes=[*lost.writes, *later.writes]
             )
 
     def _write_once(self, batch: Batch) -> Batch:
-        """Judge a batch, commit it, and return what must be judged again: others were faster there."""
+        """Judge a batch, commit it, and return what must be judged again because others were faster."""
         try:
             if self._writer is None:
                 self._writer = self._connect()
@@ -184,7 +161,7 @@ class PostgresStore(SQLStore):
                 self._generation = current_generation(self._writer)
             outcome = self._judge(batch)
             is_simple = not batch.is_whole and not outcome.documents and not outcome.deleted
-            if not is_simple or len(outcome.records) > MAX_ROWS:
+            if not is_simple or len(outcome.records) > MAX_ROWS_PER_STATEMENT:
                 return self._write_in_transaction(self._writer, batch, outcome)
             lost = self._insert(self._writer, outcome)  # one statement is one commit
             return Batch(lost) if lost else _NOTHING
@@ -193,15 +170,13 @@ class PostgresStore(SQLStore):
             raise
 
     def _judge(self, batch: Batch) -> Outcome:
-        """Judge everything before the first write: that way the feed has each game in order."""
+        """Judge everything before the first write: this keeps each game in order in the feed."""
         heads = self._known_heads
         if len(heads) > MAX_CACHED_HEADS:
             heads.clear()
         games = {append.game for append in batch.appends}
         if not batch.is_whole:
-            games = {
-                one.game for one in batch.appends if heads.get(one.game, NEW_GAME)[0] != one.expected
-            }
+            games = {a.game for a in batch.appends if heads.get(a.game, NEW_GAME)[0] != a.expected}
         for game in games:
             heads.pop(game, None)
         if games:
@@ -222,7 +197,7 @@ class PostgresStore(SQLStore):
                 names = [*outcome.deleted, *(row[0] for row in outcome.documents)]
                 writer.execute(sql.LOCK_DOCUMENTS, (names,))
             missing = self._write_documents(writer, outcome, lost, is_whole=batch.is_whole)
-            is_split = any(_document_name(append) in missing for append in outcome.winners)
+            is_split = any(append.document_name in missing for append in outcome.winners)
             if is_split or (batch.is_whole and (lost or missing)):
                 is_undone = True
                 raise psycopg.Rollback
@@ -236,11 +211,11 @@ class PostgresStore(SQLStore):
         return Batch(lost, writes) if lost or writes else _NOTHING
 
     def _insert(self, writer: Session, outcome: Outcome) -> list[Append]:
-        """Insert the records in the order of their keys; return the appends that others were ahead of."""
+        """Insert the records in the order of their keys; return the appends that lost to others."""
         records, catalogue = sorted(outcome.records), sorted(outcome.catalogue)
         written: set[tuple[Any, ...]] = set()
-        for start in range(0, len(records), MAX_ROWS):
-            some = records[start : start + MAX_ROWS]
+        for start in range(0, len(records), MAX_ROWS_PER_STATEMENT):
+            some = records[start : start + MAX_ROWS_PER_STATEMENT]
             games = {row[0] for row in some} if catalogue else ()
             rows = [row for row in catalogue if row.game in games]
             statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
@@ -257,8 +232,8 @@ class PostgresStore(SQLStore):
     def _write_documents(
         self, writer: Session, outcome: Outcome, lost: list[Append], *, is_whole: bool
     ) -> set[str]:
-        """Write documents, except those of lost appends; return those that others were ahead of."""
-        skipped = {_document_name(append) for append in lost}
+        """Write documents, except those of lost appends; return the names that lost to others."""
+        skipped = {append.document_name for append in lost}
         rows = [row for row in outcome.documents if row[0] not in skipped]
         if not rows:
             return set()
@@ -267,7 +242,7 @@ class PostgresStore(SQLStore):
         return set(names) - {name for (name,) in writer.execute(sql.WRITE_DOCUMENTS, values)}
 
     def _notify(self, batch: Batch) -> None:
-        """Wake other processes, after the commit: within it, a notification locks the whole server."""
+        """Wake other processes, after the commit: inside it, notifications lock the whole server."""
         names = {*(append.game for append in batch.appends), *batch.document_names}
         try:
             if self._writer and self._are_others_listening(self._writer):
@@ -279,7 +254,9 @@ class PostgresStore(SQLStore):
     def _are_others_listening(self, writer: Session) -> bool:
         now = time.monotonic()
         if now > self._next_listener_check:
-            (self._has_listeners,) = one(writer.execute(sql.LISTENERS, (*LISTENING, self._listener_pid)))
+            (self._has_listeners,) = one(
+                writer.execute(sql.LISTENERS, (*LISTENER_LOCK, self._listener_pid))
+            )
             self._next_listener_check = now + LISTENER_CHECK_SECONDS
         return self._has_listeners
 
@@ -318,17 +295,12 @@ class PostgresStore(SQLStore):
         return self._select(f"{DOCUMENTS} WHERE name = ANY(?)", list(names))
 
     def integrity_errors(self) -> Iterator[str]:
-        """Check that tables and indexes are there, and nothing is attached to them."""
         with translated(self._url), self._pool.connection() as session:
             yield from differences(session)
 
     def _slots(self) -> Sequence[CheckpointSlot]:
         table = _TableSlot(self._pool, self._url)
         return [table, FileSlot(self._checkpoint_file, self._id)] if self._checkpoint_file else [table]
-
-    @cached_property
-    def _id(self) -> str:
-        return str(self._select("SELECT id FROM noughts_store")[0][0])
 
     def _close(self) -> None:
         try:
@@ -343,7 +315,7 @@ class PostgresStore(SQLStore):
             try:
                 with self._connect() as listener:
                     self._listener_pid = listener.info.backend_pid
-                    listener.execute("SELECT pg_advisory_lock_shared(%s, %s)", LISTENING)
+                    listener.execute("SELECT pg_advisory_lock_shared(%s, %s)", LISTENER_LOCK)
                     listener.execute("LISTEN noughts")
                     listener.execute("SELECT pg_notify('noughts', '')")  # one more process listens
                     delay = 0.05
@@ -354,12 +326,12 @@ class PostgresStore(SQLStore):
                 delay = min(2 * delay, 1)
 
     def _pass_on(self, listener: Session) -> None:
-        """Turn notifications into wake-ups; now and then send one anyway."""
+        """Turn notifications into wake-ups, and send one at regular intervals anyway."""
         next_poll = 0.0
         while not self._closing.is_set():
             if time.monotonic() >= next_poll:
                 self._wakeups.notify(ANYTHING, is_own=False)
-                next_poll = time.monotonic() + POLL_SECONDS
+                next_poll = time.monotonic() + POLL_INTERVAL_SECONDS
             for notification in listener.notifies(timeout=0.2, stop_after=1):
                 if not notification.payload:
                     self._next_listener_check = 0.0
@@ -367,7 +339,6 @@ class PostgresStore(SQLStore):
                     self._wakeups.notify(notification.payload.split(), is_own=False)
 
     def _with_retries(self, work: Callable[[], Answer]) -> Answer:
-        """Retry with growing delays while the server is away."""
         end, delay = time.monotonic() + OUTAGE_TIMEOUT_SECONDS, 0.02
         while True:
             try:
@@ -393,16 +364,14 @@ class _TableSlot(CheckpointSlot):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Take an advisory lock."""
         with translated(self._url), self._pool.connection() as session:
-            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINTING)
+            session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINT_LOCK)
             try:
                 yield
             finally:
-                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINTING)
+                session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINT_LOCK)
 
     def read(self) -> Checkpoint:
-        """Return the one row there is."""
         with translated(self._url), self._pool.connection() as session:
             row = session.execute(sql.CHECKPOINT).fetchone()
         if row is None:
@@ -410,7 +379,6 @@ class _TableSlot(CheckpointSlot):
         return sql.checkpoint_of(row)
 
     def replace(self, new: Checkpoint) -> None:
-        """Replace that row."""
         with translated(self._url), self._pool.connection() as session:
             session.execute(sql.REPLACE_CHECKPOINT, sql.checkpoint_row(new))
 
@@ -418,7 +386,7 @@ class _TableSlot(CheckpointSlot):
 def _configure(store: Session) -> None:
     """Set what durability and order depend on, whatever the server's defaults are."""
     timeout = (
-        f"{OUTAGE_TIMEOUT_SECONDS * 1000:.0f}"  # a process that hangs doesn't block the others for ever
+        f"{OUTAGE_TIMEOUT_SECONDS * 1000:.0f}"  # a hanging process must not block the others for ever
     )
     store.execute(f"""SET default_transaction_isolation TO 'read committed';
         SET client_encoding TO 'UTF8';
@@ -428,13 +396,13 @@ def _configure(store: Session) -> None:
 
 
 def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
-    """Split a batch: what follows within the same game or document waits for the outcome."""
+    """Split a batch: a second item for a game or document waits for the outcome of the first."""
     now: tuple[list[Append], list[Write]] = [], []
     later: tuple[list[Append], list[Write]] = [], []
     games: set[str] = set()
     names: set[str] = set()
     for append in batch.appends:
-        name = _document_name(append)
+        name = append.document_name
         (later if append.game in games or name in names else now)[0].append(append)
         games.add(append.game)
         if name:
@@ -443,10 +411,6 @@ def _first_of_each(batch: Batch) -> tuple[Batch, Batch]:
         (later if write.document.name in names else now)[1].append(write)
         names.add(write.document.name)
     return Batch(*now), Batch(*later)
-
-
-def _document_name(append: Append) -> str:
-    return append.document.document.name if append.document else ""
 
 
 _match_cursor = re.compile(r"\d{1,9}\.\d{1,19}\.[A-Za-z0-9_-]+(\.\d{1,9})?", re.ASCII).fullmatch

@@ -26,18 +26,15 @@ from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 Session: TypeAlias = Connection[tuple[Any, ...]]
 
 SCHEMA_LOCK = int.from_bytes(b"noughts", "big")
-"""The advisory lock held while the tables are created or changed."""
+"""The advisory lock for creating and changing tables."""
 
 
 class Shard(NamedTuple):
-    """Which of how many databases of a store this is."""
-
     number: int = 0
     total: int = 1
 
 
 def _create(store: Session, shard: Shard) -> None:
-    """Version 4: one row a command."""
     store.execute(f"""
         CREATE TABLE noughts_records (game text COLLATE "C" NOT NULL, version int NOT NULL,
             at bigint NOT NULL, key text NOT NULL, events text NOT NULL, hash bytea NOT NULL,
@@ -54,25 +51,18 @@ def _create(store: Session, shard: Shard) -> None:
         CREATE INDEX noughts_documents_by_label ON noughts_documents (label, generation, xid, name)
             WHERE label <> '';
         CREATE TABLE noughts_store (server bigint NOT NULL, generation int NOT NULL,
-            shard int NOT NULL, shards int NOT NULL)""")
+            shard int NOT NULL, shards int NOT NULL, id text NOT NULL DEFAULT gen_random_uuid()::text);
+        CREATE TABLE noughts_checkpoint (cursor text NOT NULL, records bigint NOT NULL,
+            hashes text NOT NULL, documents_cursor text NOT NULL, documents text,
+            is_copied boolean NOT NULL DEFAULT false)""")
+    store.execute("INSERT INTO noughts_checkpoint VALUES ('', 0, '0', '', NULL)")
     store.execute(
         "INSERT INTO noughts_store SELECT system_identifier, 1, %s, %s FROM pg_control_system()", shard
     )
 
 
-def _add_checkpoint(store: Session, _shard: Shard) -> None:
-    """Version 5: a checkpoint, and an id by which a copy of it is found in a file."""
-    store.execute("""
-        ALTER TABLE noughts_store ADD id text NOT NULL DEFAULT gen_random_uuid()::text;
-        CREATE TABLE noughts_checkpoint (cursor text NOT NULL, records bigint NOT NULL,
-            hashes text NOT NULL, documents_cursor text NOT NULL, documents text,
-            is_copied boolean NOT NULL DEFAULT false);
-        INSERT INTO noughts_checkpoint VALUES ('', 0, '0', '', NULL)""")
-
-
-MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create, _add_checkpoint)
-"""The first creates a store of the oldest schema; each further one leads to the next."""
-
+MIGRATIONS: tuple[Callable[[Session, Shard], None], ...] = (_create,)
+"""The first creates a store with the oldest schema; each of the others leads to the next schema."""
 SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
 
 _TABLES = """SELECT relname, relkind::text FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -93,7 +83,7 @@ def prepare(store: Session, shard: Shard, *, create: bool) -> None:
         store.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
         (exists,) = one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
         if not exists and not create:
-            raise StoreMissing("there is no store in that database")
+            raise StoreMissing("no store in that database")
         version = _version(store) if exists else 0
         if version:
             check_schema(version, SCHEMA, "the store in that database")
@@ -131,7 +121,7 @@ INDEXES = {
 
 
 def differences(store: Session) -> Iterator[str]:
-    """Say what is missing from the tables, and what doesn't belong there."""
+    """Return what is missing from the tables, and what doesn't belong there."""
     kinds: dict[str, str] = dict(store.execute(_TABLES).fetchall())
     for table in TABLES:
         if kinds.pop(table, None) != "r":
@@ -147,9 +137,9 @@ def differences(store: Session) -> Iterator[str]:
 
 
 def current_generation(store: Session) -> int:
-    """Return the store's generation, raised by one if the database has come to another server.
+    """Return the store's generation; it grows when the database is moved to another server.
 
-    Transaction ids order the feed, and another server counts its own.
+    Transaction ids order the feed, and each server counts its own.
     """
     (server,) = one(store.execute("SELECT system_identifier FROM pg_control_system()"))
     before, generation = one(store.execute("SELECT server, generation FROM noughts_store"))
@@ -173,15 +163,14 @@ def _version(store: Session) -> int:
 
 
 def one(rows: Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return the one row there is."""
     row = rows.fetchone()
     if row is None:
-        raise CorruptStore("the store on PostgreSQL is damaged: a row is missing that always exists")
+        raise CorruptStore("the store on PostgreSQL is damaged: a row is missing")
     return row
 
 
 def check_url(url: str) -> None:
-    """Refuse what isn't the URL of a database; psycopg's message would show it, and a password in it."""
+    """Refuse an invalid URL; psycopg's message would show its password."""
     try:
         conninfo_to_dict(url)
     except ProgrammingError:
@@ -192,7 +181,6 @@ def check_url(url: str) -> None:
 
 @contextmanager
 def translated(url: str) -> Iterator[None]:
-    """Turn psycopg's errors into ours."""
     try:
         yield
     except Error as error:
@@ -218,7 +206,7 @@ _DAMAGE = (
 
 
 def _secrets(url: str) -> list[str]:
-    """Return what may be a password in a URL, or a part of one: an @ in it must be written %40."""
+    """Return possible passwords in a URL, and parts of one: an @ in it must be written %40."""
     before_host = url.rpartition("@")[0].partition("://")[2]
     password = before_host.partition(":")[2]
     return [part for part in (*re.split("[@:/?#]", password), unquote(password)) if len(part) > 2]

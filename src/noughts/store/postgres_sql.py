@@ -12,7 +12,7 @@ from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.sql import ERASE, EXISTS, UPDATE_CATALOGUE
 
 MAX_PAYLOAD_BYTES = 7_900
-"""PostgreSQL takes notifications below 8,000 bytes."""
+"""PostgreSQL's limit for a notification is 8,000."""
 
 RECORDS_OF_MANY = f"""SELECT found.* FROM unnest(?::text[], ?::bigint[]) AS wanted(id, after),
     LATERAL (SELECT game, version, at, key, events, hash FROM noughts_records
@@ -20,7 +20,7 @@ RECORDS_OF_MANY = f"""SELECT found.* FROM unnest(?::text[], ?::bigint[]) AS want
     WHERE game = wanted.id AND version < wanted.after), 0) AND {EXISTS} ORDER BY version) AS found"""
 HEADS = """SELECT last.* FROM unnest(?::text[]) AS wanted(id), LATERAL (SELECT game, version, events, hash
     FROM noughts_records WHERE game = wanted.id ORDER BY version DESC LIMIT 1) AS last"""
-# Transactions that end late have no smaller ids than the oldest one still running: nothing is missed.
+# Transactions that end later have ids from the oldest running one on: nothing is missed.
 IS_FINAL = """(generation < (SELECT generation FROM noughts_store)
     OR xid < pg_snapshot_xmin(pg_current_snapshot()))"""
 INSERT = """INSERT INTO noughts_records (game, version, at, key, events, hash, generation)
@@ -40,7 +40,7 @@ WRITE_DOCUMENTS = """WITH kept AS (
     text = excluded.text, key = excluded.key, hash = excluded.hash, generation = excluded.generation,
     xid = excluded.xid WHERE noughts_documents.revision = excluded.revision - 1
     OR (%s AND noughts_documents.revision < excluded.revision) RETURNING name"""
-# In order: a deletion would otherwise deadlock with those who write the same documents.
+# In order: otherwise deletions and writes of the same documents could deadlock.
 LOCK_DOCUMENTS = "SELECT 1 FROM noughts_documents WHERE name = ANY(%s) ORDER BY name FOR UPDATE"
 DELETIONS = (
     f"{ERASE}ANY(%s)",
@@ -56,7 +56,7 @@ LISTENERS = """SELECT EXISTS (SELECT FROM pg_locks
 
 
 def columns(rows: Iterable[tuple[object, ...]]) -> list[str]:
-    """Write the columns of rows as arrays, as PostgreSQL reads them: psycopg takes 20 times as long."""
+    """Write the columns of rows as PostgreSQL's array literals: psycopg takes 20 times as long."""
     return [f"{{{','.join(map(_element, column))}}}" for column in zip(*rows, strict=True)]
 
 
@@ -74,7 +74,6 @@ def _element(value: object) -> str:
 
 
 def payloads(names: Iterable[str]) -> Iterator[str]:
-    """Join names to payloads that PostgreSQL takes."""
     per_payload = MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)
     ordered = sorted(names)
     for start in range(0, len(ordered), per_payload):
@@ -82,19 +81,12 @@ def payloads(names: Iterable[str]) -> Iterator[str]:
 
 
 def checkpoint_of(row: tuple[Any, ...]) -> Checkpoint:
-    """Return the checkpoint in a row."""
     cursor, records, hashes, documents_cursor, documents = row
     total = None if documents is None else int(documents, 16)
     return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
 
 
 def checkpoint_row(checkpoint: Checkpoint) -> tuple[Any, ...]:
-    """Return what is written of a checkpoint."""
     cursor, records, hashes, documents_cursor, documents = checkpoint
-    return (
-        cursor,
-        records,
-        f"{hashes:x}",
-        documents_cursor,
-        None if documents is None else f"{documents:x}",
-    )
+    total = None if documents is None else f"{documents:x}"
+    return cursor, records, f"{hashes:x}", documents_cursor, total

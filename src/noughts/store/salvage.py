@@ -1,4 +1,4 @@
-"""Reads the rows of a store that may be damaged, past all checks: as many as can be read."""
+"""Reads as many rows as possible of a store that may be damaged, without checking them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from noughts.store.urls import NEEDS_DRIVER, sqlite_path
 ROWS_AT_ONCE = 1000
 FIRST_NUMBER, LAST_NUMBER = -(2**63), 2**63 - 1
 MAX_SKIPPED, MAX_SKIPPED_AT_END = 100_000, 1_000
-"""How many numbers are tried in a row where nothing can be read; after the last that was given, fewer."""
+"""How many unreadable numbers are tried in a row: up to the last that was used, and after it."""
 
 _SELECT = {
     "records": f"SELECT game, version, at, key, events, hash FROM noughts_records WHERE {EXISTS}",  # noqa: S608 - our own text
@@ -29,7 +29,7 @@ _IS_TABLE = "SELECT count(*) FROM sqlite_schema WHERE name = ? AND type = 'table
 
 
 def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of records, documents or games; add to `unread` why some can't be read."""
+    """Return the rows of a table; add to `unread` why some can't be read."""
     check_repairable(url)
     if path := sqlite_path(url):
         return _from_file(path, table, unread)
@@ -37,7 +37,6 @@ def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]
 
 
 def check_repairable(url: str) -> None:
-    """Refuse a store that ends with the process."""
     if not sqlite_path(url) and url.partition(":")[0] not in ("postgres", "postgresql"):
         raise UnknownStore("only a store in a file or on a server can be restored or repaired")
 
@@ -46,13 +45,13 @@ def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any,
     if not path.is_file():
         raise StoreMissing(f"the file {path} is missing")
     is_idle = schema.is_fixed(path) or not beside(path, "-wal").exists()  # an open store has a log
-    mode = "immutable=1" if is_idle else "mode=ro"  # the first leaves nothing behind
+    mode = "immutable=1" if is_idle else "mode=ro"  # immutable: creates no files
     with closing(schema.connect(f"{path.as_uri()}?{mode}")) as store:
         store.text_factory = schema.decode_damaged
         store.execute("PRAGMA writable_schema = ON")  # reads on where the file is shorter than it says
         try:
             (is_table,) = store.execute(_IS_TABLE, (f"noughts_{table}",)).fetchone()
-            if not is_table:  # to read from a view may never end
+            if not is_table:  # reading from a view may never end
                 unread.append(f"the {table} can't be read: noughts_{table} is not a table")
             elif table == "games":
                 yield from store.execute(_SELECT[table]).fetchall()
@@ -88,7 +87,7 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
 
 
 def _last_number(store: sqlite3.Connection) -> int:
-    """Return the last number that SQLite says it has given; if it doesn't, the last there can be."""
+    """Return the last number that SQLite has used; if it is lost, the largest possible one."""
     try:
         (last,) = store.execute("SELECT max(seq) FROM sqlite_sequence").fetchone()
     except sqlite3.Error:

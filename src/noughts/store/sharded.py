@@ -1,10 +1,10 @@
-"""One store of several databases: each game is in the one that a hash of its id points to.
+"""A store of several databases; a hash of a game's id says which one has it.
 
-Playing a game needs only its own database. Lists merge what all of them have, and cursors hold one place
-for each. What is recorded at once is one commit in every database that it concerns.
+Playing a game needs only its own database. Lists merge the rows of all databases, and a cursor has one
+place for each. A batch is one commit in each database that it concerns.
 """
 
-# ruff: noqa: SLF001 - it is made of stores, and does for each what that does for itself
+# ruff: noqa: SLF001 - each method calls the same one of its parts
 
 from __future__ import annotations
 
@@ -25,24 +25,19 @@ from noughts.store.records import Record, not_a_cursor
 
 Item = TypeVar("Item")
 
-SEPARATOR = "/"
-"""Between the places of a cursor."""
+CURSOR_SEPARATOR = "/"
 
 
 class ShardedStore(EventStore):
-    """A store in the databases that the URLs name; their number and order are fixed at its creation."""
+    """A store in several databases, whose number and order never change."""
 
     def __init__(self, urls: Sequence[str], *, create: bool = True, checkpoint_file: str = "") -> None:
         super().__init__()
         self._shards: list[PostgresStore] = []
         try:
             for number, url in enumerate(urls):
-                shard = PostgresStore(
-                    url,
-                    create=create,
-                    shard=Shard(number, len(urls)),
-                    checkpoint_file=checkpoint_file,
-                )
+                place = Shard(number, len(urls))
+                shard = PostgresStore(url, create=create, shard=place, checkpoint_file=checkpoint_file)
                 shard._wakeups = self._wakeups
                 self._shards.append(shard)
         except BaseException:
@@ -50,14 +45,14 @@ class ShardedStore(EventStore):
             raise
 
     def record(self, items: Sequence[Append | Write]) -> None:
-        """Record the items of each database in one commit; a database that fails refuses its items."""
+        """Record the items in one commit per database; if that fails, its items are refused."""
         self._check_open()
         parts = self._parts(items, _name_of)
         if len(parts) < 2:
             for shard, some in parts.items():
                 shard.record(some)
             return
-        # Threads of its own: other callers may be waiting for a database that is away.
+        # Not a shared pool: other callers may be waiting for a database that is away.
         with ThreadPoolExecutor(len(parts)) as threads:
             futures = {threads.submit(shard.record, some): some for shard, some in parts.items()}
         for future, some in futures.items():
@@ -68,7 +63,6 @@ class ShardedStore(EventStore):
                 raise failure
 
     def _commit(self, batch: Batch) -> None:
-        """Restore what belongs to each database."""
         documents = self._parts(batch.documents, lambda document: document.name)
         for shard, appends in self._parts(batch.appends, lambda append: append.game).items():
             shard.restore(appends, documents.pop(shard, ()))
@@ -76,13 +70,11 @@ class ShardedStore(EventStore):
             shard.restore((), rest)
 
     def checkpoint(self) -> None:
-        """Make a checkpoint of each database."""
         self._check_open()
         for shard in self._shards:
             shard.checkpoint()
 
     def parts(self) -> Sequence[EventStore]:
-        """Return the stores in each database."""
         return self._shards
 
     def _cover(self, game: str) -> None:
@@ -116,18 +108,17 @@ class ShardedStore(EventStore):
         return {game: head for shard, some in parts.items() for game, head in shard._heads(some).items()}
 
     def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
-        """Read one database after the other, each from its own place."""
-        cursors = after.split(SEPARATOR) if after else [""] * len(self._shards)
+        cursors = after.split(CURSOR_SEPARATOR) if after else [""] * len(self._shards)
         if len(cursors) != len(self._shards):
             raise not_a_cursor(after)
         found: list[Any] = []
         for number, shard in enumerate(self._shards):
             page, cursors[number] = shard._feed(table, cursors[number], limit - len(found))
             found += page
-        return found, SEPARATOR.join(cursors)
+        return found, CURSOR_SEPARATOR.join(cursors)
 
     def _feed_end(self, table: Table) -> str:
-        return SEPARATOR.join(shard._feed_end(table) for shard in self._shards)
+        return CURSOR_SEPARATOR.join(shard._feed_end(table) for shard in self._shards)
 
     def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         pages = [shard._catalogue(wanted, limit, before) for shard in self._shards]
@@ -138,7 +129,7 @@ class ShardedStore(EventStore):
         return [row for shard, some in parts.items() for row in shard._documents(some)]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
-        """Take from each in turn: no order is common to all."""
+        """Take from each database in turn: they have no common order."""
         pages = [shard._labelled(label, limit) for shard in self._shards]
         return [row for row in chain.from_iterable(zip_longest(*pages)) if row][:limit]
 
@@ -154,6 +145,6 @@ class ShardedStore(EventStore):
 def _name_of(item: Append | Write) -> str:
     if not isinstance(item, Append):
         return item.document.name
-    if item.document and item.document.document.name != item.game:
-        raise InvalidArgument("in several databases, only the document with a game's id goes with it")
+    if item.document_name not in ("", item.game):
+        raise InvalidArgument("with several databases, a game's own document must have the game's id")
     return item.game

@@ -1,4 +1,4 @@
-"""What the stores on SQLite and on PostgreSQL share: reading, and a thread that listens."""
+"""What the SQLite and PostgreSQL stores share: reading, checkpoints and the listener thread."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from threading import Event, Lock, Thread
 from typing import Any, ClassVar
 
@@ -17,24 +18,15 @@ from noughts.store.documents import Row as DocumentRow
 from noughts.store.errors import CorruptStore, NotAStore, OldStore, StoreUnavailable
 from noughts.store.records import Record, read_tombstone, sum_hashes
 
-OLDEST_SCHEMA = 4
-"""Older ones kept one row an event; they are left alone."""
-
-CHECKPOINT_SECONDS = 60.0
-"""How often a store in use makes a checkpoint."""
-
+OLDEST_SCHEMA = 5
+"""Stores with an older one can't be migrated."""
+CHECKPOINT_INTERVAL_SECONDS = 60.0
 COVER_TIMEOUT_SECONDS = 5.0
-"""How long to wait until a checkpoint covers a game."""
-
 COVER_DELAY_SECONDS = 0.02
-
-MAX_HASHES = 5_000
-"""How many hashes are read at once."""
-
+HASHES_PER_PAGE = 5_000
 MAX_CACHED_HEADS = 10_000
-"""How many games' heads are remembered from one commit to the next."""
 
-# A deleted record keeps its place, empty: a writer with an old view of the game must not get it.
+# A deleted record keeps its row, empty: a writer with an old view of the game must not insert there.
 ERASE = """UPDATE noughts_records SET at = 0, key = '', events = ''
     WHERE substr(events, 1, 1) = '{' AND game = """
 IS_TOMBSTONE = "substr(events, 1, 1) <> '{'"
@@ -50,7 +42,7 @@ FEEDS: dict[Table, tuple[str, str]] = {
     "records": (f"game, version, at, key, events, hash, {PREVIOUS_HASH}", EXISTS),
     "documents": ("name, revision, label, text, key, hash", "true"),
 }
-"""What is read of each table, and on which condition."""
+"""The columns that are read of each table, and the condition."""
 IS_RECORDED = "SELECT 1 FROM noughts_records WHERE game = ? AND version = ? AND key = ? AND events = ?"
 DOCUMENTS = "SELECT name, revision, label, text, key, hash FROM noughts_documents"
 TOMBSTONES = f"SELECT game, events FROM noughts_records WHERE {IS_TOMBSTONE} AND {EXISTS}"  # noqa: S608 - our own text
@@ -66,12 +58,12 @@ UPDATE_CATALOGUE = """ON CONFLICT (id) DO UPDATE SET x = coalesce(excluded.x, no
 
 
 class SQLStore(EventStore):
-    """Reads records, games and documents with SQL; parameters are written as question marks."""
+    """An engine with SQL; parameters are written as question marks."""
 
     _order: ClassVar[Mapping[Table, str]]
-    """The columns that order each feed: their values are a place in it."""
+    """The columns that order each feed; their values are a cursor."""
     _is_final = "true"
-    """The condition that no row will come before this one any more, as SQL."""
+    """The condition, as SQL, that no row will appear before this one any more."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,18 +71,16 @@ class SQLStore(EventStore):
         self._threads: list[Thread] = []
         self._lock = Lock()
         self._has_written = self._has_changed = False
-        """Whether this process has written anything; and whether it has since its last checkpoint."""
+        """Whether this process has written anything: ever, and since its last checkpoint."""
         self._checkpointing = Lock()
         self._covered = ""
-        """The cursor of the last checkpoint that this process made."""
+        """The cursor of this process's last checkpoint."""
 
     @abstractmethod
-    def _select(self, statement: str, *values: object) -> list[Any]:
-        """Return the rows that a statement selects."""
+    def _select(self, statement: str, *values: object) -> list[Any]: ...
 
     @abstractmethod
-    def _place(self, table: Table, cursor: str) -> Sequence[object]:
-        """Return the place that a cursor names."""
+    def _place(self, table: Table, cursor: str) -> Sequence[object]: ...
 
     @abstractmethod
     def _listen_loop(self) -> None:
@@ -98,7 +88,7 @@ class SQLStore(EventStore):
 
     @abstractmethod
     def _slots(self) -> Sequence[CheckpointSlot]:
-        """Return where checkpoints of this store are kept; deletions depend on the first."""
+        """Return where this store's checkpoints are kept; deletions depend on the first."""
 
     def _listen(self) -> None:
         self._start_once("noughts-listener", self._listen_loop)
@@ -116,7 +106,7 @@ class SQLStore(EventStore):
             self._start_once("noughts-checkpoints", self._checkpoint_loop)
 
     def _checkpoint_loop(self) -> None:
-        while not self._closing.wait(CHECKPOINT_SECONDS):
+        while not self._closing.wait(CHECKPOINT_INTERVAL_SECONDS):
             if self._has_changed:
                 with suppress(NoughtsError):  # the next one catches up
                     self._make_checkpoint()
@@ -130,7 +120,6 @@ class SQLStore(EventStore):
                 self._make_checkpoint(is_closing=True)
 
     def checkpoint(self) -> None:
-        """Make a checkpoint now."""
         self._check_open()
         self._make_checkpoint()
 
@@ -156,6 +145,12 @@ class SQLStore(EventStore):
                 slot.replace(new)
             return new
 
+    @cached_property
+    def _id(self) -> str:
+        """The store's id, by which its checkpoint is found."""
+        found = self._select("SELECT id FROM noughts_store")
+        return str(found[0][0]) if found else ""
+
     def _documents_checkpoint(self, before: Checkpoint, *, is_closing: bool) -> tuple[str, int | None]:
         cursor, documents = before[3:]
         end = self._feed_end("documents")
@@ -171,31 +166,32 @@ class SQLStore(EventStore):
     def _hashes(
         self, table: Table, after: str, until: str | None = None
     ) -> Iterator[tuple[list[bytes], str]]:
-        """Read the hashes between two cursors, a page at a time, and the cursor after each page.
-
-        Those of deleted records are read, too: a deletion changes neither their number nor their sum.
-        """
-        order, condition = self._order[table], "true"
+        """Read hashes between two cursors, also of deleted records: pages, each with its end."""
         end = [] if until is None else self._place(table, until)
-        if end:
-            condition = f"({order}) <= ({', '.join('?' * len(end))})"
+        condition = f"({self._order[table]}) <= ({', '.join('?' * len(end))})" if end else "true"
         rows: list[Any] | None = None
         seen: set[str] = set()
-        while rows is None or len(rows) == MAX_HASHES:
+        while rows is None or len(rows) == HASHES_PER_PAGE:
             check_progress(after, seen)
-            place = self._place(table, after)
-            rows = self._select(
-                f"""SELECT hash, {order} FROM noughts_{table}
-                WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
-                ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
-                *(*place, *end, MAX_HASHES),
-            )
+            rows = self._rows_after(table, after, "hash", condition, *end, limit=HASHES_PER_PAGE)
             if rows:
                 after = _cursor(rows[-1][1:])
                 yield [row[0] for row in rows], after
 
+    def _rows_after(
+        self, table: Table, cursor: str, columns: str, condition: str, *values: object, limit: int
+    ) -> list[Any]:
+        """Read rows after a cursor; each ends with its own place."""
+        order, place = self._order[table], self._place(table, cursor)
+        return self._select(
+            f"""SELECT {columns}, {order} FROM noughts_{table}
+            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
+            ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
+            *(*place, *values, limit),
+        )
+
     def _has_row(self, table: Table, compared: str, cursor: str, where: str, *values: object) -> bool:
-        """Return whether a row is there, at a place compared with that of a cursor."""
+        """Return whether a row exists whose place compares like this with a cursor."""
         order, place = self._order[table], self._place(table, cursor)
         statement = f"""SELECT 1 FROM noughts_{table}
             WHERE ({order}) {compared} ({", ".join("?" * len(place))}) AND {where} LIMIT 1"""  # noqa: S608 - our own text
@@ -205,11 +201,11 @@ class SQLStore(EventStore):
         return self._has_row("records", ">", after, IS_TOMBSTONE)
 
     def _has_document_at(self, cursor: str) -> bool:
-        """Return whether the document that was changed last is still there, or a later change."""
+        """Return whether the document at a cursor still exists, or a later change does."""
         return not cursor or self._has_row("documents", ">=", cursor, "true")
 
     def last_checkpoints(self) -> Iterator[Checkpoint]:
-        """Return the checkpoints that are kept of this store; refuse if one is missing or damaged."""
+        """Return this store's checkpoints; refuse if one is missing or damaged."""
         return map(self._read_checkpoint, self._slots())
 
     def _read_checkpoint(self, slot: CheckpointSlot) -> Checkpoint:
@@ -222,7 +218,7 @@ class SQLStore(EventStore):
         return checkpoint
 
     def checkpoint_errors(self) -> Iterator[str]:
-        """Count again what the checkpoints have counted, and what tombstones say was removed."""
+        """Compare the records with the checkpoints, and with what tombstones say was removed."""
         yield from self._tombstone_errors()
         for checkpoint in self.last_checkpoints():
             counted = hashes = 0
@@ -236,7 +232,7 @@ class SQLStore(EventStore):
             elif hashes != checkpoint.hashes:
                 yield f"not all of the first {checkpoint.records} records are those that were made"
             errors = [*self._document_errors(checkpoint)]
-            if not self._has_deletions(checkpoint.cursor):  # which delete documents, too
+            if not self._has_deletions(checkpoint.cursor):  # they delete documents, too
                 yield from errors
 
     def _tombstone_errors(self) -> Iterator[str]:
@@ -275,16 +271,8 @@ class SQLStore(EventStore):
         return list(map(Record._make, self._select(RECORDS, game, game, after)))
 
     def _feed(self, table: Table, after: str, limit: int) -> tuple[list[Any], str]:
-        columns, condition = FEEDS[table]
-        order, place = self._order[table], self._place(table, after)
-        rows = self._select(
-            f"""SELECT {columns}, {order} FROM noughts_{table}
-            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
-            ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
-            *place,
-            limit,
-        )
-        end = -len(place)
+        rows = self._rows_after(table, after, *FEEDS[table], limit=limit)
+        end = -self._order[table].count(",") - 1
         return [row[:end] for row in rows], _cursor(rows[-1][end:]) if rows else after
 
     def _feed_end(self, table: Table) -> str:
@@ -325,7 +313,7 @@ class SQLStore(EventStore):
 
 
 def check_schema(version: int, newest: int, store: object) -> None:
-    """Refuse a store of another version of noughts, unless it can be migrated."""
+    """Refuse a schema that can't be migrated to the newest."""
     if version < OLDEST_SCHEMA:
         raise OldStore(
             f"{store} was made by an older noughts: export its games with that version, "

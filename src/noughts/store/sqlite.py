@@ -1,7 +1,7 @@
-"""The store in one file: SQLite, with nothing but the standard library.
+"""The store in a SQLite file.
 
-Writers share commits (`group_commit.py`), readers read beside them, and several processes may share the
-file. A commit is on the disk before it is acknowledged: write-ahead log, `synchronous=EXTRA`.
+Writers share commits (`group_commit.py`), and several processes may share the file. A commit is on the
+disk before it is acknowledged: write-ahead log, `synchronous=EXTRA`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -26,14 +26,11 @@ from noughts.store.watch import ANYTHING
 
 Row = TypeVar("Row")
 
-CHANGE_CHECK_SECONDS = 0.02
-"""How often to check whether another process has written."""
-
-MAX_ROWS = 100
-"""How many rows one statement writes: some builds of SQLite take at most 999 values."""
-
-MAX_NAMED = 10_000
-"""When more rows than this have changed, a wake-up doesn't name them."""
+POLL_INTERVAL_SECONDS = 0.02
+MAX_ROWS_PER_STATEMENT = 100
+"""Some builds of SQLite take at most 999 values."""
+MAX_NAMED_CHANGES = 10_000
+"""If more rows have changed, a wake-up doesn't name them."""
 
 _HEAD = "SELECT version, events, hash FROM noughts_records WHERE game = ? ORDER BY version DESC LIMIT 1"
 _INSERT = "INSERT INTO noughts_records (game, version, at, key, events, hash)"
@@ -59,7 +56,7 @@ class SQLiteStore(sql.SQLStore):
         self, path: str, *, create: bool = True, open_file: schema.Opener = schema.connect
     ) -> None:
         super().__init__()
-        self._path = Path(os.path.realpath(path))  # as SQLite names the files beside it
+        self._path = Path(os.path.realpath(path))  # as SQLite names its log
         self._name, self._log_name = str(self._path), f"{self._path}-wal"
         is_fixed = not create and schema.is_fixed(self._path)
         self._open_file = schema.connect_to_read if is_fixed else open_file
@@ -71,19 +68,19 @@ class SQLiteStore(sql.SQLStore):
         self._writer: sqlite3.Connection | None = None
         self._known_heads: dict[str, Head] = {}
         self._data_version: object = None
-        """Changes when another process commits; the heads are as of this one."""
+        """SQLite's data version that the heads belong to: it changes when another process commits."""
         self._polled: tuple[object, list[int]] = None, [0, 0]
-        """The data version and the last sequences that the poll has seen."""
+        """The last data version and sequences that the poll has seen."""
         self._written = [0, 0]
         """The last sequences of records and documents that this process wrote."""
         self._connections = 0
         self._log: tuple[tuple[int, int], int] | None = None
-        """The identity and the size of the write-ahead log, as long as a connection is open."""
+        """The identity and size of the write-ahead log, while a connection is open."""
         self._loss = ""
-        """What has become of the file, if the store can't go on."""
+        """Why the store can't go on, if its file was changed."""
         self._checkpoint_file = schema.checkpoint_file(self._path)
         self._readers: list[sqlite3.Connection] = []
-        self._select("SELECT 1")  # so that nobody replaces the file from now on
+        self._select("SELECT 1")  # locks the file against being replaced
 
     def _commit(self, batch: Batch) -> None:
         try:
@@ -102,9 +99,9 @@ class SQLiteStore(sql.SQLStore):
         return self._writer
 
     def _insert_at_known_heads(self, writer: sqlite3.Connection, batch: Batch) -> bool:
-        """Write moves in one statement, if nobody else has written to their games; else write nothing."""
+        """Write moves in one statement, unless others have written to their games: then write nothing."""
         heads, appends = self._known_heads, batch.appends
-        if batch.writes or batch.is_whole or not 0 < len(appends) <= MAX_ROWS:
+        if batch.writes or batch.is_whole or not 0 < len(appends) <= MAX_ROWS_PER_STATEMENT:
             return False
         for append in appends:
             is_move = append.count and append.change is NO_CHANGE and not append.document
@@ -121,7 +118,7 @@ class SQLiteStore(sql.SQLStore):
         return True
 
     def _commit_under_lock(self, writer: sqlite3.Connection, batch: Batch) -> None:
-        """Keep other processes from writing, read where the games end, judge and write."""
+        """Lock out other writers, read the heads, judge and write."""
         writer.execute("BEGIN IMMEDIATE")
         heads, version = self._known_heads, _data_version(writer)
         if version != self._data_version or len(heads) > sql.MAX_CACHED_HEADS:
@@ -145,7 +142,7 @@ class SQLiteStore(sql.SQLStore):
         heads.update(outcome.heads)
 
     def _write_rows(self, writer: sqlite3.Connection, outcome: Outcome) -> None:
-        # Many rows a statement: Python switches threads at each one.
+        # Many rows per statement: Python switches threads at each statement.
         for records in _chunks(outcome.records):
             self._insert(writer, records)
         for rows in _chunks(outcome.catalogue):
@@ -164,10 +161,10 @@ class SQLiteStore(sql.SQLStore):
         self._written[0] = writer.execute(statement, values).lastrowid or 0
 
     def _give_up(self, failure: BaseException) -> None:
-        """Roll back, and raise our error for one of SQLite's; overwrite what a failed disk may have kept.
+        """Roll back, and translate SQLite's error.
 
-        If the disk failed at the very end of a commit, the whole commit may be in the write-ahead log
-        although it was never acknowledged, and reappear after a crash. An empty commit takes its place.
+        If the disk failed at the very end of a commit, all of it may be in the write-ahead log although
+        it was never acknowledged, and reappear after a crash. An empty commit overwrites it.
         """
         writer, self._writer = self._writer, None
         self._known_heads.clear()
@@ -225,13 +222,12 @@ class SQLiteStore(sql.SQLStore):
         return {game: head_of(*rows[0]) for game, rows in found if rows}
 
     def check(self) -> None:
-        """Refuse if the store can't be read, or its file is not in its place."""
-        with schema.opening:  # so that no connection is closed meanwhile, and the log with it
+        with schema.opening:  # closing the last connection would remove the log
             self._check_files()
         super().check()
 
     def integrity_errors(self) -> Iterator[str]:
-        """Compare the schema with a new store's, and let SQLite check its own pages and indexes."""
+        """Compare the schema with a new store's, and run SQLite's integrity check."""
         yield from schema.differences(self._select(schema.OBJECTS))
         for (complaint,) in self._select("PRAGMA integrity_check(10)"):
             if complaint != "ok":
@@ -241,13 +237,8 @@ class SQLiteStore(sql.SQLStore):
         self._check_place()
         return [FileSlot(self._checkpoint_file, self._id)]
 
-    @cached_property
-    def _id(self) -> str:
-        found = self._select("SELECT id FROM noughts_store")
-        return str(found[0][0]) if found else ""
-
     def _close(self) -> None:
-        """Close the file; the last process to do so leaves only its checkpoint beside it."""
+        """Close the file; the last process removes the log."""
         try:
             super()._close()
         finally:
@@ -258,14 +249,14 @@ class SQLiteStore(sql.SQLStore):
                     self._shut(writer)
 
     def _listen_loop(self) -> None:
-        while not self._closing.wait(CHANGE_CHECK_SECONDS):
+        while not self._closing.wait(POLL_INTERVAL_SECONDS):
             try:
                 self._group.record((), alone=self._look_for_others)
             except NoughtsError:  # let the watchers read, and get the error
                 self._wakeups.notify(ANYTHING, is_own=False)
 
     def _look_for_others(self, _items: Sequence[object]) -> None:
-        """Name what others have written since the last look; what only this process writes isn't read."""
+        """Send wake-ups for what others have written since the last poll."""
         try:
             writer = self._ready_writer()
             (before, seen), version = self._polled, _data_version(writer)
@@ -273,11 +264,11 @@ class SQLiteStore(sql.SQLStore):
                 self._polled = version, [*map(max, seen, self._written)]
                 return
             self._polled = version, list(writer.execute(_ENDS).fetchone())
-            changed = [name for (name,) in writer.execute(_CHANGED, (*seen, MAX_NAMED)) if before]
+            changed = [name for (name,) in writer.execute(_CHANGED, (*seen, MAX_NAMED_CHANGES)) if before]
         except BaseException as failure:
             self._give_up(failure)
             raise
-        is_named = before and len(changed) < MAX_NAMED
+        is_named = before and len(changed) < MAX_NAMED_CHANGES
         self._wakeups.notify(changed if is_named else ANYTHING, is_own=False)
 
     def _open(self) -> sqlite3.Connection:
@@ -321,7 +312,7 @@ class SQLiteStore(sql.SQLStore):
             self._size = max(before, found[1])
 
     def _check_files(self) -> None:
-        """Refuse likewise for the write-ahead log."""
+        """Check the file and its write-ahead log."""
         self._check_place()
         before = self._log
         if before:
@@ -359,7 +350,8 @@ def _insertion(into: str, columns: int, rows: int) -> str:
 
 
 def _chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + MAX_ROWS] for start in range(0, len(rows), MAX_ROWS))
+    size = MAX_ROWS_PER_STATEMENT
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _data_version(writer: sqlite3.Connection) -> object:

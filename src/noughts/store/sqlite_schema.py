@@ -1,7 +1,7 @@
 """A SQLite file that is a store: created, checked, or refused untouched.
 
 The first hundred bytes of a file (https://sqlite.org/fileformat.html) are checked before SQLite opens
-it: opening somebody else's database could change it.
+it: opening another program's database could change it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 APPLICATION = int.from_bytes(b"noug", "big")
 LOCK_TIMEOUT_SECONDS = 5.0
-"""How long to wait for another program's lock."""
 
 opening = RLock()
 in_use: Counter[tuple[int, int] | None] = Counter()
-"""How often this process has each file open; changed only while `opening` is held.
+"""How often this process has each file open; guarded by `opening`.
 
 Closing a file releases all locks that the process has on it (https://sqlite.org/howtocorrupt.html).
-So a file that SQLite has open here is never opened beside it.
+So a file that SQLite has open in this process is never opened a second time.
 """
 
 MAGIC = b"SQLite format 3\0"
@@ -42,7 +41,6 @@ _HEADER_BYTES = 100
 
 
 def _create(store: sqlite3.Connection) -> None:
-    """Version 4: one row a command."""
     tables = f"""
         CREATE TABLE noughts_records (sequence INTEGER PRIMARY KEY AUTOINCREMENT, game TEXT NOT NULL,
             version INTEGER NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, events TEXT NOT NULL,
@@ -54,35 +52,28 @@ def _create(store: sqlite3.Connection) -> None:
             name TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, label TEXT NOT NULL,
             text TEXT NOT NULL, key TEXT NOT NULL, hash BLOB NOT NULL);
         CREATE INDEX noughts_documents_by_label ON noughts_documents (label, sequence)
-            WHERE label <> ''"""
+            WHERE label <> '';
+        CREATE TABLE noughts_store (id TEXT NOT NULL)"""
     for statement in tables.split(";"):  # executescript would commit first
         store.execute(statement)
-
-
-def _identify(store: sqlite3.Connection) -> None:
-    """Version 5: an id, by which the store's checkpoint is found."""
-    store.execute("CREATE TABLE noughts_store (id TEXT NOT NULL)")
     store.execute("INSERT INTO noughts_store VALUES (lower(hex(randomblob(16))))")
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create, _identify)
-"""The first creates a store of the oldest schema; each further one leads to the next."""
-
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_create,)
+"""The first creates a store with the oldest schema; each of the others leads to the next schema."""
 SCHEMA = OLDEST_SCHEMA + len(MIGRATIONS) - 1
-FIRST_WITH_CHECKPOINTS = 5
 
 OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@'"
-"""What the file consists of, except what SQLite makes by itself."""
+"""The schema, without SQLite's own tables."""
 
 _NOT_PLAIN = """SELECT type, name, tbl_name FROM sqlite_schema WHERE NOT coalesce(rootpage, 0)
     AND lower(tbl_name) IN ('noughts_records', 'noughts_games', 'noughts_documents', 'noughts_store')
     LIMIT 1"""
-"""Finds a view or a virtual table of that name, or a trigger on it: none has a page of its own."""
+"""Finds a view or virtual table of that name, or a trigger on it: these have no page of their own."""
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
     try:
         yield
     except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -90,18 +81,13 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def connect(path: Path | str) -> sqlite3.Connection:
-    """Open a file, or one that a URI names, for any thread, without implicit transactions."""
-    return sqlite3.connect(
-        path,
-        timeout=LOCK_TIMEOUT_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-        uri=isinstance(path, str),
-    )
+    """Open a path or a URI, for any thread, without implicit transactions."""
+    wait, is_uri = LOCK_TIMEOUT_SECONDS, isinstance(path, str)
+    return sqlite3.connect(path, wait, isolation_level=None, check_same_thread=False, uri=is_uri)
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open a read-only file: live, or where SQLite can't do that, as it is now."""
+    """Open a read-only file: live, or if SQLite can't do that, as it is now."""
     store = connect(f"{path.as_uri()}?mode=ro")
     try:
         store.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -112,7 +98,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def is_fixed(path: Path) -> bool:
-    """Return whether a file is read-only, and has no write-ahead log to be read with it."""
+    """Return whether a file is read-only, without a write-ahead log that must be read too."""
     try:
         log = beside(path, "-wal")
         if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
@@ -123,7 +109,6 @@ def is_fixed(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return the device and inode of a file; None if it is missing."""
     return (seen := look(str(path))) and seen[0]
 
 
@@ -144,7 +129,7 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
     if create:
         _create_folder(path.parent)
     elif not path.exists() or path.stat().st_size == 0:
-        raise StoreMissing(f"there is no store at {path}")
+        raise StoreMissing(f"no store at {path}")
     with translated(path):
         store = open_file(path)
         try:
@@ -157,12 +142,12 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
 
 
 def _check_not_gone(path: Path) -> None:
-    """Refuse to begin a new store where a checkpoint shows that another one was."""
+    """Refuse to create a store where a checkpoint shows that there was one."""
     if _is_there(path):
         return
     file = checkpoint_file(path)
     records = sum(lost.records for lost in file.read().values())
-    if records and not _is_there(path):  # otherwise another process has just made it
+    if records and not _is_there(path):  # another process may just have created it
         raise CorruptStore(
             f"the store {path} is gone: its checkpoint counts {records} records. Restore a backup with "
             f"noughts store restore, or remove {file.path} to begin a new store"
@@ -212,21 +197,21 @@ def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
                 migrate(store)
             store.execute(f"PRAGMA application_id = {APPLICATION}")
             store.execute(f"PRAGMA user_version = {SCHEMA}")
-            if version < FIRST_WITH_CHECKPOINTS:  # before the commit: no store is ever without one
+            if not version:  # before the commit: no store is ever without a checkpoint
                 _begin_checkpoints(path, store)
             store.execute("COMMIT")
         except BaseException:
             if store.in_transaction:
                 store.execute("ROLLBACK")
             raise
-        # So that the header has the new version; the log is never cut while others may have it open.
+        # Writes the version to the header; the log is never cut while others may have it open.
         store.execute("PRAGMA wal_checkpoint(FULL)")
     _write_ahead(store)
     sync_folder(path.parent)
 
 
 def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """Say what is missing from a schema, and what doesn't belong there."""
+    """Return what is missing from a schema, and what doesn't belong there."""
     with closing(connect(":memory:")) as new:
         for migrate in MIGRATIONS:
             migrate(new)
@@ -252,12 +237,10 @@ def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
 
 
 def checkpoint_file(path: Path) -> CheckpointFile:
-    """Return the file beside a store that has its checkpoint."""
     return CheckpointFile(beside(path, "-checkpoint"))
 
 
 def store_id(store: sqlite3.Connection) -> str:
-    """Return the id that a store was given when it was made."""
     found = store.execute("SELECT id FROM noughts_store").fetchone()
     if found is None:
         raise CorruptStore("the store has lost its id, by which its checkpoint is found")
@@ -278,7 +261,7 @@ def _version(path: Path, store: sqlite3.Connection) -> int:
 
 
 def _write_ahead(store: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging; SQLite doesn't wait for locks here, so this does."""
+    """Switch to write-ahead logging; SQLite itself doesn't wait for locks here."""
     end = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
@@ -310,13 +293,12 @@ _WORDS = {
     "SQLITE_CANTOPEN": "it cannot be opened",
     "SQLITE_PERM": "it must not be opened",
     "SQLITE_AUTH": "it must not be opened",
-    "SQLITE_NOMEM": "there is not enough memory",
+    "SQLITE_NOMEM": "not enough memory",
     "SQLITE_IOERR": "the disk failed",
 }
 
 
 def is_disk_failure(error: BaseException) -> bool:
-    """Return whether the disk failed or was full."""
     return (getattr(error, "sqlite_errorname", None) or "").startswith(("SQLITE_IOERR", "SQLITE_FULL"))
 
 
@@ -326,7 +308,7 @@ def decode_damaged(text: bytes) -> str:
 
 
 def translation(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreError:
-    """Return our error for one of SQLite's; its message may contain damaged text."""
+    """Return our error for SQLite's; the message may contain damaged text."""
     name, message = getattr(error, "sqlite_errorname", None) or "", ascii(str(error))[1:-1]
     kind = "_".join(name.split("_")[:2])
     is_missing = kind == "SQLITE_ERROR" and message.startswith("no such ")  # a table, a column

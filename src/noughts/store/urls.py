@@ -16,10 +16,10 @@ _POSTGRES = ("postgresql", "postgres")
 
 
 def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> EventStore:
-    """Open a store, and create it if it is missing, unless `create` is False.
+    """Open a store; create it if it is missing, unless `create` is False.
 
-    Several PostgreSQL URLs, separated by spaces, make one store of several databases. A copy of their
-    checkpoint is kept in `checkpoint_file`; a store in a file always has one beside it.
+    Several PostgreSQL URLs, separated by spaces, are one store of several databases. `checkpoint_file`
+    is for a copy of their checkpoints; a store in a file has its own.
 
     >>> open_store("sqllite:games.db")
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ def open_store(url: str, *, create: bool = True, checkpoint_file: str = "") -> E
         case "postgresql" | "postgres":
             return _open_postgres(url, create=create, checkpoint_file=checkpoint_file)
         case _:
-            # The rest may contain a password, and isn't shown.
+            # The rest isn't shown: it may contain a password.
             shown = quoted(f"{kind}:…") if colon else quoted(url)
             raise UnknownStore(f"{shown} is not a store: a store is {KINDS}")
 
@@ -55,16 +55,15 @@ def default_store(environment: Mapping[str, str]) -> str:
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:
-    """Return the folder that the XDG base directory specification names, if it is absolute."""
+    """Return the user's data folder, by the XDG base directory specification."""
     data, home = (Path(environment.get(name, "")) for name in ("XDG_DATA_HOME", "HOME"))
     for folder in (data, home / ".local" / "share"):
         if folder.is_absolute():
             return folder / "noughts"
-    raise StoreUnavailable("there is no folder to save games in: set HOME, or say --store or --no-save")
+    raise StoreUnavailable("no folder to save games in: set HOME, or use --store or --no-save")
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file that a URL names, if it names one."""
     kind, _, rest = url.partition(":")
     if kind != "sqlite" or not rest or "\0" in rest:
         return None

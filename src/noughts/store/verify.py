@@ -1,6 +1,6 @@
-"""Checks a whole store: that nothing has changed, and nothing is missing, since it was recorded."""
+"""Checks a whole store: that no record has changed, and none is missing."""
 
-# ruff: noqa: SLF001 - it reads what a store would refuse to return
+# ruff: noqa: SLF001 - it reads rows that a store would refuse to return
 
 from __future__ import annotations
 
@@ -30,31 +30,26 @@ Progress: TypeAlias = Callable[[float], None]
 GAMES_AT_ONCE = 200
 
 
-class Report(NamedTuple):
-    """What was found."""
-
+class VerifyReport(NamedTuple):
     games: int
-    """How many games are as they were recorded."""
+    """The number of sound games."""
     events: int
-    """How many events they have."""
     faults: tuple[str, ...]
-    """What is wrong, a sentence each."""
 
 
-def verify(store: EventStore) -> Report:
-    """Examine a store, and refuse a damaged one."""
+def verify(store: EventStore) -> VerifyReport:
     report = examine(store)
     for fault in report.faults:
         raise CorruptStore(fault)
     return report
 
 
-def examine(store: EventStore, progress: Progress = lambda _share: None) -> Report:
+def examine(store: EventStore, progress: Progress = lambda _share: None) -> VerifyReport:
     """Check records, games, documents, catalogue, schema and checkpoint; others may play meanwhile."""
     checks = [_Check(part) for part in store.parts()]
     for number, check in enumerate(checks):
         check.run(lambda share, done=number: progress((done + share) / len(checks)))  # type: ignore[misc]  # mypy can't infer it
-    return Report(
+    return VerifyReport(
         sum(check.games for check in checks),
         sum(check.events for check in checks),
         tuple(fault for check in checks for fault in check.faults),
@@ -62,15 +57,12 @@ def examine(store: EventStore, progress: Progress = lambda _share: None) -> Repo
 
 
 class _Check:
-    """The verification of one engine's store."""
-
     def __init__(self, store: EventStore) -> None:
         self._store = store
         self.games = 0
         self.events = 0
         self.faults: list[str] = []
-        self._bad: set[str] = set()
-        """Games with a fault."""
+        self._faulty: set[str] = set()
         self._rows: dict[str, CatalogueRow] = {}
         """The catalogue, by game."""
 
@@ -101,17 +93,16 @@ class _Check:
 
     def _fault(self, game: str, fault: str) -> None:
         """Note the first fault of a game."""
-        if game not in self._bad:
-            self._bad.add(game)
+        if game not in self._faulty:
+            self._faulty.add(game)
             self.faults.append(fault)
 
     def _feed(self) -> Iterator[Record]:
-        """Read the feed, in which each game's records are in order."""
         ends: dict[str, tuple[int, bytes]] = {}
         for row in self._raw_feed():
             record = Record._make(row[:6])
             yield record
-            if record.game in self._bad:
+            if record.game in self._faulty:
                 continue
             try:
                 check_chain((record,), *ends.get(record.game, (0, GENESIS)))
@@ -121,7 +112,7 @@ class _Check:
                 ends[record.game] = record.next_version, record.hash
 
     def _raw_feed(self) -> Iterator[Sequence[object]]:
-        """Read rows without checking them; if a page can't be read, say where."""
+        """Read rows without checking them; an unreadable page is an error that names the place."""
         cursor, limit, place, seen = "", PAGE_SIZE, "at the start of the feed", set[str]()
         while True:
             try:
@@ -162,7 +153,7 @@ class _Check:
             return
         if catalogued(records) != self._rows.get(name):
             _check_catalogue(self._store, name)
-        if records and name not in self._bad:
+        if records and name not in self._faulty:
             replay(event for record in records for event in record.events)
             self.games += 1
             self.events += records[-1].next_version
@@ -178,7 +169,7 @@ class _Check:
 
 
 def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
-    """Return what the catalogue has to say of a game."""
+    """Return the catalogue's row for a game."""
     row: CatalogueRow | None = None
     for record in records:
         row = row or CatalogueRow(record.game, record.at)
@@ -191,10 +182,10 @@ def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
 
 
 def _check_catalogue(store: EventStore, name: str) -> None:
-    """Compare a game with the catalogue; it may have changed, or been deleted, since it was read.
+    """Compare a game with the catalogue, while others may change or delete it.
 
-    A game's records and its row change in one commit. So a row that was read between two equal reads of
-    the records has to agree with them.
+    A game's records and its row change in one commit. So a row that is read between two equal reads of
+    the records must agree with them.
     """
     try:
         before = None
@@ -208,5 +199,5 @@ def _check_catalogue(store: EventStore, name: str) -> None:
                 break
             before = records
     except InvalidId:
-        pass  # the catalogue lists a game that can't exist
+        pass  # the catalogue lists an impossible id
     raise CorruptStore(f"the catalogue is wrong about game {quoted(name)}")

@@ -1,7 +1,7 @@
 """Waiting for changes: wake-ups, and reading on from where the last read ended.
 
 A wake-up only names what may have changed; the data is always read from the store. So a lost wake-up
-delays a watcher, but nothing is missed, and a needless one shows nothing twice.
+delays a watcher, but it misses nothing, and a needless one shows nothing twice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Wakeups:
         return subscription
 
     def notify(self, names: Iterable[str] | None, *, is_own: bool) -> None:
-        """Wake the subscriptions that these changes concern; None: anything may have changed."""
+        """Wake the subscriptions that these changes concern."""
         changed = ANYTHING if names is ANYTHING else set(names)
         with self._lock:
             subscriptions = tuple(self._subscriptions)
@@ -50,7 +50,7 @@ class Wakeups:
 
 
 class Subscription:
-    """The changes since it was last asked."""
+    """Collects changes between two calls of `wait`."""
 
     def __init__(self, name: str | None = None, *, only_others: bool = False) -> None:
         self.only_others = only_others
@@ -59,7 +59,6 @@ class Subscription:
         self._arrival = Condition()
 
     def notify(self, names: set[str] | None) -> None:
-        """Wake the waiting thread."""
         if names is not ANYTHING and self._name is not None and self._name not in names:
             return
         with self._arrival:
@@ -70,7 +69,7 @@ class Subscription:
             self._arrival.notify_all()
 
     def wait(self, timeout: float | None = None) -> set[str] | None:
-        """Return the names of what has changed, at once or when the time is up; None for anything."""
+        """Return the names of what has changed; none when the time is up, None for anything."""
         with self._arrival:
             self._arrival.wait_for(lambda: self._changed != set(), timeout)
             changed, self._changed = self._changed, set()
@@ -80,8 +79,8 @@ class Subscription:
 class Watch:
     """The records of a game, or of all games, as they are recorded.
 
-    Iterate to wait for each, or call `wait` with a time limit. After a store failure you can go on:
-    the watch continues where it was.
+    Iterate to wait for each, or call `wait` with a time limit. After a failure of the store the watch
+    goes on where it was.
     """
 
     def __init__(self, read: Read, after: int | str, subscription: Subscription) -> None:

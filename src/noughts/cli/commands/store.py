@@ -18,7 +18,7 @@ from noughts.cli.recorder import open_saved, store_url
 from noughts.cli.saved import opened
 from noughts.core.errors import NoughtsError, RecordError, printable
 from noughts.store.errors import CorruptStore
-from noughts.store.verify import Progress, Report
+from noughts.store.verify import Progress, VerifyReport
 
 PROGRESS_DELAY_SECONDS = 1.0
 
@@ -63,10 +63,10 @@ def _verify(options: Namespace, out: TextIO) -> None:
         )
 
 
-def _examine(options: Namespace, progress: Progress) -> Report:
+def _examine(options: Namespace, progress: Progress) -> VerifyReport:
     """Examine a store; if damage keeps it from being opened, count what can be read all the same."""
     from noughts.store.backups import survey  # noqa: PLC0415 - the same
-    from noughts.store.verify import Report, examine  # noqa: PLC0415 - the same
+    from noughts.store.verify import VerifyReport, examine  # noqa: PLC0415 - the same
 
     try:
         with opened(options) as store:
@@ -76,7 +76,7 @@ def _examine(options: Namespace, progress: Progress) -> Report:
             found = survey(_url(options), progress)
         except NoughtsError:
             raise damage from None
-        return Report(*found.copied, (str(damage), *found.left_behind))
+        return VerifyReport(*found.copied, (str(damage), *found.left_behind))
 
 
 def _backup(options: Namespace, out: TextIO) -> None:
