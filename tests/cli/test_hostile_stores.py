@@ -37,7 +37,6 @@ FAKES = {
 
 
 def change(folder: Path, *statements: str, values: tuple[object, ...] = ()) -> None:
-    """Change something behind the store's back."""
     with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
         for statement in statements:
             behind.execute(statement, values)
@@ -74,7 +73,6 @@ def folder(tmp_path: Path) -> Path:
 def test_the_id_of_a_game_is_listed_without_what_a_terminal_would_obey(
     name: str | bytes, folder: Path
 ) -> None:
-    """Whether the game is damaged or not."""
     save(folder, "saturday", *X_WINS, at=NOW + 1)
     change(folder, "UPDATE noughts_games SET id = ? WHERE id = 'friday'", values=(name,))
 
@@ -88,7 +86,6 @@ def test_the_id_of_a_game_is_listed_without_what_a_terminal_would_obey(
 
 
 def test_an_id_that_is_not_one_is_listed_safely_in_a_game_whose_hashes_are_right(folder: Path) -> None:
-    """What is recorded just so may still mean harm."""
     change(folder, "UPDATE noughts_games SET id = ?", values=(f"a{HOSTILE}",))
     seal_again(folder, game=f"a{HOSTILE}")
 
@@ -131,7 +128,6 @@ def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa
 
 @pytest.mark.parametrize("at", [10**18, -(10**18), "noon", b"\0"])
 def test_a_time_that_is_none_is_listed_as_damage(at: object, folder: Path) -> None:
-    """Though the hashes are right."""
     seal_again(folder, at=at)
 
     ran = noughts("games", env=saving(folder))
@@ -174,7 +170,6 @@ def test_a_store_with_an_endless_trigger_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize("started", [-7, 2**62, "soon", b"\0", 1e300])
 @pytest.mark.parametrize("task", ["games", "resume", "verify"])
 def test_games_that_started_at_no_time_keep_nobody_busy(task: str, started: object, folder: Path) -> None:
-    """The list ends, and verify finds fault."""
     change(folder, "UPDATE noughts_games SET started = ?", values=(started,))
 
     ran = noughts(*READING[task], env=saving(folder))

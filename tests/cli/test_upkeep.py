@@ -37,7 +37,6 @@ from support.saved_games import DRAW, X_WINS, asked, digits, file, ids, play, sa
 
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
-    """Return a data folder with three games in it."""
     folder = tmp_path / "good"
     save(folder, "aaaaaaaa", *DRAW, x="Ann", o="Bob")
     save(folder, "bbbbbbbb", *X_WINS)
@@ -46,14 +45,12 @@ def good(tmp_path: Path) -> Path:
 
 
 def change(folder: Path, statement: str) -> None:
-    """Change a store behind its back."""
     with closing(sqlite3.connect(file(folder))) as store:
         store.execute(statement)
         store.commit()
 
 
 def save_many(folder: Path, games: int) -> None:
-    """Save so many games of five moves."""
     with open_store(url(folder)) as store:
         for number in range(games):
             play(store, f"game{number}", *X_WINS)
@@ -78,7 +75,6 @@ def test_a_game_is_deleted_after_a_question(good: Path, answer: str, *, is_delet
 
 
 def test_a_game_that_is_not_there_can_not_be_deleted(good: Path) -> None:
-    """Nothing is asked."""
     ran = noughts("games", "--delete", "zzz", typed="y\n", env=saving(good))
 
     assert ran.returncode == 2
@@ -98,7 +94,6 @@ def test_the_game_that_is_shown_is_the_one_that_is_deleted(good: Path) -> None:
 
 
 def test_a_game_that_the_catalogue_has_lost_can_be_deleted(good: Path) -> None:
-    """Its records are still there."""
     change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
 
     ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
@@ -108,7 +103,6 @@ def test_a_game_that_the_catalogue_has_lost_can_be_deleted(good: Path) -> None:
 
 
 def test_an_exact_id_counts_more_than_the_beginning_of_another(good: Path) -> None:
-    """Even if the catalogue knows the other one only."""
     save(good, "aaaaaaaa2", "5", x="Eve")
     change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
 
@@ -120,7 +114,6 @@ def test_an_exact_id_counts_more_than_the_beginning_of_another(good: Path) -> No
 
 
 def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
-    """That is an error, unlike a list of nothing."""
     ran = noughts("games", "--delete", "aaa", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (1, "")
@@ -131,7 +124,6 @@ def test_nothing_can_be_deleted_where_no_store_is(tmp_path: Path) -> None:
 
 
 def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
-    """How much is good, and every fault."""
     ran = noughts("store", "verify", "--json", env=saving(good))
     assert ran.returncode == 0
     assert json.loads(ran.stdout) == {"games": 3, "events": 63, "faults": []}
@@ -170,7 +162,6 @@ def test_the_exit_code_tells_of_damage_though_nobody_reads_the_report(
 
 
 def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> None:
-    """A byte of it has changed."""
     change(good, "UPDATE noughts_records SET events = CAST(x'7bff' AS TEXT) WHERE game = 'aaaaaaaa'")
 
     ran = noughts("games", env=saving(good))
@@ -182,7 +173,6 @@ def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> No
 
 @pytest.mark.parametrize("damage", ["a trigger", "a cut"])
 def test_what_is_still_good_is_counted_in_a_store_that_can_not_be_opened(good: Path, damage: str) -> None:
-    """With what keeps it from being opened."""
     save_many(good, 60)
     if damage == "a trigger":
         change(good, "CREATE TRIGGER busy AFTER INSERT ON noughts_records BEGIN SELECT 1; END")
@@ -201,7 +191,6 @@ def test_what_is_still_good_is_counted_in_a_store_that_can_not_be_opened(good: P
 
 
 def test_a_checkpoint_that_can_not_be_read_hides_no_other_fault(good: Path) -> None:
-    """It is one fault among others."""
     change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
     checkpoint = Path(f"{file(good)}-checkpoint")
     checkpoint.unlink()
@@ -218,7 +207,6 @@ class Terminal(StringIO):
     """A terminal that somebody looks at."""
 
     def isatty(self) -> bool:
-        """Say so."""
         return True
 
 
@@ -245,7 +233,6 @@ def test_a_person_sees_how_far_the_verification_is(
 
 
 def back_up(folder: Path, target: Path) -> None:
-    """Make a backup."""
     assert noughts("store", "backup", str(target), env=saving(folder)).returncode == 0
 
 
@@ -271,7 +258,6 @@ def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> No
 
 
 def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path) -> None:
-    """Even if its checkpoint is still there."""
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     file(good).unlink()
@@ -289,7 +275,6 @@ def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path
 
 
 def test_a_damaged_backup_is_not_restored(good: Path, tmp_path: Path) -> None:
-    """The store stays as it was."""
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     with closing(sqlite3.connect(copy)) as store:
@@ -341,7 +326,6 @@ def test_nothing_is_restored_while_somebody_plays(good: Path, tmp_path: Path) ->
 
 
 def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path: Path) -> None:
-    """Its own locks would not keep it out."""
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     with open_store(url(good)) as store:
@@ -351,7 +335,6 @@ def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path
 
 
 def test_a_store_is_not_restored_from_itself(good: Path) -> None:
-    """By whatever name."""
     link = good / "link"
     link.symlink_to(file(good))
     for name in (file(good), link):
@@ -378,7 +361,6 @@ def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path
 
 
 def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, tmp_path: Path) -> None:
-    """Even if the store had lost its checkpoint."""
     copy = tmp_path / "copy.sqlite"
     back_up(good, copy)
     checkpoint = Path(f"{file(good)}-checkpoint")
@@ -424,7 +406,6 @@ def test_only_a_store_is_replaced(good: Path, tmp_path: Path, kind: str) -> None
 
 
 def open_folder(tmp_path: Path) -> Path:
-    """Return a folder that everybody can write to."""
     for folder in (tmp_path, *tmp_path.parents[:3]):
         if folder.owner() == getpwuid(os.getuid()).pw_name:
             folder.chmod(folder.stat().st_mode | 0o011)
@@ -478,7 +459,6 @@ def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", ["new store.sqlite", "new.sqlite"])
 def test_a_repair_says_how_to_use_what_it_made(good: Path, tmp_path: Path, name: str) -> None:
-    """The command does it, whatever the names are."""
     place = f"sqlite:{file(good)}"
     ran = noughts("store", "repair", "--store", place, str(tmp_path / name))
 
@@ -492,7 +472,6 @@ def test_a_repair_says_how_to_use_what_it_made(good: Path, tmp_path: Path, name:
 
 @pytest.mark.parametrize("task", [("backup", "/"), ("repair", "/"), ("repair", "--store", "sqlite:/")])
 def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
-    """Not even the one that has no name."""
     ran = noughts("store", *task, env=saving(good))
 
     assert ran.returncode == 1
@@ -501,7 +480,6 @@ def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
 
 
 def test_a_repair_leaves_a_game_behind_whose_time_can_not_be(good: Path, tmp_path: Path) -> None:
-    """Its hashes may be right all the same."""
     with open_store(url(good)) as saved:
         *_, before, last = saved.read("cccccccc")
     link = record_hash(before.hash, "cccccccc", last.version, -5, last.key, last.text)
@@ -557,7 +535,6 @@ def test_a_repair_needs_no_index_and_no_catalogue(good: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("what", ["missing", "folder", "text"])
 def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> None:
-    """A sentence says so."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "text").write_text("harm\n" * 1000)
 
@@ -600,7 +577,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_repair_leaves_behind_what_has_lost_its_end(good: Path, tmp_path: Path) -> None:
-    """The catalogue still says how the game ended."""
     change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb' AND version >= 15")
 
     found = repair(url(good), str(tmp_path / "new.sqlite"))
@@ -610,7 +586,6 @@ def test_a_repair_leaves_behind_what_has_lost_its_end(good: Path, tmp_path: Path
 
 
 def test_a_repair_does_not_trust_the_numbers_that_sqlite_keeps(tmp_path: Path) -> None:
-    """It reads until no more rows come."""
     save_many(tmp_path, 220)
     change(tmp_path, "DELETE FROM sqlite_sequence")
 
@@ -623,7 +598,6 @@ class HalfReadable(sqlite3.Connection):
     """A file whose first rows can't be read, and neither can the number of the last one."""
 
     def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:  # noqa: ANN401 - as the library has it
-        """Fail where the file is damaged."""
         if "sqlite_sequence" in statement or ("sequence > ?" in statement and values[0] < 40):
             raise sqlite3.DatabaseError("malformed")
         return super().execute(statement, values)
@@ -659,7 +633,6 @@ def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> No
 
 
 def test_a_repair_lists_a_game_that_only_the_catalogue_knows(good: Path, tmp_path: Path) -> None:
-    """All its records are gone."""
     change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
 
     found = repair(url(good), str(tmp_path / "new.sqlite"))

@@ -90,25 +90,21 @@ class Agreement(RuleBasedStateMachine):
         self.again()
 
     def write_of(self, name: str, text: str, shift: int, label: str) -> Write:
-        """Prepare a write of a document."""
         document = self.stores[0].document(name)
         revision = (document.revision if document else 0) + shift
         return Write(name, text, expected=max(0, revision), label=label)
 
     @rule()
     def again(self) -> None:
-        """Do once more what was done, or refused, last."""
         if self.last:
             self.compare(self.last)
 
     @rule(game=names)
     def delete(self, game: str) -> None:
-        """Delete a game."""
         self.compare(lambda store: store.delete(game, at=NOW))
 
     @rule(game=names, after=st.integers(-1, 12))
     def read(self, game: str, after: int) -> None:
-        """Read a game after a version."""
         self.compare(lambda store: store.read(game, after))
 
     @rule(limit=st.integers(0, 9), is_first=st.booleans())
@@ -125,7 +121,6 @@ class Agreement(RuleBasedStateMachine):
 
     @rule()
     def go_to_the_end(self) -> None:
-        """Set the cursors after everything."""
         self.cursors = [(store.feed_end(), store.documents_end()) for store in self.stores]
 
     @rule(
@@ -134,7 +129,6 @@ class Agreement(RuleBasedStateMachine):
         before=st.none() | st.tuples(st.integers(NOW - 1, NOW + 9), names),
     )
     def list_games(self, wanted: GameFilter, limit: int, before: tuple[int, str] | None) -> None:
-        """List some games."""
         self.compare(lambda store: store.catalogue(wanted, limit, before))
 
     @rule(limit=st.integers(0, 4))
@@ -146,18 +140,15 @@ class Agreement(RuleBasedStateMachine):
 
     @rule()
     def look(self) -> None:
-        """Read what is new to a watch of all games."""
         first, *others = [rows_of(watch.wait(0)) for watch in self.watches]
         for other in others:
             assert other == first
 
     @invariant()
     def all_have_the_same(self) -> None:
-        """To the last byte."""
         self.compare(lambda store: (rows_of(store.feed()[0]), store.changed_documents()[0]))
 
     def teardown(self) -> None:
-        """Check that all are sound, and close them."""
         try:
             self.compare(verify)
         finally:

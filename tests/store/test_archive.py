@@ -38,12 +38,10 @@ EXAMPLES = 2_000 if os.environ.get("NOUGHTS_TORTURE") else 200
 
 
 def exported(store: EventStore) -> bytes:
-    """Return a store as the bytes of a file."""
     return "".join(export_all(store)).encode()
 
 
 def total(store: EventStore) -> int:
-    """Count the events of a store."""
     return len(events_of(feed_of(store)))
 
 
@@ -80,7 +78,6 @@ def written(game: str, *commands: Sequence[Event]) -> bytes:
 
 @pytest.fixture
 def source() -> Iterator[EventStore]:
-    """Return a store with some games in it."""
     with MemoryStore() as store:
         fill(store)
         yield store
@@ -149,7 +146,6 @@ def test_an_import_continues_what_is_there(
 
 
 def test_an_import_leaves_what_went_further_as_it_is(store: EventStore, source: EventStore) -> None:
-    """The file may be older than the store."""
     fill(store)
     older = [*export_game(source, "drawn")][:5]
     known = sum(len(json.loads(line)["events"]) for line in older)
@@ -204,7 +200,6 @@ def with_event(**changes: object) -> bytes:
 
 
 def twice(line: bytes, field: str) -> bytes:
-    """Return a line that has a field twice."""
     return line.replace(f'"{field}"'.encode(), f'"{field}": 1, "{field}"'.encode(), 1)
 
 
@@ -331,7 +326,6 @@ def test_a_bad_file_is_refused_as_a_whole(what: str, place: str) -> None:
 
 @pytest.mark.parametrize("what", ["a float", "another hash", "half a command", "a very long line"])
 def test_no_kind_of_store_records_anything_of_a_bad_file(store: EventStore, what: str) -> None:
-    """What was there before is there as it was."""
     fill(store)
     before = feed_of(store)
     with pytest.raises(errors.RecordError):
@@ -342,7 +336,6 @@ def test_no_kind_of_store_records_anything_of_a_bad_file(store: EventStore, what
 
 
 def test_the_line_at_fault_is_named() -> None:
-    """Lines are counted from 1, as editors do."""
     lines = GOOD.splitlines(keepends=True)
     for number in range(1, len(lines) + 1):
         bad = [*lines]
@@ -449,7 +442,6 @@ def test_a_backup_is_the_store_once_more(
 
 
 def test_a_backup_of_nothing_is_an_empty_store(store: EventStore, tmp_path: Path) -> None:
-    """It can be opened all the same."""
     assert backup(store, str(tmp_path / "copy.db")) == Copied(0, 0)
     with SQLiteStore(str(tmp_path / "copy.db"), create=False) as copy:
         assert feed_of(copy) == []
@@ -602,7 +594,6 @@ def test_a_backup_is_restored_into_an_empty_database(
 
 
 def test_a_database_is_repaired_into_a_file(postgres: Server, postgres_url: str, tmp_path: Path) -> None:
-    """What is sound is copied, and the rest is listed."""
     with open_store(postgres_url) as store:
         fill(store)
         store.write_document("document", "text", expected=0)

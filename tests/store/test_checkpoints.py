@@ -28,14 +28,12 @@ from support.postgres_server import Server
 
 
 def last_of(url: str) -> Checkpoint:
-    """Return the last checkpoint of a store."""
     with open_store(url) as store:
         assert isinstance(store, sql.SQLStore)
         return next(store.last_checkpoints())
 
 
 def test_a_new_store_has_an_empty_checkpoint(url: str) -> None:
-    """So a missing one is always noticed."""
     assert last_of(url) == Checkpoint()
 
 
@@ -122,7 +120,6 @@ def test_many_threads_and_stores_count_every_record_once(open_again: Callable[[]
 
 
 def test_a_backup_counts_the_store_and_is_counted(url: str, tmp_path: Path) -> None:
-    """Both have a checkpoint when it is done."""
     with open_store(url) as store:
         fill(store)
         backup(store, str(tmp_path / "copy.db"))
@@ -135,7 +132,6 @@ def test_a_backup_counts_the_store_and_is_counted(url: str, tmp_path: Path) -> N
 
 
 def test_a_game_is_deleted_only_at_the_version_that_was_seen(store: EventStore) -> None:
-    """If somebody has moved since, it stays."""
     version = play(store, "game", game_of("5"))
     with pytest.raises(StaleVersion):
         store.delete("game", at=NOW, expected=version - 3)
@@ -162,7 +158,6 @@ def test_nothing_is_deleted_beyond_the_checkpoint(
 
 
 def checkpoint_path(url: str) -> Path:
-    """Return the file beside a store."""
     return Path(f"{url.removeprefix('sqlite:')}-checkpoint")
 
 
@@ -199,7 +194,6 @@ def test_a_missing_or_damaged_checkpoint_is_reported(
 
 
 def test_a_checkpoint_of_another_store_does_not_count(sqlite_url: str, tmp_path: Path) -> None:
-    """It is found by the store's own id."""
     for name in ("games.db", "other.db"):
         with open_store(f"sqlite:{tmp_path / name}") as store:
             fill(store)
@@ -275,7 +269,6 @@ def test_a_copy_that_fell_behind_is_carried_on(postgres_url: str, tmp_path: Path
 
 
 def as_sql(store: EventStore) -> sql.SQLStore:
-    """Return a store that keeps checkpoints."""
     assert isinstance(store, sql.SQLStore)
     return store
 
@@ -283,7 +276,6 @@ def as_sql(store: EventStore) -> sql.SQLStore:
 def test_a_database_that_was_set_back_is_noticed_for_good(
     postgres: Server, postgres_url: str, tmp_path: Path
 ) -> None:
-    """Even after more was recorded than was lost."""
     file = str(tmp_path / "checkpoint")
     with open_store(postgres_url, checkpoint_file=file) as store:
         play(store, "first", game_of(X_WINS))
@@ -313,7 +305,6 @@ def test_documents_are_summed_even_if_a_checkpoint_came_before_the_close(url: st
 
 
 def test_a_checkpoint_that_failed_is_made_at_close(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing else has to be written first."""
     with open_store(url) as store:
         play(store, "game", game_of("5"))
         with monkeypatch.context() as full:
@@ -324,7 +315,6 @@ def test_a_checkpoint_that_failed_is_made_at_close(url: str, monkeypatch: pytest
 
 
 def broken() -> list[tuple[list[bytes], str]]:
-    """Fail like a full disk."""
     raise StoreUnavailable("the disk is full")
 
 
@@ -332,7 +322,6 @@ def broken() -> list[tuple[list[bytes], str]]:
 def test_a_game_that_is_deleted_while_it_is_counted_is_no_loss(
     url: str, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    """Whenever that happens, verify finds nothing wrong."""
     with open_store(url) as store:
         for number in range(9):
             play(store, f"game{number}", game_of("5"))
@@ -365,7 +354,6 @@ def test_a_store_behind_a_link_is_the_store_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["records", "games", "documents", "store"])
 def test_a_missing_table_is_listed(url: str, table: str) -> None:
-    """With whatever else is wrong."""
     with open_store(url) as store:
         fill(store)
         as_sql(store)._select(f"SELECT 1 FROM noughts_{table}")  # noqa: S608, SLF001 - it is there
@@ -407,7 +395,6 @@ def test_a_file_that_grows_while_it_is_looked_at_is_not_lost(
 
 
 def test_a_restored_store_never_gets_what_was_kept_of_another(sqlite_url: str, tmp_path: Path) -> None:
-    """Where only a log was left, its name is taken, too."""
     with open_store(sqlite_url) as store:
         fill(store)
         backup(store, str(tmp_path / "copy.db"))
@@ -438,7 +425,6 @@ def test_rows_that_lead_back_do_not_go_on_for_ever(
 
 
 def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -> None:
-    """It is made once, when its file is first named."""
     file = tmp_path / "checkpoint"
     with open_store(postgres_url) as store:
         fill(store)
@@ -476,7 +462,6 @@ def test_a_checkpoint_that_can_not_be_is_reported(
 
 
 def test_a_checkpoint_keeps_its_mode(sqlite_url: str) -> None:
-    """Whoever writes it, the others can still."""
     path = Path(f"{sqlite_url.removeprefix('sqlite:')}-checkpoint")
     with open_store(sqlite_url) as store:
         path.chmod(0o660)

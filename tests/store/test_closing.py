@@ -19,7 +19,6 @@ from support.at_once import DEADLINE
 
 
 def test_a_closed_store_refuses_everything(store: EventStore) -> None:
-    """Closing it again changes nothing."""
     watch = store.watch_all()
     store.close()
     store.close()

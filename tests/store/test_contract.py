@@ -92,7 +92,6 @@ def test_a_game_that_is_deleted_while_games_are_listed_is_left_out(
 
 
 def test_a_watch_of_a_deleted_game_from_its_beginning_is_refused(store: EventStore) -> None:
-    """There is nothing to wait for."""
     play(store, "game", game_of("5"))
     store.delete("game", at=NOW)
     with store.watch("game") as watch, pytest.raises(NoSuchGame):
@@ -113,14 +112,12 @@ def test_several_games_are_read_at_once(store: EventStore) -> None:
 
 
 def test_a_game_that_nobody_created_has_no_records(store: EventStore) -> None:
-    """Reading it is not an error."""
     play(store, "game", game_of(X_WINS))
 
     assert store.read("another") == store.read("gam") == store.read("another", 3) == ()
 
 
 def test_versions_are_read_for_many_games_at_once(store: EventStore) -> None:
-    """Only games that exist have one."""
     fill(store)
     names = ["won", "unfinished", "Empty_1", "missing", "wo", *(f"no-{number}" for number in range(1500))]
 
@@ -151,7 +148,6 @@ def test_a_new_game_starts_at_version_0(store: EventStore) -> None:
 
 @pytest.mark.parametrize("expected", [-1, -3])
 def test_no_version_is_below_0(store: EventStore, expected: int) -> None:
-    """Even a retry of what is recorded is refused there."""
     store.append("game", CREATED, expected=0, key="key", at=NOW)
     for some in (CREATED, CREATED[expected:]):
         with pytest.raises(StaleVersion):
@@ -218,7 +214,6 @@ def test_a_key_does_not_stand_for_other_events(store: EventStore, others: tuple[
 
 
 def test_the_same_events_under_another_key_are_another_command(store: EventStore) -> None:
-    """So they are late."""
     store.append("game", CREATED, expected=0, key="key", at=NOW)
 
     with pytest.raises(StaleVersion):
@@ -303,7 +298,6 @@ def test_a_restore_is_recorded_whole_or_not_at_all(store: EventStore) -> None:
 
 
 def test_an_append_that_is_twice_in_a_restore_is_recorded_once(store: EventStore) -> None:
-    """But a rival at the same version refuses all of it."""
     for game, version, step in (("new", 0, CREATED), ("known", 3, PLACED)):
         if version:
             play(store, game, [CREATED])
@@ -418,14 +412,12 @@ def test_a_bad_id_is_refused_wherever_it_is_given(store: EventStore, name: Any) 
 
 @pytest.mark.parametrize("name", ["a", "A", "0", "-", "_", "a" * MAX_ID_LENGTH])
 def test_the_shortest_and_the_longest_ids_are_taken(store: EventStore, name: str) -> None:
-    """With every character that is allowed."""
     store.append(name, CREATED, expected=0, key=name, at=NOW)
 
     assert [(record.game, record.key) for record in store.read(name)] == [(name, name)]
 
 
 def test_ids_that_differ_in_case_are_two(store: EventStore) -> None:
-    """No engine mistakes one game for another."""
     play(store, "game", game_of("1"))
     play(store, "Game", game_of("2"))
 
@@ -466,8 +458,7 @@ def test_an_event_that_would_not_read_back_is_refused(store: EventStore, malform
 
 
 def test_a_notice_to_one_player_is_not_recorded(store: EventStore) -> None:
-    """A refused move is not part of a game."""
-    notice = events.PlayerNotifyIllegalMove(Mark.X, IllegalMoveReason.CELL_TAKEN)
+    notice = events.PlayerNotifyIllegalMove(Mark.X, Reason.CELL_TAKEN)
     with pytest.raises(ImpossibleHistory, match="is not part of a game's record"):
         store.append("game", (*CREATED, notice), expected=0, key="key", at=NOW)
 
@@ -475,7 +466,6 @@ def test_a_notice_to_one_player_is_not_recorded(store: EventStore) -> None:
 
 
 def test_an_append_of_nothing_is_refused(store: EventStore) -> None:
-    """A command without events has nothing to record."""
     with pytest.raises(ValueError, match="at least one event"):
         store.append("game", (), expected=0, key="key", at=NOW)
 
@@ -495,7 +485,6 @@ def test_a_time_that_no_calendar_has_is_refused(store: EventStore, at: Any) -> N
 
 @pytest.mark.parametrize("at", [0, MAX_NUMBER])
 def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> None:
-    """From 1970 to the year 9999."""
     store.append("game", CREATED, expected=0, key="key", at=at)
 
     assert store.games() == (GameSummary("game", at, 3, fold(CREATED), at),)
@@ -509,7 +498,6 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
 @example(["".join(map(chr, range(0x4E00, 0x4E00 + 666)))])
 @example(['a","b', "{a}", "\\x00", '\\"'])
 def test_a_name_is_read_back_as_it_is(new_url: Callable[[], str], found: list[str]) -> None:
-    """In any script, even if nobody could enter it now."""
     joins = tuple(events.PlayerJoined(Mark.X, name) for name in found)
     with open_store(new_url()) as store:
         store.append("game", joins, expected=0, key="key", at=NOW)
@@ -621,7 +609,6 @@ def test_writers_of_one_game_take_turns(store: EventStore) -> None:
 
 
 def ids(listed: Sequence[GameSummary]) -> list[str]:
-    """Return the ids of a list."""
     return [each.id for each in listed]
 
 
@@ -664,7 +651,6 @@ def test_games_are_found_by_a_filter(store: EventStore, wanted: GameFilter, foun
     "nobody", ["\0", "a\0b", "\ud800", "a" * 100_000], ids=lambda name: ascii(name[:8])
 )
 def test_a_filter_that_nothing_can_match_finds_nothing(store: EventStore, nobody: str) -> None:
-    """It is not an error, whatever was typed."""
     fill(store)
 
     assert store.games(GameFilter(player=nobody)) == ()
@@ -848,7 +834,6 @@ def test_a_deletion_blocks_writers_with_an_old_view(store: EventStore) -> None:
 
 
 def test_only_a_game_that_exists_can_be_deleted(store: EventStore) -> None:
-    """And only once."""
     with pytest.raises(NoSuchGame, match="no game has the id 'game'"):
         store.delete("game", at=NOW)
     play(store, "game", [CREATED])
@@ -912,7 +897,6 @@ def test_an_append_too_deep_in_the_stack_is_whole_or_not_there() -> None:
 
 
 def test_a_store_in_memory_is_not_shared() -> None:
-    """Each has its own games."""
     with open_store("memory:") as one, open_store("memory:") as other:
         play(one, "game", game_of(X_WINS))
 

@@ -41,7 +41,6 @@ FAR = 2**63
 
 
 def all_documents(store: EventStore, cursor: str = "", limit: int = 7) -> list[Document]:
-    """Read all changes after a cursor, page by page."""
     found: list[Document] = []
     while True:
         page, cursor = store.changed_documents(cursor, limit)
@@ -52,7 +51,6 @@ def all_documents(store: EventStore, cursor: str = "", limit: int = 7) -> list[D
 
 
 def named(documents: list[Document] | tuple[Document, ...]) -> list[str]:
-    """Return the names of documents."""
     return [document.name for document in documents]
 
 
@@ -150,7 +148,6 @@ def test_writes_that_are_retried_are_written_once(store: EventStore) -> None:
 
 
 def test_a_damaged_document_refuses_its_own_writes_only() -> None:
-    """Others in the same commit are written."""
     damaged = (*document_row(Document("bad", 1, "", "text", "key"))[:5], b"wrong")
     judge = DocumentJudge([damaged])
     bad, good = Write("bad", "new", expected=1), Write("good", "new", expected=0)
@@ -227,7 +224,6 @@ def test_a_text_is_kept_as_it_is(store: EventStore, text: str) -> None:
 
 
 def test_names_that_differ_in_case_are_two(store: EventStore) -> None:
-    """No engine mistakes one document for another."""
     small, large = (store.write_document(name, name, expected=0, label=name) for name in ("doc", "DOC"))
 
     assert (store.document("doc"), store.document("DOC")) == (small, large)
@@ -238,7 +234,6 @@ def test_names_that_differ_in_case_are_two(store: EventStore) -> None:
 
 
 def test_a_label_lists_the_last_changed_first(store: EventStore) -> None:
-    """Documents that lost the label are not listed."""
     for number in range(6):
         store.write_document(f"n{number}", "text", expected=0, label=("even", "odd")[number % 2])
     store.write_document("n0", "changed", expected=1, label="even")
@@ -252,7 +247,6 @@ def test_a_label_lists_the_last_changed_first(store: EventStore) -> None:
 
 
 def test_a_label_is_listed_up_to_a_limit(store: EventStore) -> None:
-    """50 documents by default."""
     store.record([Write(f"n{number:02}", "", expected=0, label="open") for number in range(60)])
 
     assert len(store.labelled("open", limit=FAR)) == 60
@@ -281,7 +275,6 @@ def test_changes_are_paged_with_each_document_once(store: EventStore) -> None:
 
 
 def test_one_of_eight_at_one_revision_wins(store: EventStore) -> None:
-    """Even if all of them write the same text."""
     for revision in range(10):
         texts = [f"{revision} by {rival if revision % 2 else 'all'}" for rival in range(8)]
         outcomes = in_threads(
@@ -439,7 +432,6 @@ def test_an_export_has_no_documents() -> None:
 
 
 def execute(url: str, statement: str) -> None:
-    """Change something with the tools of the database."""
     if url.startswith("sqlite:"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
             database.execute(statement)
@@ -451,7 +443,6 @@ def execute(url: str, statement: str) -> None:
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """Return the URL of a store with a few documents."""
     with open_store(url) as store:
         store.record([Write(f"d{number}", "text", expected=0, label="open") for number in range(5)])
     return url
@@ -490,7 +481,6 @@ def test_a_changed_document_is_neither_read_nor_written(filled: str, what: str) 
 
 
 def test_a_renamed_document_is_noticed(filled: str) -> None:
-    """By every read that comes upon it."""
     execute(filled, "UPDATE noughts_documents SET name = 'another' WHERE name = 'd3'")
     with open_store(filled) as store:
         assert store.document("d3") is None

@@ -29,7 +29,6 @@ class Gate:
         self._ends = ends
 
     def commit(self, items: Sequence[str]) -> None:
-        """Note the call, wait, and end."""
         turn = len(self.batches)
         self.batches.append([*items])
         self.entered[turn].set()
@@ -66,7 +65,6 @@ class Queue:
         self.end()
 
     def end(self, *others: Gate) -> None:
-        """Open every gate, and wait for all writers."""
         for gate in (self.gate, *others):
             for event in gate.open:
                 event.set()
@@ -92,7 +90,6 @@ def fine() -> None:
 
 
 def fail(kind: type[BaseException]) -> None:
-    """End badly."""
     raise kind("the disk is full")
 
 
@@ -114,7 +111,6 @@ class CountedLock:
         self.release = self._lock.release
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Count, and try."""
         self.tries += 1
         return self._lock.acquire(timeout=timeout)
 
@@ -198,7 +194,6 @@ class Uncopied(Exception):
 
 
 def test_an_error_that_cannot_be_copied_is_raised_as_it_is() -> None:
-    """Nobody gets a TypeError instead."""
     queue = Queue(fine, partial(fail, Uncopied))
     queue.join_all("abc", "")
 
@@ -206,7 +201,6 @@ def test_an_error_that_cannot_be_copied_is_raised_as_it_is() -> None:
 
 
 def test_a_first_writer_that_fails_passes_the_lead_on() -> None:
-    """Those that arrived meanwhile are written."""
     queue = Queue(partial(fail, StoreUnavailable), fine)
     for item in "ab":
         queue.join(item)
@@ -275,7 +269,6 @@ print("hangs" if last.is_alive() else "recorded" if "last" in batches[-1] else b
 
 
 def test_a_writer_interrupted_while_it_waits_does_not_block_the_queue() -> None:
-    """Its turn goes to the next."""
     ran = subprocess.run(
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=DEADLINE, check=False
     )

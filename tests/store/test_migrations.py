@@ -40,7 +40,6 @@ def engine_of(url: str) -> Any:  # noqa: ANN401 - one of two modules
 
 
 def set_version(url: str, version: int) -> None:
-    """Set the version of the schema."""
     if url.startswith("sqlite:"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
             database.execute(f"PRAGMA user_version = {version}")
@@ -97,7 +96,6 @@ def test_a_store_is_migrated_once_and_as_a_whole(
 
 @pytest.mark.parametrize("games", [0, 6])
 def test_several_processes_create_or_migrate_a_store_once(url: str, games: int) -> None:
-    """One of them does it, and the others wait."""
     if games:
         with open_store(url) as store:
             fill(store)

@@ -44,7 +44,6 @@ FIGURE = (
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """Start a server that a test may stop."""
     server = Server()
     try:
         yield server
@@ -60,12 +59,10 @@ def proxy(postgres: Server) -> Iterator[PostgresProxy]:
 
 
 def is_begin(message: bytes) -> bool:
-    """Return whether a message begins a transaction."""
     return b"BEGIN" in message
 
 
 def is_commit(message: bytes) -> bool:
-    """Return whether a message ends a transaction."""
     return b"COMMIT" in message
 
 
@@ -113,7 +110,6 @@ class Play:
         self.wait_until(lambda: len(self.acknowledged) >= wanted)
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Return when something is true."""
         with self._changed:
             assert self._changed.wait_for(lambda: condition() or self.failures, DEADLINE), "it hangs"
         self._check()
@@ -129,7 +125,6 @@ class Play:
         return found
 
     def close(self) -> None:
-        """Release everything, however it ended."""
         self._is_over = True
         self._end_watch()
         for thread in (*self._writers, self._watcher):
@@ -203,7 +198,6 @@ class Play:
             number += 1
 
     def _follow(self) -> None:
-        """Collect what is recorded."""
         while not self._watch_is_over:
             try:
                 found = self._watch.wait()
@@ -224,7 +218,6 @@ def record_patiently(store: EventStore, *items: Append | Write) -> None:
 
 
 def terminate_all(server: Server) -> None:
-    """End all connections of the store."""
     server.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -232,7 +225,6 @@ def terminate_all(server: Server) -> None:
 
 
 def terminate_listener(server: Server) -> None:
-    """End the connections that receive notifications."""
     server.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
         " AND (classid, objid) = (%s, %s)",
@@ -241,12 +233,10 @@ def terminate_listener(server: Server) -> None:
 
 
 def restart(server: Server) -> None:
-    """Stop and start the server properly."""
     server.restart("fast")
 
 
 def crash(server: Server) -> None:
-    """Crash the server; it recovers when it starts."""
     server.restart("immediate")
 
 
@@ -308,7 +298,6 @@ def count(game: Play, found: list[Record]) -> dict[str, int]:
 
 
 def changed_documents(store: EventStore) -> list[Document]:
-    """Read all documents, page by page."""
     found: list[Document] = []
     cursor, is_end = "", False
     while not is_end:
@@ -325,32 +314,26 @@ CREATED, PLACED = game_of("5")
 
 
 def create(text: str) -> Append:
-    """Create a game."""
     return append_of("new", 0, CREATED, key=text, at=NOW)
 
 
 def move(text: str) -> Append:
-    """Append to a game that exists."""
     return append_of("game", 3, PLACED, key=text, at=NOW)
 
 
 def seat(text: str) -> Append:
-    """Create a game and its document."""
     return append_of("new", 0, CREATED, key="key", at=NOW, document=Write("new", text, expected=0))
 
 
 def move_and_write(text: str) -> Append:
-    """Append to a game, and change its document."""
     return append_of("game", 3, PLACED, key=text, at=NOW, document=Write("game", "", expected=1))
 
 
 def write(text: str) -> Write:
-    """Write a new document."""
     return Write("new", text, expected=0, label="open")
 
 
 def rewrite(text: str) -> Write:
-    """Change a document."""
     return Write("game", text, expected=1)
 
 
@@ -359,7 +342,6 @@ TRANSACTIONS: tuple[Callable[[str], Append | Write], ...] = (seat, move_and_writ
 
 
 def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, int, str]]]:
-    """Return the keys of all records, and all documents."""
     return sorted((record.game, record.key) for record in feed_of(store)), sorted(
         (document.name, document.revision, document.text) for document in changed_documents(store)
     )
@@ -419,7 +401,6 @@ def seat_game(store: EventStore) -> None:
 
 
 def write_other() -> Write:
-    """Write another new document."""
     return Write("another", "text", expected=0)
 
 
@@ -470,7 +451,6 @@ def test_one_of_two_wins_even_if_its_connection_is_cut(
 def test_a_reader_whose_connection_is_cut_reads_again(
     postgres_url: str, postgres: Server, proxy: PostgresProxy
 ) -> None:
-    """The caller notices nothing."""
     with open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store:
         fill(store)
         for _ in range(5):
@@ -483,7 +463,6 @@ def test_a_reader_whose_connection_is_cut_reads_again(
 
 
 def test_a_server_that_is_down_is_unavailable_at_once(server: Server) -> None:
-    """The error says so in a sentence."""
     server.stop()
     with pytest.raises(StoreUnavailable, match="the store on PostgreSQL is unavailable: ") as refusal:
         open_store(server.url())
@@ -525,7 +504,6 @@ def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(
 
 
 def test_a_server_that_is_away_for_a_moment_is_waited_for(server: Server) -> None:
-    """Nothing is raised."""
     with open_store(server.url()) as store:
         version = play(store, "game", [CREATED])
         for mode in ("fast", "immediate"):
@@ -569,7 +547,6 @@ UNREACHABLE = [
 
 @pytest.mark.parametrize("url", NOT_URLS)
 def test_what_is_not_a_url_is_refused_without_showing_it(url: str) -> None:
-    """A password may be anywhere in it, by mistake."""
     with pytest.raises(UnknownStore) as refusal:
         open_store(url)
 
@@ -588,13 +565,11 @@ def test_a_server_that_cannot_be_reached_is_named_without_the_password(url: str)
 
 
 def test_an_error_of_the_driver_is_not_blamed_on_the_url(postgres_url: str) -> None:
-    """It says what psycopg says."""
     with engine.PostgresStore(postgres_url) as store, pytest.raises(StoreUnavailable, match="parameter"):
         store._select("SELECT ?")  # noqa: SLF001 - no method makes this mistake
 
 
 def test_a_wrong_password_is_refused(postgres: Server) -> None:
-    """The right one is accepted; neither is ever shown."""
     postgres.execute(f"DROP ROLE IF EXISTS {USER}")
     postgres.execute(f"CREATE ROLE {USER} SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
     place = postgres.place()
@@ -609,13 +584,11 @@ def test_a_wrong_password_is_refused(postgres: Server) -> None:
 
 
 def test_a_missing_database_is_unavailable(postgres: Server) -> None:
-    """A store creates tables, not databases."""
     with pytest.raises(StoreUnavailable, match='database "nowhere" does not exist'):
         open_store(postgres.url("nowhere"))
 
 
 def test_a_missing_store_is_created_only_if_asked_for(postgres_url: str) -> None:
-    """With `create=False`, nothing is created."""
     for _ in range(2):
         with pytest.raises(StoreMissing, match="no store in that database"):
             open_store(postgres_url, create=False)
@@ -624,7 +597,6 @@ def test_a_missing_store_is_created_only_if_asked_for(postgres_url: str) -> None
 
 
 def test_a_read_only_store_refuses_to_write(postgres_url: str) -> None:
-    """The error says why, and nothing is recorded."""
     with open_store(postgres_url) as store:
         fill(store)
         before = feed_of(store)
@@ -649,7 +621,6 @@ except UnknownStore as refusal:
 
 
 def test_without_psycopg_a_sentence_says_what_to_install() -> None:
-    """The rest of the library needs nothing but Python."""
     ran = subprocess.run(
         [sys.executable, "-c", MISSING], capture_output=True, text=True, timeout=DEADLINE, check=False
     )
@@ -691,7 +662,6 @@ def test_a_commit_waits_for_the_disk_whatever_the_default_is(
 
 
 def test_a_closed_store_leaves_no_connection_behind(postgres: Server) -> None:
-    """A database that has connections cannot be dropped."""
     for _ in range(3):
         postgres.execute("CREATE DATABASE leaving")
         with open_store(postgres.url("leaving")) as store, store.watch_all() as watch:
@@ -713,7 +683,6 @@ def test_names_are_kept_whatever_the_default_encoding_is(postgres_url: str) -> N
 
 
 def test_more_threads_than_connections_can_read(postgres_url: str) -> None:
-    """Each waits its turn."""
     with open_store(postgres_url) as store:
         fill(store)
         right = feed_of(store)

@@ -66,7 +66,6 @@ class Reader:
         self._thread.start()
 
     def end(self) -> None:
-        """Read to the end."""
         self._is_over.set()
         self._thread.join(DEADLINE)
         while self._read_on():
@@ -100,7 +99,6 @@ class Holder:
         self._thread.start()
 
     def end(self) -> None:
-        """End with the transaction that is open now."""
         self._is_over.set()
         self._thread.join(DEADLINE)
 
@@ -114,7 +112,6 @@ class Holder:
 
 
 def deadlocks(server: Server) -> int:
-    """Return how many deadlocks a server has broken."""
     ((count,),) = server.execute("SELECT sum(deadlocks)::int FROM pg_stat_database")
     assert isinstance(count, int)
     return count
@@ -258,7 +255,6 @@ class Follower:
 
 
 def raise_transaction_ids(server: Server) -> None:
-    """Use up some transaction ids."""
     server.execute(
         "DO $$ BEGIN FOR i IN 1..5000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$"
     )

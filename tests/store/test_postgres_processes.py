@@ -41,7 +41,6 @@ def _notifications_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def stores(postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
-    """Open two stores on one URL, as two processes do."""
     with open_store(postgres_url) as here, open_store(postgres_url) as there:
         yield here, there
 
@@ -305,7 +304,6 @@ def test_a_record_and_a_document_are_written_together_or_not_at_all(
 def test_a_restore_that_meets_another_process_records_nothing(
     meeting: tuple[EventStore, EventStore, PostgresProxy],
 ) -> None:
-    """It is refused as a whole."""
     store, rival, proxy = meeting
     write_between(proxy, lambda: rival.append("b", CREATED, expected=0, key="theirs", at=NOW))
     steps = [("a", 0, CREATED), ("b", 0, CREATED), ("b", 3, PLACED), ("c", 0, CREATED)]

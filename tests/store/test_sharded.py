@@ -35,7 +35,6 @@ numbers = count(1)
 
 @pytest.fixture
 def urls(postgres: Server) -> Iterator[tuple[str, str]]:
-    """Create two databases."""
     names = [f"shard{next(numbers)}" for _ in range(2)]
     with postgres.connect() as connection:
         for name in names:
@@ -49,7 +48,6 @@ def urls(postgres: Server) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def store(urls: tuple[str, str]) -> Iterator[EventStore]:
-    """Open a store in both."""
     with open_store(" ".join(urls)) as store:
         yield store
 
@@ -97,7 +95,6 @@ def test_games_are_spread_and_played(store: EventStore, place_of: Callable[[str]
 
 
 def test_what_is_recorded_at_once_is_judged_each_alone(store: EventStore) -> None:
-    """In one commit for each database."""
     play(store, "game0", [CREATED])
     appends = [append_of(game, 0, CREATED, key="k", at=NOW) for game in GAMES]
     writes = [Write(game, "text", expected=0) for game in GAMES]
@@ -113,7 +110,6 @@ def test_what_is_recorded_at_once_is_judged_each_alone(store: EventStore) -> Non
 
 
 def test_lists_merge_by_time_and_are_paged(store: EventStore) -> None:
-    """As if it were one database."""
     chance = Random(1)
     times = [chance.randrange(5) for _ in GAMES]
     for game, at in zip(GAMES, times, strict=True):
@@ -173,7 +169,6 @@ def test_documents_are_beside_their_games(store: EventStore, place_of: Callable[
 
 
 def test_a_deleted_game_is_gone(store: EventStore) -> None:
-    """With its document, and in its own database only."""
     for game in GAMES:
         play(store, game, [CREATED])
         store.write_document(game, "text", expected=0)
@@ -250,7 +245,6 @@ def test_other_urls_are_refused(store: EventStore, urls: tuple[str, str]) -> Non
 
 
 def test_a_store_with_a_missing_part_is_missing(postgres: Server, urls: tuple[str, str]) -> None:
-    """Nothing is created then."""
     with pytest.raises(StoreMissing, match="no store in that database"):
         open_store(" ".join(urls), create=False)
     with pytest.raises(StoreUnavailable, match="does not exist"):

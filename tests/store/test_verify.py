@@ -48,7 +48,6 @@ class Damaged:
         self.do(f"{changes} WHERE game = 'lost' AND version = ?", key, text, link, version)
 
     def verdict(self) -> str:
-        """Return what is found."""
         with open_store(self.url) as store, pytest.raises(CorruptStore) as found:
             verify(store)
         assert str(found.value).isprintable()
@@ -57,7 +56,6 @@ class Damaged:
 
 @pytest.fixture
 def damaged(url: str) -> Damaged:
-    """Return a store that is still sound."""
     return Damaged(url)
 
 
@@ -164,7 +162,6 @@ def test_a_forged_record_is_found_by_the_next_one(damaged: Damaged) -> None:
 
 
 def test_an_unknown_event_is_named(damaged: Damaged) -> None:
-    """It is named even if its hash is right."""
     damaged.forge(len(damaged.lost) - 1, "key", '{"schema":1,"event":"gameBurnt"}')
 
     found = damaged.verdict()
@@ -172,7 +169,6 @@ def test_an_unknown_event_is_named(damaged: Damaged) -> None:
 
 
 def test_a_game_without_records_does_not_hide_the_others(damaged: Damaged) -> None:
-    """The list still shows them."""
     damaged.do(FOUND["a game without records"][0])
     with open_store(damaged.url) as store:
         found = {summary.id: summary.game is None for summary in store.games()}
@@ -191,7 +187,6 @@ def test_the_first_of_several_bad_records_is_named(
 
 
 def test_records_that_changed_places_are_found(sqlite_url: str) -> None:
-    """In the feed, too, a game's records are in order."""
     damaged = Damaged(sqlite_url)
     moved = "UPDATE noughts_records SET sequence = {} - sequence WHERE game = 'lost' AND version = 8"
     damaged.do(moved.replace("{}", "1000"))
@@ -269,7 +264,6 @@ def test_a_game_that_the_feed_does_not_have_yet_is_sound(
 
 @pytest.mark.parametrize("table", ["documents", "records"])
 def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None:
-    """Every one of them, and the rest is checked, too."""
     damaged = Damaged(sqlite_url)
     with open_store(sqlite_url) as store:
         for name in ("room1", "room2"):
@@ -290,7 +284,6 @@ def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None
 
 @pytest.mark.parametrize("value", [b"deleted 1 1", 7])
 def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str, value: object) -> None:
-    """One bit makes a blob of it, or a number."""
     damaged = Damaged(sqlite_url)
     with open_store(sqlite_url) as store:
         store.delete("lost", at=NOW)

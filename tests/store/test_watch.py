@@ -73,7 +73,6 @@ def writer(url: str, *games: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def begin(process: subprocess.Popen[str]) -> None:
-    """Let a writer write."""
     assert process.stdin
     process.stdin.write("go\n")
     process.stdin.flush()
@@ -106,7 +105,6 @@ def listen(store: EventStore) -> Subscription:
 
 
 def test_a_watch_returns_what_is_there_and_then_what_comes(store: EventStore) -> None:
-    """Of one game, after a version, each record once."""
     steps = game_of(X_WINS)
     version = play(store, "game", steps[:3])
     with store.watch("game", after=3) as watch:
@@ -119,7 +117,6 @@ def test_a_watch_returns_what_is_there_and_then_what_comes(store: EventStore) ->
 
 
 def test_a_watch_of_all_games_follows_the_feed(store: EventStore) -> None:
-    """After a cursor."""
     fill(store)
     _, cursor = store.feed(limit=5)
     with store.watch_all(cursor) as watch:
@@ -130,7 +127,6 @@ def test_a_watch_of_all_games_follows_the_feed(store: EventStore) -> None:
 
 
 def test_a_game_can_be_watched_before_it_is_created(store: EventStore) -> None:
-    """The watch begins with the first record."""
     with store.watch("game") as watch:
         assert watch.wait(0) == watch.wait(0.01) == ()
         seen, _ = in_threads(
@@ -174,7 +170,6 @@ def test_closing_a_watch_ends_it(store: EventStore) -> None:
 
 
 def test_a_loop_over_a_watch_can_be_left_and_entered_again(store: EventStore) -> None:
-    """It goes on after the last record that it returned."""
     play(store, "game", game_of("51"))
     watch = store.watch("game")
 
@@ -345,7 +340,6 @@ def test_a_reader_of_the_feed_misses_nothing(open_again: Callable[[], EventStore
 
 
 def test_closing_a_store_ends_its_watches(url: str) -> None:
-    """A thread that waits gets StoreUnavailable."""
     store = open_store(url)
     play(store, "game", game_of("5"))
     watch, changes = store.watch("game"), store.changes()
@@ -395,13 +389,11 @@ class Sleepless(Subscription):
     slept = False
 
     def wait(self, timeout: float | None = None) -> set[str] | None:
-        """Note whether there is anything new."""
         self.slept = self.slept or self._changed == set()
         return super().wait(timeout)
 
 
 def test_a_watch_that_is_closed_while_it_reads_waits_no_more() -> None:
-    """Even though it was open when it began to read."""
     subscription = Sleepless()
 
     def read(after: int) -> tuple[tuple[Record, ...], int]:
@@ -430,7 +422,6 @@ def test_a_needless_wake_up_does_not_end_a_wait() -> None:
 
 
 def test_a_watch_goes_on_after_a_failure_where_it_was(store: EventStore) -> None:
-    """What could not be read is not skipped."""
     play(store, "game", game_of("5"))
     failures = [OSError("the connection is down")] * 2
 
@@ -465,8 +456,6 @@ def test_what_was_rolled_back_hides_nothing_that_others_write(tmp_path: Path) ->
 
 
 def written_and_interrupted(write: Callable[..., None]) -> Callable[..., None]:
-    """Let Ctrl-C arrive between a write and its commit."""
-
     def interrupted(*arguments: Any) -> None:  # noqa: ANN401 - passed on
         write(*arguments)
         raise KeyboardInterrupt

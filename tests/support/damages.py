@@ -81,7 +81,6 @@ def _append(store: EventStore, turn: Turn, chance: Random) -> Append:
 
 
 def sound(store: EventStore) -> Sound:
-    """Read what a store has."""
     names = [row.id for row in store.games(limit=2 * GAMES)]
     documents = store.documents_named(names)
     return Sound(
@@ -119,7 +118,6 @@ class Place:
                     session.execute(str(statement).replace("?", "%s").encode(), values or None)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """Read rows past all checks."""
         if self.is_file:
             with closing(sqlite3.connect(self.path)) as database:
                 return database.execute(statement).fetchall()
@@ -133,7 +131,6 @@ class Place:
         return [*map(Record._make, rows)]
 
     def games(self) -> dict[str, list[Record]]:
-        """Read the games that weren't deleted."""
         games: dict[str, list[Record]] = {}
         for record in self.feed():
             if not record.is_deletion:
@@ -141,21 +138,17 @@ class Place:
         return games
 
     def a_game(self, chance: Random) -> list[Record]:
-        """Choose a game."""
         return chance.choice([*self.games().values()])
 
     def a_document(self, chance: Random) -> tuple[Any, ...]:
-        """Choose a document."""
         columns = "name, revision, label, text, key"
         return chance.choice(self.rows(f"SELECT {columns} FROM noughts_documents ORDER BY name"))
 
     def remove_records(self, records: Sequence[Record]) -> None:
-        """Remove records alone."""
         delete = "DELETE FROM noughts_records WHERE game = ? AND version = ?"
         self.do(*((delete, record.game, record.version) for record in records))
 
     def remove_games(self, games: Sequence[str]) -> None:
-        """Remove all that the store has of games."""
         for game in games:
             self.do(
                 ("DELETE FROM noughts_records WHERE game = ?", game),
@@ -187,7 +180,6 @@ class Place:
 
 
 def remove_last_records(place: Place, chance: Random) -> set[str]:
-    """Remove the last records of the feed."""
     last = place.feed()[-chance.randrange(1, 20) :]
     place.remove_records(last)
     return {record.game for record in last}
@@ -223,7 +215,6 @@ def remove_a_game(place: Place, chance: Random) -> set[str]:
 
 
 def remove_a_record(place: Place, chance: Random) -> set[str]:
-    """Remove one record."""
     record = chance.choice([record for record in place.feed() if not record.is_deletion])
     place.remove_records([record])
     return {record.game}
@@ -261,7 +252,6 @@ def _is_plain_move(record: Record) -> bool:
 
 
 def swap_records(place: Place, chance: Random) -> set[str]:
-    """Swap what two records of a game say."""
     one, other = chance.sample(place.a_game(chance), 2)
     change = """UPDATE noughts_records SET at = ?, key = ?, events = ?, hash = ?
         WHERE game = ? AND version = ?"""
@@ -277,7 +267,6 @@ def swap_places(place: Place, chance: Random) -> set[str]:
 
 
 def swap_two_places(place: Place, one: Record, other: Record) -> None:
-    """Swap the places of two records in the feed."""
     select = "SELECT {} FROM noughts_records WHERE game = '{}' AND version = {}"
     places = [place.rows(select.format(place.order, *record[:2]))[0] for record in (one, other)]
     columns = ", ".join(f"{column} = ?" for column in place.order.split(", "))
@@ -288,12 +277,10 @@ def swap_two_places(place: Place, one: Record, other: Record) -> None:
 
 
 def a_tombstone(place: Place, chance: Random) -> Record:
-    """Choose the record of a deletion."""
     return chance.choice([record for record in place.feed() if record.is_deletion])
 
 
 def remove_a_tombstone(place: Place, chance: Random) -> set[str]:
-    """Remove the record of a deletion."""
     place.remove_records([a_tombstone(place, chance)])
     return set()
 
@@ -314,7 +301,6 @@ def forge_a_tombstone(place: Place, chance: Random) -> set[str]:
 
 
 def remove_a_document(place: Place, chance: Random) -> set[str]:
-    """Remove a document."""
     name = place.a_document(chance)[0]
     place.do(("DELETE FROM noughts_documents WHERE name = ?", name))
     return {f"document {name}"}
@@ -387,7 +373,6 @@ TABLES = ("noughts_records", "noughts_games", "noughts_documents", "noughts_stor
 
 
 def drop_an_index(place: Place, chance: Random) -> set[str]:
-    """Drop an index."""
     place.do((f"DROP INDEX {chance.choice([*INDEXES])}",))
     return set()
 
@@ -418,7 +403,6 @@ def add_a_trigger(place: Place, chance: Random) -> set[str]:
 
 
 def replace_a_table(place: Place, chance: Random) -> set[str]:
-    """Replace a table by a view that shows the same."""
     table = chance.choice(TABLES)
     games = {*place.games()}
     place.do((f"ALTER TABLE {table} RENAME TO kept",), (f"CREATE VIEW {table} AS SELECT * FROM kept",))
@@ -432,7 +416,6 @@ def replace_a_table(place: Place, chance: Random) -> set[str]:
 
 
 def add_a_table(place: Place, chance: Random) -> set[str]:
-    """Add a table with a name like the others."""
     place.do((f"CREATE TABLE noughts_{chance.choice(('moves', 'something', 'old'))} (id text)",))
     return set()
 
@@ -448,7 +431,6 @@ def truncate(place: Place, chance: Random) -> set[str]:
 
 
 def put_older_back(place: Place, chance: Random) -> set[str]:
-    """Put an older copy back, but not its checkpoint."""
     games = place.games()
     shutil.copy(chance.choice(place.older), place.path)
     older = place.games()
@@ -457,7 +439,6 @@ def put_older_back(place: Place, chance: Random) -> set[str]:
 
 
 def put_other_in_place(place: Place, _chance: Random) -> set[str]:
-    """Put another store's file in place."""
     assert place.other
     games = {*place.games()}
     shutil.copy(place.other, place.path)
@@ -465,7 +446,6 @@ def put_other_in_place(place: Place, _chance: Random) -> set[str]:
 
 
 def remove_the_checkpoint(place: Place, _chance: Random) -> set[str]:
-    """Remove the checkpoint."""
     if place.is_file:
         place.beside("-checkpoint").unlink()
     else:
@@ -474,7 +454,6 @@ def remove_the_checkpoint(place: Place, _chance: Random) -> set[str]:
 
 
 def empty_the_checkpoint(place: Place, chance: Random) -> set[str]:
-    """Cut the checkpoint, perhaps to nothing."""
     file = place.beside("-checkpoint")
     os.truncate(file, chance.choice((0, chance.randrange(file.stat().st_size - 1))))
     return set()

@@ -19,11 +19,13 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from unittest.mock import patch
 
 import apsw
-from _typeshed import ReadableBuffer
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 SECTOR = 512
 """The least that a disk writes at once."""
@@ -100,7 +102,6 @@ def all_of_it(length: int) -> int:
 
 
 def always() -> bool:
-    """Let a sync succeed: a disk that works."""
     return True
 
 
@@ -125,7 +126,6 @@ class Disk:
         self._vfs = _Watched(self)
 
     def mark(self, what: object) -> None:
-        """Log something among the operations."""
         self.log.append(Mark(what))
 
     def opener(self, checkpoint: int = CHECKPOINT, synchronous: str = "EXTRA") -> Opener:
@@ -175,7 +175,6 @@ class Disk:
         return self._numbers[name]
 
     def close(self) -> None:
-        """Take the file system away from SQLite."""
         self._vfs.unregister()
 
 
@@ -246,11 +245,9 @@ class Rows(list[tuple[object, ...]]):
     lastrowid = 0
 
     def fetchone(self) -> tuple[object, ...] | None:
-        """Return the first of what is left, if any."""
         return self.pop(0) if self else None
 
     def fetchall(self) -> list[tuple[object, ...]]:
-        """Return everything."""
         return self
 
 
@@ -268,11 +265,9 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction was begun and has not ended."""
         return self._connection.in_transaction
 
     def execute(self, statement: str, values: Sequence[apsw.SQLiteValue] = ()) -> Rows:
-        """Run a statement to its end."""
         if statement.startswith("PRAGMA synchronous"):
             statement = f"PRAGMA synchronous = {self._synchronous}"
         with _translated():
@@ -307,7 +302,6 @@ class Connection:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise what Python's own module would."""
     try:
         yield
     except apsw.Error as error:
@@ -397,7 +391,6 @@ class Outage:
 
 
 def _one_of(known: list[int | None], share: float, chance: Random) -> int | None:
-    """Choose the first, the last, or any."""
     if share in (0.0, 1.0):
         return known[-1] if share else known[0]
     return chance.choice(known)
@@ -415,7 +408,6 @@ def _content(file: _File, share: float, piece: int | None, chance: Random, junk:
 
 
 def _parts(operation: Write | Truncate, piece: int | None) -> Iterator[Write | Truncate]:
-    """Take a write apart where the disk does."""
     if piece is None or isinstance(operation, Truncate):
         yield operation
         return

@@ -35,7 +35,6 @@ class Player:
         """How many games of each of these places are over."""
 
     def play(self, commands: int) -> None:
-        """Record so many commands."""
         while len(self.recorded) < commands:
             places = self._chance.sample(range(GAMES), self._chance.choice((1, 1, 2, 5, 20)))
             appends = [append for place in places if (append := self._next(place))]
@@ -64,7 +63,6 @@ class Player:
 
 
 def main(url: str, seed: int, commands: int) -> None:
-    """Write with a few threads."""
     with open_store(url) as store:
         players = [Player(store, Random(seed * THREADS + number)) for number in range(THREADS)]
         print("ready", flush=True)

@@ -46,7 +46,6 @@ def line(game: str, state: State) -> str:
 
 
 def main(url: str, seed: int) -> None:
-    """Play until the end."""
     store = open_store(url)
     unfinished = [each.id for each in store.games(GameFilter(is_over=False), limit=3 * THREADS)]
     for number in range(THREADS):

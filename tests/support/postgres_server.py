@@ -58,15 +58,12 @@ class Server:
         self._numbers = count(1)
 
     def start(self) -> None:
-        """Start it, and return when it answers."""
         _run(self.folder, "pg_ctl", "start", "--wait", "--silent", f"--log={self.folder / 'log'}")
 
     def stop(self, mode: str = "fast") -> None:
-        """Stop it: `fast` is proper, `immediate` is a crash."""
         _run(self.folder, "pg_ctl", "stop", "--wait", "--silent", f"--mode={mode}")
 
     def restart(self, mode: str) -> None:
-        """Stop and start it."""
         self.stop(mode)
         self.start()
 
@@ -77,23 +74,19 @@ class Server:
     def execute(
         self, statement: LiteralString, *values: object, url: str = ""
     ) -> list[tuple[object, ...]]:
-        """Execute a statement that no store executes."""
         with self.connect(url) as connection:
             cursor = connection.execute(statement, values or None)
             return cursor.fetchall() if cursor.description else []
 
     def connect(self, url: str = "") -> Connection:
-        """Connect as the owner of the server."""
         from psycopg import connect  # noqa: PLC0415 - the guard does without
 
         return connect(url or self.url(), autocommit=True)
 
     def dump(self, database: str) -> bytes:
-        """Dump a database as SQL."""
         return _run_client("pg_dump", f"--dbname={self.url(database)}")
 
     def load(self, dump: bytes, database: str = "postgres") -> None:
-        """Load a dump into an empty database."""
         _run_client("psql", "--quiet", "--set=ON_ERROR_STOP=1", self.url(database), given=dump)
 
     def place(self) -> str:
@@ -106,7 +99,6 @@ class Server:
         return f"{self.url()}&options=-csearch_path%3D{name}"
 
     def close(self) -> None:
-        """Stop it and remove it."""
         self._guard.communicate()
 
 

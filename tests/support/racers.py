@@ -47,7 +47,6 @@ class Racers:
         return dict(self._outcomes)
 
     def stop(self) -> None:
-        """End the threads."""
         self._race = None
         self._line.wait()
 
@@ -76,7 +75,6 @@ class Racers:
 
 
 def main(url: str, first: int, last: int) -> None:
-    """Race for every line of the input."""
     with open_store(url) as store:
         racers = Racers(store, range(first, last))
         for line in sys.stdin:

@@ -99,5 +99,4 @@ def drawn(moves: str, end: str = "\n") -> str:
 
 
 def asked(moves: str) -> str:
-    """Return the question that follows these moves."""
     return f"Player {'XO'[len(moves) % 2]}, enter a position from 1 to 9:"

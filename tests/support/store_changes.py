@@ -25,7 +25,6 @@ class State(NamedTuple):
 
     @property
     def is_deleted(self) -> bool:
-        """True if the game was deleted."""
         return bool(self.rows) and not self.rows[-1][4]
 
 
@@ -41,7 +40,6 @@ class Change(NamedTuple):
     after: State
 
     def apply_to(self, store: EventStore) -> None:
-        """Change a store."""
         if self.item is None:
             store.delete(self.game, at=DELETED_AT)
             return
@@ -117,7 +115,6 @@ def states(store: EventStore) -> dict[str, State]:
 
 
 def all_documents(store: EventStore) -> dict[str, tuple[int, str, str]]:
-    """Read all documents from the feed of their changes."""
     found: dict[str, tuple[int, str, str]] = {}
     cursor, page = "", None
     while page is None or page:

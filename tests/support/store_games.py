@@ -43,21 +43,17 @@ class Turn(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The record that a store must have of it."""
         return self.game, self.expected, self.at, self.key, "\n".join(map(dumps, self.events))
 
     @property
     def next_version(self) -> int:
-        """The game's version after it."""
         return self.expected + len(self.events)
 
     def append_to(self, store: EventStore) -> int:
-        """Append it, and return the version."""
         return store.append(self.game, self.events, expected=self.expected, key=self.key, at=self.at)
 
 
 def row_of(record: Record) -> Row:
-    """Return a record without its hash."""
     return record[:5]
 
 
@@ -136,7 +132,6 @@ def _end(texts: tuple[str, ...]) -> Game:
 
 
 def _catalogued(game: Game) -> tuple[str | None, str | None, str | None]:
-    """Return who plays, and the result."""
     x, o = (player.name if (player := game.player(mark)) else None for mark in Mark)
     result = (game.winner.value if game.winner else "draw") if game.is_over else None
     return x, o, result

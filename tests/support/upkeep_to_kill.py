@@ -72,7 +72,6 @@ def checkpoint(url: str, life: str) -> None:
 
 
 def delete(url: str, life: str) -> None:
-    """Play games, and delete some of them."""
     with open_store(url) as store:
         for number in count():
             for game in (f"kept_{life}_{number}", f"web_{life}_{number}"):
@@ -83,7 +82,6 @@ def delete(url: str, life: str) -> None:
 
 
 def expire(url: str, life: str) -> None:
-    """Play games, and let those with a room expire."""
     with open_store(url) as store:
         expiry = Expiry(cast("Games", NoGames(store)), days=EXPIRY_DAYS)
         for number in count():
@@ -104,7 +102,6 @@ class NoGames:
         self.clock = wall_clock
 
     def all_known(self) -> list[LiveGame]:
-        """Return no game."""
         return []
 
     def known(self, _game: str) -> None:
@@ -146,7 +143,6 @@ TASKS: dict[str, Callable[..., None]] = {
 
 
 def say(*words: str) -> None:
-    """Print a line at once."""
     os.write(1, f"{json.dumps(words)}\n".encode())
 
 
@@ -158,7 +154,6 @@ class Steps:
         self.asking = asking
 
     def __call__(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401 - any function
-        """Look at a call; Python calls this before each."""
         if not self._is_step(frame, event, called):
             return
         self.left -= 1
@@ -183,7 +178,6 @@ class Steps:
 
 
 def main() -> None:
-    """Let one child live after the other."""
     for line in sys.stdin:
         task, arguments, step, spin = json.loads(line)
         reading, asking = os.pipe()

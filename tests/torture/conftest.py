@@ -1,5 +1,6 @@
-"""Fixtures of the long tests."""
+"""The fixtures of the long hostile tests."""
 
-from __future__ import annotations
+from support.store_fixtures import open_again, postgres, postgres_url, sqlite_url, url
+from support.web.fixtures import quick, store_url
 
-from support.web.fixtures import quick, store_url  # noqa: F401 - fixtures
+__all__ = ["open_again", "postgres", "postgres_url", "quick", "sqlite_url", "store_url", "url"]

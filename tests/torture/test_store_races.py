@@ -38,7 +38,6 @@ DELETIONS = "{races:,} races to delete a game that others play ({engine}): {dele
 
 @contextmanager
 def threads(url: str) -> Iterator[Race]:
-    """Let eight threads race in this process."""
     with open_store(url) as store:
         racers = Racers(store, range(WRITERS))
         yield racers.race

@@ -156,7 +156,6 @@ class Expected:
         """How many records the last checkpoint had at least."""
 
     def add(self, life: Life) -> None:
-        """Add what a process has acknowledged."""
         covered = 0
         for what, *words in life:
             match what:
@@ -217,7 +216,6 @@ def kill_and_check(
 
 
 def files(folder: Path) -> Iterator[str]:
-    """Name new files in a folder."""
     for number in range(1 + KILLS // KILLS_A_STORE):
         yield f"sqlite:{folder / f'{number}.db'}"
 
@@ -227,7 +225,6 @@ ENDINGS = ("", "-wal", "-checkpoint")
 
 
 def make_backup(path: Path, *games: str) -> Path:
-    """Make a store, and return a backup of it."""
     copy = path.with_suffix(".backup")
     with open_store(f"sqlite:{path}") as store:
         for game in games:
@@ -248,7 +245,6 @@ def make_crashed(path: Path, *games: str) -> None:
 
 
 def copy_files(path: Path, target: Path) -> None:
-    """Copy a store, whatever state it is in."""
     for ending in ENDINGS:
         if beside(path, ending).exists():
             shutil.copyfile(beside(path, ending), beside(target, ending))
@@ -337,7 +333,6 @@ def test_a_killed_restore_leaves_one_store_or_the_other(
 def test_a_killed_restore_where_no_store_is_leaves_all_or_nothing(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """The backup is there as a whole or not at all."""
     copy = make_backup(tmp_path / "games", "kept", "web")
     expected = contents(copy)
     with killing(FIRST_RESTORE, share, KILLS, record_property) as (live, numbers):

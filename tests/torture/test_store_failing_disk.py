@@ -66,42 +66,35 @@ class Trouble:
 
     @property
     def is_on(self) -> bool:
-        """Whether there was a failure, and more are to come."""
         return self.failures > 0 and self.seen in self._due
 
     def end(self) -> None:
-        """Let the disk work again."""
         self._due = range(0)
 
 
 def failing(trouble: Trouble) -> Callable[[], bool]:
-    """Return syncs that fail when trouble strikes."""
     return lambda: not trouble.strikes()
 
 
 def syncs_fail(disk: Disk, first: int) -> Trouble:
-    """Let one sync fail."""
     trouble = Trouble(disk, first)
     disk.works = failing(trouble)
     return trouble
 
 
 def no_room(disk: Disk, first: int) -> Trouble:
-    """Let nothing of one write get through."""
     trouble = Trouble(disk, first)
     disk.room = lambda length: 0 if trouble.strikes() else length
     return trouble
 
 
 def little_room(disk: Disk, first: int) -> Trouble:
-    """Let a part of one write get through."""
     trouble = Trouble(disk, first)
     disk.room = lambda length: length * 2 // 3 if trouble.strikes() else length
     return trouble
 
 
 def no_room_for_long(disk: Disk, first: int) -> Trouble:
-    """Let nothing get through until there is room again."""
     trouble = Trouble(disk, first, times=NEVER - first)
     disk.room = lambda length: 0 if trouble.strikes() else length
     return trouble
@@ -129,7 +122,6 @@ class Session:
         self._copies = folder / "copy"
 
     def play(self) -> None:
-        """Play, close the store, open it again and play on."""
         disk = self.trouble.disk
         for number in range(2):
             with self._opened() as store:
@@ -188,13 +180,11 @@ class Session:
 
 
 def played(number: int) -> Iterator[Change]:
-    """Play two games, the second with a document."""
     for game in ("g", "d"):
         yield from changes(f"{game}-{number}", Random(SEEDS[number]))
 
 
 def play(folder: Path, kind: Callable[[Disk, int], Trouble], first: int = NEVER) -> Session:
-    """Play on a disk with that kind of trouble."""
     (folder / "disk").mkdir()
     disk = Disk(folder / "disk")
     session = Session(kind(disk, first), folder)

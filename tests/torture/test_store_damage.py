@@ -115,7 +115,6 @@ def faults_of(url: str) -> list[str]:
 
 
 def noticed_by(fault: str) -> str:
-    """Return what has noticed a fault."""
     if fault.startswith("opening: "):
         return "opening"
     found = [by for words, by in WORDS.items() if words in fault]
@@ -267,7 +266,6 @@ def is_acknowledged(store: EventStore, game: str) -> bool:
 
 
 def is_lost(store: EventStore) -> bool:
-    """Return whether a store refuses all else, too."""
     calls: list[Callable[[], object]] = [
         *(store.check, store.games, store.feed, store.checkpoint),
         *(lambda: store.read("before"), lambda: store.document("before")),
