@@ -176,7 +176,7 @@ def test_the_place_follows_from_the_environment(environment: dict[str, str], pla
 
 def test_no_environment_at_all_names_no_place() -> None:
     """And that is said."""
-    with pytest.raises(StoreUnavailable, match="set HOME, or say --store or --no-save"):
+    with pytest.raises(StoreUnavailable, match="set HOME, or use --store or --no-save"):
         store_url(None, {})
 
 
