@@ -15,7 +15,7 @@ from noughts.cli.screen import Screen
 from noughts.store.records import GENESIS, record_hash
 from noughts.text.wordings import KATA
 from support.forked import noughts
-from support.saved_games import NOW, X_WINS, file, save, saving
+from support.saved_games import NOW, X_WINS, change, file, save, saving
 
 HOSTILE = "\x1b[2J\x9b31m\u202e\n"
 READING = {
@@ -34,12 +34,6 @@ FAKES = {
     "Noughts_Records": "i sequence, 'a' game, i version, 0 at, '' key, '' events, x'' hash",
     "noughts_documents": "i sequence, i name, 1 revision, '' label, '' text, '' key, x'' hash",
 }
-
-
-def change(folder: Path, *statements: str, values: tuple[object, ...] = ()) -> None:
-    with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
-        for statement in statements:
-            behind.execute(statement, values)
 
 
 def seal_again(folder: Path, **columns: object) -> None:

@@ -31,7 +31,7 @@ from noughts.store.verify import verify
 from support.command import COMMAND
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE, in_terminal
-from support.saved_games import DRAW, X_WINS, asked, digits, drawn, file, play, save, saving, url
+from support.saved_games import DRAW, X_WINS, asked, change, digits, drawn, file, play, save, saving, url
 
 LIMITED = (
     "import os, resource, sys\n"
@@ -518,11 +518,6 @@ def test_a_garbled_store_is_called_damaged(good: Path, tmp_path: Path, task: str
 
 
 # Records that have changed
-
-
-def change(folder: Path, statement: str) -> None:
-    with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
-        assert behind.execute(statement).rowcount > 0
 
 
 ANN = "UPDATE noughts_records SET events = replace(events, 'Ann', 'Eve') WHERE game = 'aaaaaaaa'"

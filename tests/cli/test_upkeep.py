@@ -32,7 +32,7 @@ from noughts.store.verify import verify
 from support.command import COMMAND
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE, in_terminal
-from support.saved_games import DRAW, X_WINS, asked, digits, file, ids, play, save, saving, url
+from support.saved_games import DRAW, X_WINS, asked, change, digits, file, ids, play, save, saving, url
 
 
 @pytest.fixture
@@ -42,12 +42,6 @@ def good(tmp_path: Path) -> Path:
     save(folder, "bbbbbbbb", *X_WINS)
     save(folder, "cccccccc", "5", "1", x="Ann")
     return folder
-
-
-def change(folder: Path, statement: str) -> None:
-    with closing(sqlite3.connect(file(folder))) as store:
-        store.execute(statement)
-        store.commit()
 
 
 def save_many(folder: Path, games: int) -> None:
@@ -232,14 +226,18 @@ def test_a_person_sees_how_far_the_verification_is(
 # Restoring
 
 
-def back_up(folder: Path, target: Path) -> None:
+def back_up(folder: Path, target: Path) -> Path:
     assert noughts("store", "backup", str(target), env=saving(folder)).returncode == 0
+    return target
 
 
-def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def copy(good: Path, tmp_path: Path) -> Path:
+    return back_up(good, tmp_path / "copy.sqlite")
+
+
+def test_a_backup_takes_the_place_of_the_store(good: Path, copy: Path) -> None:
     """What was there is kept under a new name, and both are whole."""
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
     save(good, "dddddddd", "1")
 
     for number in ("", "-2"):
@@ -257,9 +255,7 @@ def test_a_backup_takes_the_place_of_the_store(good: Path, tmp_path: Path) -> No
     assert names == {"games", "games-replaced", "games-replaced-2"}
 
 
-def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
+def test_a_backup_is_restored_where_the_store_is_gone(good: Path, copy: Path) -> None:
     file(good).unlink()
     refused = noughts("play", typed="5\n", env=saving(good))
     assert refused.returncode == 1
@@ -274,9 +270,7 @@ def test_a_backup_is_restored_where_the_store_is_gone(good: Path, tmp_path: Path
     assert len(digits(good)) == 3
 
 
-def test_a_damaged_backup_is_not_restored(good: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
+def test_a_damaged_backup_is_not_restored(good: Path, copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as store:
         store.execute("DELETE FROM noughts_records WHERE game = 'cccccccc'")
         store.commit()
@@ -293,11 +287,9 @@ def test_a_damaged_backup_is_not_restored(good: Path, tmp_path: Path) -> None:
     }
 
 
-def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, tmp_path: Path) -> None:
+def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, copy: Path) -> None:
     """Everything that is there is good, but nobody knows what is missing."""
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
-    (tmp_path / "copy.sqlite-checkpoint").unlink()
+    Path(f"{copy}-checkpoint").unlink()
 
     ran = noughts("store", "restore", str(copy), env=saving(good))
 
@@ -307,10 +299,8 @@ def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, tm
 
 
 @pytest.mark.waits
-def test_nothing_is_restored_while_somebody_plays(good: Path, tmp_path: Path) -> None:
+def test_nothing_is_restored_while_somebody_plays(good: Path, copy: Path) -> None:
     """Their moves would go into a file that is not the store any more."""
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
     with in_terminal("play", "--color=never", env=saving(good)) as session:
         session.expect(asked(""))
         session.type("5\n")
@@ -325,9 +315,7 @@ def test_nothing_is_restored_while_somebody_plays(good: Path, tmp_path: Path) ->
     assert "51" in digits(good)
 
 
-def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
+def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, copy: Path) -> None:
     with open_store(url(good)) as store:
         with pytest.raises(StoreUnavailable, match=r"this process has the store .* open: close it first"):
             restore(str(copy), url(good))
@@ -343,10 +331,8 @@ def test_a_store_is_not_restored_from_itself(good: Path) -> None:
     assert len(digits(good)) == 3
 
 
-def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path) -> None:
+def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, copy: Path) -> None:
     """Or a server could not write to it any more, if root restores it."""
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
     for path in good.rglob("*.sqlite*"):
         path.chmod(0o640)
         if os.geteuid() == 0:
@@ -360,9 +346,7 @@ def test_a_restored_store_belongs_to_whom_it_belonged(good: Path, tmp_path: Path
     assert len([*good.rglob("*.sqlite*")]) == 4
 
 
-def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
+def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, copy: Path) -> None:
     checkpoint = Path(f"{file(good)}-checkpoint")
     checkpoint.unlink()
     file(good).chmod(0o640)
@@ -387,11 +371,9 @@ def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["another program's database", "a newer store"])
-def test_only_a_store_is_replaced(good: Path, tmp_path: Path, kind: str) -> None:
+def test_only_a_store_is_replaced(good: Path, copy: Path, tmp_path: Path, kind: str) -> None:
     """What belongs to somebody else is left alone; what may be a damaged store is not."""
-    copy, other = tmp_path / "copy.sqlite", tmp_path / "other.sqlite"
-    back_up(good, copy)
-    back_up(good, other)
+    other = back_up(good, tmp_path / "other.sqlite")
     setting = "application_id" if kind == "another program's database" else "user_version"
     with closing(sqlite3.connect(other)) as store:
         store.execute(f"PRAGMA {setting} = 99")
@@ -545,10 +527,8 @@ def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> N
     assert ("nothing can be repaired" in ran.stderr) == (what == "text")
 
 
-def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, tmp_path: Path) -> None:
+def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, copy: Path) -> None:
     """Its log would be played into the backup; it is kept under the new name."""
-    copy = tmp_path / "copy.sqlite"
-    back_up(good, copy)
     left = subprocess.run(
         [sys.executable, "-c", KILLED, url(good)], capture_output=True, check=False, timeout=DEADLINE
     )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from noughts import Mark, events
@@ -29,6 +26,7 @@ from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE, in_processes, in_threads
+from support.damages import Place
 from support.played import NOW, feed_of, fill, play
 from support.store_games import everything
 
@@ -287,29 +285,6 @@ def test_one_of_eight_at_one_revision_wins(store: EventStore) -> None:
         assert winners[0].text == texts[outcomes.index(winners[0])]
 
 
-def test_two_store_objects_count_up_one_document(open_again: Callable[[], EventStore]) -> None:
-    """Eight threads write to one document, and none overwrites what another has written."""
-    stores = open_again(), open_again()
-
-    def count(store: EventStore) -> None:
-        counted = 0
-        while counted < 5:
-            document = store.document("count")
-            revision = document.revision if document else 0
-            try:
-                store.write_document("count", str(revision + 1), expected=revision)
-            except StaleVersion:
-                continue
-            counted += 1
-
-    in_threads(*[partial(count, store) for store in stores * 4])
-
-    document = stores[0].document("count")
-    assert document == stores[1].document("count")
-    assert document
-    assert (document.revision, document.text) == (40, "40")
-
-
 def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore]) -> None:
     """Two store objects write documents and records; the reader goes on from its last cursor."""
     stores, reader = (open_again(), open_again()), open_again()
@@ -431,16 +406,6 @@ def test_an_export_has_no_documents() -> None:
 # Changed behind the store's back
 
 
-def execute(url: str, statement: str) -> None:
-    if url.startswith("sqlite:"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
-            database.execute(statement)
-            database.commit()
-    else:
-        with psycopg.connect(url) as connection:
-            connection.execute(statement.encode())
-
-
 @pytest.fixture
 def filled(url: str) -> str:
     with open_store(url) as store:
@@ -461,7 +426,7 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_changed_document_is_neither_read_nor_written(filled: str, what: str) -> None:
     """It is named; the others are read and written as before, even in the same commit."""
-    execute(filled, f"UPDATE noughts_documents SET {CHANGES[what]} WHERE name = 'd3'")  # noqa: S608 - the above
+    Place(filled).do(f"UPDATE noughts_documents SET {CHANGES[what]} WHERE name = 'd3'")  # noqa: S608 - the above
     with open_store(filled) as store:
         calls: list[Callable[[], object]] = [
             lambda: store.document("d3"),
@@ -481,7 +446,7 @@ def test_a_changed_document_is_neither_read_nor_written(filled: str, what: str) 
 
 
 def test_a_renamed_document_is_noticed(filled: str) -> None:
-    execute(filled, "UPDATE noughts_documents SET name = 'another' WHERE name = 'd3'")
+    Place(filled).do("UPDATE noughts_documents SET name = 'another' WHERE name = 'd3'")
     with open_store(filled) as store:
         assert store.document("d3") is None
         for call in (lambda: store.document("another"), lambda: verify(store)):
@@ -497,7 +462,7 @@ def test_a_value_of_another_type_is_noticed(sqlite_url: str, change: str) -> Non
     """SQLite keeps values of any type in any column, some of which would read the same."""
     with open_store(sqlite_url) as store:
         store.write_document("document", "text", expected=0)
-    execute(sqlite_url, f"UPDATE noughts_documents SET {change}")  # noqa: S608 - the above
+    Place(sqlite_url).do(f"UPDATE noughts_documents SET {change}")  # noqa: S608 - the above
     with open_store(sqlite_url) as store:
         for call in (lambda: store.document("document"), lambda: verify(store)):
             with pytest.raises(CorruptStore):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from itertools import cycle
 
-import psycopg
 import pytest
 
 from noughts.store import verify as verifying
@@ -15,37 +13,27 @@ from noughts.store.errors import CorruptStore
 from noughts.store.records import record_hash
 from noughts.store.urls import open_store
 from noughts.store.verify import VerifyReport, examine, verify
+from support.damages import Place
 from support.played import NOW, X_WINS, events_of, feed_of, fill, game_of, play
 
 
-class Damaged:
-    """A store that was sound, and what somebody did to it with the tools of the database."""
+class Damaged(Place):
+    """A store that was sound, and that is changed with the tools of the database."""
 
     def __init__(self, url: str) -> None:
-        self.url = url
+        super().__init__(url)
         with open_store(url) as store:
             fill(store)
             store.write_document("seats", "text", expected=0)
             self.records = feed_of(store)
             self.lost = store.read("lost")
 
-    def do(self, statement: str, *values: object) -> None:
-        """Change something; a value that the engine doesn't take is its problem."""
-        if self.url.startswith("sqlite:"):
-            database = sqlite3.connect(self.url.removeprefix("sqlite:"))
-            database.execute(statement, values)
-            database.commit()
-            database.close()
-        else:
-            with psycopg.connect(self.url) as connection:
-                connection.execute(statement.replace("?", "%s").encode(), values or None)
-
     def forge(self, place: int, key: str, text: str) -> None:
         """Change a record of the game `lost`, and compute its hash again."""
         version, at = self.lost[place].version, self.lost[place].at
         link = record_hash(self.lost[place - 1].hash, "lost", version, at, key, text)
         changes = "UPDATE noughts_records SET key = ?, events = ?, hash = ?"
-        self.do(f"{changes} WHERE game = 'lost' AND version = ?", key, text, link, version)
+        self.do((f"{changes} WHERE game = 'lost' AND version = ?", key, text, link, version))
 
     def verdict(self) -> str:
         with open_store(self.url) as store, pytest.raises(CorruptStore) as found:
@@ -62,10 +50,8 @@ def damaged(url: str) -> Damaged:
 def change(damaged: Damaged, what: str) -> None:
     """Change something in a record of the game `lost`, and in the one after it."""
     changes, *values = CHANGED[what]
-    damaged.do(
-        f"UPDATE noughts_records SET {changes} WHERE game = 'lost' AND version IN (8, 11)",  # noqa: S608
-        *values,
-    )
+    where = "game = 'lost' AND version IN (8, 11)"
+    damaged.do((f"UPDATE noughts_records SET {changes} WHERE {where}", *values))  # noqa: S608 - those below
 
 
 CHANGED: dict[str, tuple[str, *tuple[object, ...]]] = {
@@ -273,7 +259,7 @@ def test_what_is_not_text_any_more_is_named(sqlite_url: str, table: str) -> None
         names = ["room1", "room2"]
     else:
         for game in ("lost", "drawn"):
-            damaged.do("UPDATE noughts_records SET events = CAST(x'ff' AS TEXT) WHERE game = ?", game)
+            damaged.do(("UPDATE noughts_records SET events = CAST(x'ff' AS TEXT) WHERE game = ?", game))
         names = ["lost", "drawn"]
 
     with open_store(sqlite_url) as store:
@@ -287,5 +273,5 @@ def test_a_tombstone_that_is_not_text_any_more_is_noticed(sqlite_url: str, value
     damaged = Damaged(sqlite_url)
     with open_store(sqlite_url) as store:
         store.delete("lost", at=NOW)
-    damaged.do("UPDATE noughts_records SET events = ? WHERE events LIKE 'deleted%'", value)
+    damaged.do(("UPDATE noughts_records SET events = ? WHERE events LIKE 'deleted%'", value))
     assert "has changed" in damaged.verdict()

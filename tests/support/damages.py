@@ -106,15 +106,16 @@ class Place:
         """Return the file that belongs to the store's, such as its checkpoint."""
         return self.path.with_name(self.path.name + ending)
 
-    def do(self, *statements: tuple[object, ...]) -> None:
-        """Execute statements, each with its values, in one transaction."""
+    def do(self, *statements: str | tuple[object, ...]) -> None:
+        """Execute statements, each perhaps with values, in one transaction."""
+        calls = [(one,) if isinstance(one, str) else one for one in statements]
         if self.is_file:
             with closing(sqlite3.connect(self.path)) as database, database:
-                for statement, *values in statements:
+                for statement, *values in calls:
                     database.execute(str(statement), values)
         else:
             with psycopg.connect(self.url) as session:
-                for statement, *values in statements:
+                for statement, *values in calls:
                     session.execute(str(statement).replace("?", "%s").encode(), values or None)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
@@ -198,7 +199,7 @@ def remove_everything(place: Place, chance: Random) -> set[str]:
     tables = ["noughts_records", "noughts_games", "noughts_documents"]
     if chance.random() < 0.5:
         tables += ["noughts_store", "sqlite_sequence" if place.is_file else "noughts_checkpoint"]
-    place.do(*((f"DELETE FROM {table}",) for table in tables))
+    place.do(*(f"DELETE FROM {table}" for table in tables))
     return games
 
 
@@ -373,7 +374,7 @@ TABLES = ("noughts_records", "noughts_games", "noughts_documents", "noughts_stor
 
 
 def drop_an_index(place: Place, chance: Random) -> set[str]:
-    place.do((f"DROP INDEX {chance.choice([*INDEXES])}",))
+    place.do(f"DROP INDEX {chance.choice([*INDEXES])}")
     return set()
 
 
@@ -384,7 +385,7 @@ def replace_an_index(place: Place, chance: Random) -> set[str]:
     other = {"noughts_games": "(result, id)", "noughts_documents": "(revision)"}[table]
     if "WHERE" in rest and chance.random() < 0.5:
         other = rest.partition(" WHERE")[0].replace("sequence", "revision")  # every engine has that
-    place.do((f"DROP INDEX {name}",), (f"CREATE INDEX {name} ON {table} {other}",))
+    place.do(f"DROP INDEX {name}", f"CREATE INDEX {name} ON {table} {other}")
     return set()
 
 
@@ -393,19 +394,19 @@ def add_a_trigger(place: Place, chance: Random) -> set[str]:
     table = chance.choice(TABLES)
     moment = chance.choice(("BEFORE INSERT", "AFTER INSERT", "AFTER UPDATE", "AFTER DELETE"))
     if place.is_file:
-        place.do((f"CREATE TRIGGER extra {moment} ON {table} BEGIN SELECT 1; END",))
+        place.do(f"CREATE TRIGGER extra {moment} ON {table} BEGIN SELECT 1; END")
     else:
         function = "RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
         call = "FOR EACH ROW EXECUTE FUNCTION extra()"
-        place.do((f"CREATE FUNCTION extra() {function}",))
-        place.do((f"CREATE TRIGGER extra {moment} ON {table} {call}",))
+        place.do(f"CREATE FUNCTION extra() {function}")
+        place.do(f"CREATE TRIGGER extra {moment} ON {table} {call}")
     return set()
 
 
 def replace_a_table(place: Place, chance: Random) -> set[str]:
     table = chance.choice(TABLES)
     games = {*place.games()}
-    place.do((f"ALTER TABLE {table} RENAME TO kept",), (f"CREATE VIEW {table} AS SELECT * FROM kept",))
+    place.do(f"ALTER TABLE {table} RENAME TO kept", f"CREATE VIEW {table} AS SELECT * FROM kept")
     match table:
         case "noughts_records":
             return games
@@ -416,7 +417,7 @@ def replace_a_table(place: Place, chance: Random) -> set[str]:
 
 
 def add_a_table(place: Place, chance: Random) -> set[str]:
-    place.do((f"CREATE TABLE noughts_{chance.choice(('moves', 'something', 'old'))} (id text)",))
+    place.do(f"CREATE TABLE noughts_{chance.choice(('moves', 'something', 'old'))} (id text)")
     return set()
 
 
@@ -449,7 +450,7 @@ def remove_the_checkpoint(place: Place, _chance: Random) -> set[str]:
     if place.is_file:
         place.beside("-checkpoint").unlink()
     else:
-        place.do(("DELETE FROM noughts_checkpoint",))
+        place.do("DELETE FROM noughts_checkpoint")
     return set()
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -70,6 +73,13 @@ def _command(words: str, mark: Mark) -> PlaceToken | TakeBack | Resign:
     if words == "undo":
         return TakeBack(mark.other)
     return Resign(mark) if words == "resign" else PlaceToken(mark, int(words) - 1)
+
+
+def change(folder: Path, *statements: str, values: Sequence[object] = ()) -> None:
+    """Change a store with SQL alone."""
+    with closing(sqlite3.connect(file(folder), isolation_level=None)) as database:
+        for statement in statements:
+            assert database.execute(statement, values).rowcount, "nothing has changed"
 
 
 def digits(folder: Path) -> list[str]:

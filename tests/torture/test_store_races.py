@@ -13,11 +13,9 @@ import pytest
 
 from noughts.core.codec import dumps
 from noughts.store.appends import Batch, Outcome
-from noughts.store.base import EventStore
-from noughts.store.errors import NoSuchGame, StaleVersion
+from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
-from noughts.store.verify import verify
 from support.command import script
 from support.figures import tally
 from support.played import NOW, X_WINS, game_of, play
@@ -151,22 +149,6 @@ def test_a_game_that_others_play_is_deleted_once(
     name, url = engine
     with tally(record_property, DELETIONS.replace("{engine}", name)) as numbers, start(url) as race:
         delete_again_and_again(url, race, RACES // 10, numbers)
-
-
-def test_a_writer_with_an_old_view_of_a_deleted_game_is_refused(
-    open_again: Callable[[], EventStore],
-) -> None:
-    """Whichever version they have seen, 0 included, nothing is recorded after the deletion."""
-    steps = game_of(X_WINS)
-    one, other, third = open_again(), open_again(), open_again()
-    version = play(one, "game", steps[:3])
-    play(other, "game", steps[3:], version)
-    other.delete("game", at=NOW)
-    for store, seen, step in ((one, version, steps[3]), (third, 0, steps[0]), (third, version, steps[3])):
-        with pytest.raises(NoSuchGame, match="game game was deleted"):
-            store.append("game", step, expected=seen, key="old", at=NOW)
-    assert [record.is_deletion for record in everything(one)] == [True]
-    assert verify(one) == (0, 0, ())
 
 
 def test_a_document_that_is_deleted_meanwhile_is_not_written(

@@ -26,8 +26,6 @@ DRAW = "draw"
 
 
 class CatalogueChange(NamedTuple):
-    """What the events of a record change in the catalogue."""
-
     x: str | None = None
     o: str | None = None
     result: str | None = None
@@ -119,8 +117,6 @@ class Batch(NamedTuple):
 
 
 class Outcome:
-    """What a commit writes."""
-
     __slots__ = ("documents", "heads", "records", "winners")
 
     def __init__(self) -> None:
@@ -132,7 +128,6 @@ class Outcome:
 
     @property
     def catalogue(self) -> list[CatalogueRow]:
-        """The catalogue's new rows, one per game."""
         rows: dict[str, CatalogueRow] = {}
         for append in self.winners:
             if append.count and (not append.expected or append.change is not NO_CHANGE):

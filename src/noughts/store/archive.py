@@ -14,15 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import BinaryIO, NamedTuple
 
+from noughts.core import errors
 from noughts.core.codec import decode, read_json
-from noughts.core.errors import (
-    BrokenChain,
-    ImpossibleHistory,
-    MalformedRecord,
-    NoughtsError,
-    RecordError,
-    quoted,
-)
+from noughts.core.errors import MalformedRecord, NoughtsError, RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
 from noughts.store.base import ALL_GAMES, PAGE_SIZE, EventStore, all_rows
@@ -49,7 +43,6 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
 
 
 def export_all(store: EventStore) -> Iterator[str]:
-    """Return the lines of all games, the oldest first."""
     for row in reversed([*all_rows(store, ALL_GAMES, PAGE_SIZE)]):
         yield from export_game(store, row.game)
 
@@ -120,7 +113,6 @@ def _lines(source: BinaryIO) -> Iterator[_Line]:
 
 
 def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]:
-    """Return the records of a possible game, or refuse it."""
     records: list[Record] = []
     version, previous, was_old = 0, GENESIS, False
     for number, record, is_old in lines:
@@ -133,18 +125,19 @@ def _game(game: str, lines: Iterable[_Line], *, is_second: bool) -> list[Record]
             due, found = version + first, record.version + first
             raise MalformedRecord(f"{line} expected version {due} of game {game}, not {found}")
         if record_hash(previous, game, version + first, *record[2:5]) != record.hash:
-            raise BrokenChain(f"{line} the hash doesn't follow from the lines of game {game} before it")
+            raise errors.BrokenChain(
+                f"{line} the hash doesn't follow from the lines of game {game} before it"
+            )
         records.append(record)
         version, previous, was_old = record.next_version, record.hash, is_old
     try:
         replay(event for record in records for event in record.events)
-    except ImpossibleHistory as error:
-        raise ImpossibleHistory(f"game {game}: {error}") from error
+    except errors.ImpossibleHistory as error:
+        raise errors.ImpossibleHistory(f"game {game}: {error}") from error
     return [*_merged(records)] if was_old else records
 
 
 def _merged(lines: Iterable[Record]) -> Iterator[Record]:
-    """Merge the lines of each command into one record."""
     previous = GENESIS
     for _, command in groupby(lines, key=lambda line: line.key):
         events = [*command]
@@ -154,7 +147,6 @@ def _merged(lines: Iterable[Record]) -> Iterator[Record]:
 
 
 def _read(line: bytes) -> tuple[Record, bool]:
-    """Read a line, and return whether it is of the old format."""
     if len(line) > MAX_LINE_BYTES:
         raise MalformedRecord(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
     try:
@@ -198,5 +190,7 @@ def _missing(store: EventStore, records: list[Record]) -> list[Append]:
     stored = store.read(records[0].game)
     for there, record in zip(stored, records, strict=False):
         if there.hash != record.hash:
-            raise BrokenChain(f"game {record.game} differs in the store from version {record.version} on")
+            raise errors.BrokenChain(
+                f"game {record.game} differs in the store from version {record.version} on"
+            )
     return [*map(append_again, records[len(stored) :])]

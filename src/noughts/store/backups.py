@@ -149,7 +149,6 @@ def _sound_games(
 
 
 def _check_end(records: Sequence[Record], row: CatalogueRow | None) -> None:
-    """Refuse a game if the catalogue knows more than its records."""
     found = catalogued(records)
     if row and found and any(known and not own for known, own in zip(row[2:], found[2:], strict=True)):
         raise CorruptStore("its last records are missing")
@@ -217,7 +216,6 @@ def _copy(store: EventStore, copy: EventStore) -> Copied:
 
 
 def _import(source: EventStore, target: EventStore) -> Copied:
-    """Copy everything in one commit."""
     if target.feed_end() or target.documents_end() or target.catalogue(ALL_GAMES, 1):
         raise StoreUnavailable("the store is not empty: restore a backup into an empty database")
     records = [record for found in pages(source.feed, PAGE_SIZE) for record in found]
@@ -262,7 +260,6 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
-    """Open the file of a store, and lock others out."""
     with suppress(sqlite3.Error), closing(schema.connect(path)) as store:
         store.execute("SELECT count(*) FROM sqlite_schema")  # closing it empties a log that was left
     with path.open("r+b") as file:

@@ -191,7 +191,6 @@ class EventStore(ABC):
     def catalogue(
         self, wanted: GameFilter, limit: int, before: Start | None = None
     ) -> list[CatalogueRow]:
-        """Return rows of the catalogue, the newest first."""
         self._check_open()
         started, game = before or (0, "")
         texts = [text for text in (wanted.player, wanted.result) if text is not None]
@@ -202,7 +201,6 @@ class EventStore(ABC):
         return self._catalogue(wanted, clamp(limit), before and (clamp(started), game))
 
     def document(self, name: str) -> Document | None:
-        """Return a document; None if it doesn't exist."""
         return next(iter(self.documents_named((name,))), None)
 
     def documents_named(
@@ -224,7 +222,6 @@ class EventStore(ABC):
     def labelled(
         self, label: str, limit: int = 50, on_damage: OnDamage | None = None
     ) -> tuple[Document, ...]:
-        """Return the documents with a label, the last changed first."""
         self._check_open()
         return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
 
@@ -373,8 +370,7 @@ class EventStore(ABC):
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]: ...
 
     @abstractmethod
-    def _listen(self) -> None:
-        """Send wake-ups when another process writes; called for each subscription."""
+    def _listen(self) -> None: ...
 
     @abstractmethod
     def _close(self) -> None: ...

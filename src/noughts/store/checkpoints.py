@@ -40,8 +40,6 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointSlot(ABC):
-    """Where the checkpoint of a store is kept."""
-
     @abstractmethod
     def locked(self) -> AbstractContextManager[None]:
         """Keep other processes and threads from replacing it."""
@@ -62,7 +60,6 @@ class CheckpointFile:
         self.path = path
 
     def read(self) -> dict[str, Checkpoint]:
-        """Return the checkpoints by the ids of their stores."""
         try:
             lines = self.path.read_bytes().splitlines()
             return dict(map(_read_line, lines))
@@ -90,7 +87,6 @@ class CheckpointFile:
             raise StoreUnavailable(reason) from error
 
     def write(self, checkpoints: Mapping[str, Checkpoint]) -> None:
-        """Replace the file; the caller has it locked."""
         content = b"".join(_line(*item) for item in checkpoints.items())
         put_in_place(self.path, content, new=beside(self.path, ".new"))
 

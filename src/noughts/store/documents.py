@@ -34,8 +34,6 @@ class Document(NamedTuple):
 
 
 class Write:
-    """A document to be written after its revision `expected`."""
-
     __slots__ = ("document", "expected", "refusal")
 
     def __init__(self, name: str, text: str, *, expected: int, label: str = "") -> None:
@@ -50,8 +48,6 @@ class Write:
 
 
 class DocumentJudge:
-    """Lets the first write at each revision win."""
-
     def __init__(self, rows: Iterable[Row]) -> None:
         self._stored = {row[0]: row for row in rows}
         self._new: dict[str, Document] = {}
@@ -103,7 +99,6 @@ def document_row(document: Document) -> Row:
 
 
 def check_row(row: Row) -> Document:
-    """Return a document, or refuse it if it has changed."""
     types = [*map(type, row)]  # damage may change them, too
     if types != [str, int, str, str, str, bytes] or document_hash(*row[:5]) != row[5]:
         raise CorruptStore(f"document {quoted(row[0])} has changed since it was written")

@@ -21,7 +21,6 @@ _SHARED_FIRST, _SHARED_SIZE = 0x4000_0002, 510
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return a file that belongs to another one, such as its write-ahead log."""
     return path.parent / f"{path.name}{ending}"
 
 

@@ -23,8 +23,6 @@ RECHECK_SECONDS = 0.1
 
 
 class GroupCommit:
-    """The queue of a store's writers."""
-
     def __init__(self, commit: Commit) -> None:
         self._commit = commit
         self._lock = Lock()
@@ -113,8 +111,6 @@ class GroupCommit:
 
 
 class _Ticket:
-    """A place in the queue."""
-
     __slots__ = ("alone", "failure", "is_settled", "items", "next", "turn", "was_woken")
 
     def __init__(self, items: Sequence[Any], alone: Commit | None) -> None:

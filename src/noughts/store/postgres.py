@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from noughts.store import postgres_sql as sql
+from noughts.store import postgres_schema as schema, postgres_sql as sql
 from noughts.store.appends import NEW_GAME, Append, Batch, Head, Outcome, arbitrate, head_of
 from noughts.store.base import Table
 from noughts.store.checkpoints import (
@@ -31,16 +31,7 @@ from noughts.store.checkpoints import (
 )
 from noughts.store.documents import Row as DocumentRow, Write
 from noughts.store.errors import CorruptStore
-from noughts.store.postgres_schema import (
-    Session,
-    Shard,
-    check_url,
-    current_generation,
-    differences,
-    one,
-    prepare,
-    translated,
-)
+from noughts.store.postgres_schema import Session
 from noughts.store.records import Record, not_a_cursor
 from noughts.store.sql import DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
@@ -90,17 +81,17 @@ class PostgresStore(SQLStore):
         url: str,
         *,
         create: bool = True,
-        shard: Shard = Shard(),  # noqa: B008 - immutable
+        shard: schema.Shard = schema.Shard(),  # noqa: B008 - immutable
         checkpoint_file: str = "",
     ) -> None:
         super().__init__()
-        check_url(url)
+        schema.check_url(url)
         self._url = url
         self._checkpoint_file = CheckpointFile(Path(checkpoint_file)) if checkpoint_file else None
-        with translated(url):
+        with schema.translated(url):
             with self._connect() as store:
-                prepare(store, shard, create=create)
-                current_generation(store)
+                schema.prepare(store, shard, create=create)
+                schema.current_generation(store)
             # Short timeouts: we retry ourselves, and the pool would wait longer and longer.
             pool: dict[str, Any] = {"max_size": MAX_READERS, "timeout": 0.5, "reconnect_timeout": 0.5}
             self._pool = ConnectionPool[Session](
@@ -132,7 +123,7 @@ class PostgresStore(SQLStore):
 
     def _commit(self, batch: Batch) -> None:
         try:
-            with translated(self._url):
+            with schema.translated(self._url):
                 self._write_all(batch)
                 self._notify(batch)
         except BaseException:
@@ -158,7 +149,7 @@ class PostgresStore(SQLStore):
             if self._writer is None:
                 self._writer = self._connect()
                 self._writer_pid = self._writer.info.backend_pid
-                self._generation = current_generation(self._writer)
+                self._generation = schema.current_generation(self._writer)
             outcome = self._judge(batch)
             is_simple = not batch.is_whole and not outcome.documents and not outcome.deleted
             if not is_simple or len(outcome.records) > MAX_ROWS_PER_STATEMENT:
@@ -254,9 +245,8 @@ class PostgresStore(SQLStore):
     def _are_others_listening(self, writer: Session) -> bool:
         now = time.monotonic()
         if now > self._next_listener_check:
-            (self._has_listeners,) = one(
-                writer.execute(sql.LISTENERS, (*LISTENER_LOCK, self._listener_pid))
-            )
+            others = *LISTENER_LOCK, self._listener_pid
+            (self._has_listeners,) = schema.one(writer.execute(sql.LISTENERS, others))
             self._next_listener_check = now + LISTENER_CHECK_SECONDS
         return self._has_listeners
 
@@ -273,7 +263,7 @@ class PostgresStore(SQLStore):
             with self._pool.connection() as reader:
                 return reader.execute(query, values).fetchall()
 
-        with translated(self._url):
+        with schema.translated(self._url):
             return self._with_retries(select)
 
     def _place(self, table: Table, cursor: str) -> Sequence[object]:
@@ -295,8 +285,8 @@ class PostgresStore(SQLStore):
         return self._select(f"{DOCUMENTS} WHERE name = ANY(?)", list(names))
 
     def integrity_errors(self) -> Iterator[str]:
-        with translated(self._url), self._pool.connection() as session:
-            yield from differences(session)
+        with schema.translated(self._url), self._pool.connection() as session:
+            yield from schema.differences(session)
 
     def _slots(self) -> Sequence[CheckpointSlot]:
         table = _TableSlot(self._pool, self._url)
@@ -356,15 +346,13 @@ class PostgresStore(SQLStore):
 
 
 class _TableSlot(CheckpointSlot):
-    """The checkpoint in the database itself."""
-
     def __init__(self, pool: ConnectionPool[Session], url: str) -> None:
         self._pool = pool
         self._url = url
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        with translated(self._url), self._pool.connection() as session:
+        with schema.translated(self._url), self._pool.connection() as session:
             session.execute("SELECT pg_advisory_lock(%s, %s)", CHECKPOINT_LOCK)
             try:
                 yield
@@ -372,14 +360,14 @@ class _TableSlot(CheckpointSlot):
                 session.execute("SELECT pg_advisory_unlock(%s, %s)", CHECKPOINT_LOCK)
 
     def read(self) -> Checkpoint:
-        with translated(self._url), self._pool.connection() as session:
+        with schema.translated(self._url), self._pool.connection() as session:
             row = session.execute(sql.CHECKPOINT).fetchone()
         if row is None:
             raise CorruptStore(MISSING_CHECKPOINT)
         return sql.checkpoint_of(row)
 
     def replace(self, new: Checkpoint) -> None:
-        with translated(self._url), self._pool.connection() as session:
+        with schema.translated(self._url), self._pool.connection() as session:
             session.execute(sql.REPLACE_CHECKPOINT, sql.checkpoint_row(new))
 
 

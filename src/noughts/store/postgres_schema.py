@@ -78,7 +78,6 @@ _ATTACHED = """WITH ours AS (SELECT oid, relname FROM pg_class
 
 
 def prepare(store: Session, shard: Shard, *, create: bool) -> None:
-    """Create the tables or bring them up to date; refuse any others."""
     with store.transaction():
         store.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
         (exists,) = one(store.execute("SELECT to_regclass('noughts_schema') IS NOT NULL"))
@@ -121,7 +120,6 @@ INDEXES = {
 
 
 def differences(store: Session) -> Iterator[str]:
-    """Return what is missing from the tables, and what doesn't belong there."""
     kinds: dict[str, str] = dict(store.execute(_TABLES).fetchall())
     for table in TABLES:
         if kinds.pop(table, None) != "r":

@@ -82,7 +82,6 @@ def count_events(text: str) -> int:
 
 
 def is_tombstone(text: str) -> bool:
-    """Return whether a text is a tombstone: events begin with a brace."""
     return text.__class__ is str and not text.startswith("{")
 
 

@@ -129,7 +129,6 @@ class ShardedStore(EventStore):
         return [row for shard, some in parts.items() for row in shard._documents(some)]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
-        """Take from each database in turn: they have no common order."""
         pages = [shard._labelled(label, limit) for shard in self._shards]
         return [row for row in chain.from_iterable(zip_longest(*pages)) if row][:limit]
 

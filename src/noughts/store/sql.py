@@ -313,7 +313,6 @@ class SQLStore(EventStore):
 
 
 def check_schema(version: int, newest: int, store: object) -> None:
-    """Refuse a schema that can't be migrated to the newest."""
     if version < OLDEST_SCHEMA:
         raise OldStore(
             f"{store} was made by an older noughts: export its games with that version, "

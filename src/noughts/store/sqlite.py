@@ -118,7 +118,6 @@ class SQLiteStore(sql.SQLStore):
         return True
 
     def _commit_under_lock(self, writer: sqlite3.Connection, batch: Batch) -> None:
-        """Lock out other writers, read the heads, judge and write."""
         writer.execute("BEGIN IMMEDIATE")
         heads, version = self._known_heads, _data_version(writer)
         if version != self._data_version or len(heads) > sql.MAX_CACHED_HEADS:
@@ -227,7 +226,6 @@ class SQLiteStore(sql.SQLStore):
         super().check()
 
     def integrity_errors(self) -> Iterator[str]:
-        """Compare the schema with a new store's, and run SQLite's integrity check."""
         yield from schema.differences(self._select(schema.OBJECTS))
         for (complaint,) in self._select("PRAGMA integrity_check(10)"):
             if complaint != "ok":
@@ -256,7 +254,6 @@ class SQLiteStore(sql.SQLStore):
                 self._wakeups.notify(ANYTHING, is_own=False)
 
     def _look_for_others(self, _items: Sequence[object]) -> None:
-        """Send wake-ups for what others have written since the last poll."""
         try:
             writer = self._ready_writer()
             (before, seen), version = self._polled, _data_version(writer)
@@ -312,7 +309,6 @@ class SQLiteStore(sql.SQLStore):
             self._size = max(before, found[1])
 
     def _check_files(self) -> None:
-        """Check the file and its write-ahead log."""
         self._check_place()
         before = self._log
         if before:

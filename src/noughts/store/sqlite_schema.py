@@ -122,7 +122,6 @@ def look(path: str) -> tuple[tuple[int, int], int] | None:
 
 
 def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
-    """Create the store or bring it up to date; refuse any other file."""
     if not in_use[identity(path)]:
         check_header(path)
     _check_not_gone(path)
@@ -211,7 +210,6 @@ def _bring_up_to_date(path: Path, store: sqlite3.Connection) -> None:
 
 
 def differences(found: Iterable[tuple[object, ...]]) -> Iterator[str]:
-    """Return what is missing from a schema, and what doesn't belong there."""
     with closing(connect(":memory:")) as new:
         for migrate in MIGRATIONS:
             migrate(new)

@@ -92,7 +92,6 @@ class _Check:
             self.faults.append(str(error))
 
     def _fault(self, game: str, fault: str) -> None:
-        """Note the first fault of a game."""
         if game not in self._faulty:
             self._faulty.add(game)
             self.faults.append(fault)
@@ -169,7 +168,6 @@ class _Check:
 
 
 def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
-    """Return the catalogue's row for a game."""
     row: CatalogueRow | None = None
     for record in records:
         row = row or CatalogueRow(record.game, record.at)

@@ -23,8 +23,6 @@ ANYTHING = None
 
 
 class Wakeups:
-    """Passes wake-ups to the subscriptions of a store."""
-
     def __init__(self) -> None:
         self.are_wanted = False
         """Whether anybody has ever subscribed."""
@@ -40,7 +38,6 @@ class Wakeups:
         return subscription
 
     def notify(self, names: Iterable[str] | None, *, is_own: bool) -> None:
-        """Wake the subscriptions that these changes concern."""
         changed = ANYTHING if names is ANYTHING else set(names)
         with self._lock:
             subscriptions = tuple(self._subscriptions)
