@@ -115,9 +115,9 @@ def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa
     screen.say(screen.name(game, X))
     screen.show(game)
 
-    told = out.getvalue()
-    assert told.count("\U0001f469\u200d\U0001f680\\x1b[2J\\x9b31m\\u202e\\n") >= 2
-    assert all(line.replace("\u200d", "").isprintable() for line in told.split("\n"))
+    printed = out.getvalue()
+    assert printed.count("\U0001f469\u200d\U0001f680\\x1b[2J\\x9b31m\\u202e\\n") >= 2
+    assert all(line.replace("\u200d", "").isprintable() for line in printed.split("\n"))
 
 
 @pytest.mark.parametrize("at", [10**18, -(10**18), "noon", b"\0"])
@@ -146,7 +146,7 @@ def test_a_store_with_an_endless_view_for_a_table_is_refused(table: str, task: s
 
 
 def test_a_store_with_an_endless_trigger_is_refused(folder: Path) -> None:
-    """Nothing that somebody else has written is carried out when a move is recorded."""
+    """No trigger runs when a move is recorded."""
     change(
         folder,
         "CREATE TABLE numbers (i)",

@@ -135,7 +135,7 @@ def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
 def test_the_exit_code_tells_of_damage_though_nobody_reads_the_report(
     good: Path, form: tuple[str, ...]
 ) -> None:
-    """Somebody may have piped it into a program that has ended."""
+    """The report may be piped into a program that has ended."""
     change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
     reading, writing = os.pipe()
     os.close(reading)
@@ -198,7 +198,7 @@ def test_a_checkpoint_that_can_not_be_read_hides_no_other_fault(good: Path) -> N
 
 
 class Terminal(StringIO):
-    """A terminal that somebody looks at."""
+    """A terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -357,14 +357,14 @@ def test_a_restored_store_and_its_first_checkpoint_have_one_owner(good: Path, co
 
 
 def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
-    """Whoever writes it: others of the group have to read it, and only root can give files away."""
+    """Others of the group must be able to read it, and only root can give files away."""
     group = 3000 if os.geteuid() == 0 else os.getgid()
     path = open_folder(tmp_path) / "file"
     path.write_bytes(b"old")
     os.chown(path, -1, group)
     path.chmod(0o660)
 
-    as_somebody_else(lambda: put_in_place(path, b"new"), group)
+    as_another_user(lambda: put_in_place(path, b"new"), group)
 
     assert path.read_bytes() == b"new"
     assert (path.stat().st_gid, path.stat().st_mode & 0o777) == (group, 0o660)
@@ -372,7 +372,7 @@ def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["another program's database", "a newer store"])
 def test_only_a_store_is_replaced(good: Path, copy: Path, tmp_path: Path, kind: str) -> None:
-    """What belongs to somebody else is left alone; what may be a damaged store is not."""
+    """Only what may be a damaged store is replaced."""
     other = back_up(good, tmp_path / "other.sqlite")
     setting = "application_id" if kind == "another program's database" else "user_version"
     with closing(sqlite3.connect(other)) as store:
@@ -397,7 +397,7 @@ def open_folder(tmp_path: Path) -> Path:
     return folder
 
 
-def as_somebody_else(work: Callable[[], object], group: int) -> None:
+def as_another_user(work: Callable[[], object], group: int) -> None:
     """Do something in another process, without root's rights if we have them."""
     child = os.fork()
     if not child:
@@ -431,7 +431,7 @@ def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: 
     store.chmod(0o444)
     folder.chmod(0o555)
 
-    as_somebody_else(lambda: repair(f"sqlite:{store}", str(target / "new.sqlite")), 65534)
+    as_another_user(lambda: repair(f"sqlite:{store}", str(target / "new.sqlite")), 65534)
 
     assert [path.name for path in folder.iterdir() if "-wal" in path.name] == []
     with open_store(f"sqlite:{target / 'new.sqlite'}") as repaired:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from io import BytesIO
@@ -31,8 +30,8 @@ from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
+from support.damages import Place
 from support.played import DRAW, NOW, O_WINS, X_WINS, check_whole, events_of, feed_of, fill, game_of, play
-from support.postgres_server import Server
 
 EXAMPLES = 2_000 if os.environ.get("NOUGHTS_TORTURE") else 200
 
@@ -506,7 +505,7 @@ def test_a_backup_overwrites_nothing(source: EventStore, tmp_path: Path, taken: 
 def test_a_backup_does_not_overwrite_what_came_meanwhile(
     source: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody else may choose the same name while the copy is made."""
+    """Another program may use the name while the copy is made."""
     target = tmp_path / "copy.db"
     between_pages(source, monkeypatch, lambda: target.write_bytes(b"precious"))
     with pytest.raises(errors.StoreUnavailable):
@@ -556,10 +555,8 @@ def test_a_backup_of_a_damaged_store_is_refused(tmp_path: Path) -> None:
     """What has changed since it was recorded is not copied."""
     with SQLiteStore(str(tmp_path / "games.db")) as store:
         fill(store)
-    database = sqlite3.connect(tmp_path / "games.db")
-    database.execute("UPDATE noughts_records SET at = at + 1 WHERE game = 'lost' AND version = 4")
-    database.commit()
-    database.close()
+    change = "UPDATE noughts_records SET at = at + 1 WHERE game = 'lost' AND version = 4"
+    Place(f"sqlite:{tmp_path / 'games.db'}").do(change)
     with (
         SQLiteStore(str(tmp_path / "games.db")) as store,
         pytest.raises(errors.CorruptStore, match="version 4 of game 'lost' has changed"),
@@ -593,12 +590,11 @@ def test_a_backup_is_restored_into_an_empty_database(
         assert feed_of(store) == before
 
 
-def test_a_database_is_repaired_into_a_file(postgres: Server, postgres_url: str, tmp_path: Path) -> None:
+def test_a_database_is_repaired_into_a_file(postgres_url: str, tmp_path: Path) -> None:
     with open_store(postgres_url) as store:
         fill(store)
         store.write_document("document", "text", expected=0)
-    change = "UPDATE noughts_records SET at = at + 1 WHERE game = 'lost' AND version = 3"
-    postgres.execute(change, url=postgres_url)
+    Place(postgres_url).do("UPDATE noughts_records SET at = at + 1 WHERE game = 'lost' AND version = 3")
 
     repaired = repair(postgres_url, str(tmp_path / "copy.db"))
 

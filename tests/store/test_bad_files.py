@@ -71,7 +71,7 @@ def foreign(path: Path) -> None:
 
 
 def foreign_with_a_log(path: Path) -> None:
-    """Put somebody else's database there that keeps a write-ahead log, by which it could be changed."""
+    """Write another program's database with a write-ahead log, by which it could be changed."""
     foreign(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -80,6 +80,12 @@ def foreign_with_a_log(path: Path) -> None:
         connection.commit()
         left = path.with_name(f"{path.name}-wal").read_bytes()
     path.with_name(f"{path.name}-wal").write_bytes(left)  # as after a crash
+
+
+def claimed(path: Path) -> None:
+    """Write an empty database with another program's id."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA application_id = 12345")
 
 
 def newer(path: Path) -> None:
@@ -100,6 +106,7 @@ NO_DATABASE = "is not a store of games: it is not a SQLite database"
 NO_STORES: dict[str, tuple[Callable[[Path], object], str]] = {
     "foreign": (foreign, ANOTHER_PROGRAM),
     "foreign with a log": (foreign_with_a_log, ANOTHER_PROGRAM),
+    "claimed by another program": (claimed, ANOTHER_PROGRAM),
     "newer": (newer, "was made by a newer noughts: its schema is 999, and this one reads [0-9]+"),
     "text": (lambda path: path.write_text("dear diary\n" * 100), NO_DATABASE),
     "shorter than a header": (lambda path: path.write_text("x"), NO_DATABASE),

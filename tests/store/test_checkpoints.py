@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -23,8 +21,8 @@ from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
 from support.at_once import DEADLINE, in_threads
+from support.damages import Place
 from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
-from support.postgres_server import Server
 
 
 def last_of(url: str) -> Checkpoint:
@@ -223,9 +221,14 @@ def test_no_new_store_takes_the_place_of_one_that_is_gone(
 # A copy of the checkpoint of a database
 
 
-def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(
-    postgres: Server, postgres_url: str, tmp_path: Path
-) -> None:
+def set_back(url: str, before: Checkpoint) -> None:
+    """Set a database back to the moment before the game `second`, with its own checkpoint."""
+    update = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (?, ?, ?)"
+    Place(url).remove_games(["second"])
+    Place(url).do((update, before.cursor, before.records, f"{before.hashes:x}"))
+
+
+def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(postgres_url: str, tmp_path: Path) -> None:
     """So a database that was set back, with its own checkpoint, is noticed."""
     file = tmp_path / "checkpoint"
     with open_store(postgres_url, checkpoint_file=str(file)) as store:
@@ -236,10 +239,7 @@ def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(
     (after,) = CheckpointFile(file).read().values()
     assert before.records < after.records
 
-    postgres.execute("DELETE FROM noughts_records WHERE game = 'second'", url=postgres_url)
-    postgres.execute("DELETE FROM noughts_games WHERE id = 'second'", url=postgres_url)
-    set_back = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (%s, %s, %s)"
-    postgres.execute(set_back, before.cursor, before.records, f"{before.hashes:x}", url=postgres_url)
+    set_back(postgres_url, before)
     with open_store(postgres_url) as store:
         verify(store)
     with open_store(postgres_url, checkpoint_file=str(file)) as store:
@@ -273,19 +273,14 @@ def as_sql(store: EventStore) -> sql.SQLStore:
     return store
 
 
-def test_a_database_that_was_set_back_is_noticed_for_good(
-    postgres: Server, postgres_url: str, tmp_path: Path
-) -> None:
+def test_a_database_that_was_set_back_is_noticed_for_good(postgres_url: str, tmp_path: Path) -> None:
     file = str(tmp_path / "checkpoint")
     with open_store(postgres_url, checkpoint_file=file) as store:
         play(store, "first", game_of(X_WINS))
         store.checkpoint()
         before = next(as_sql(store).last_checkpoints())
         play(store, "second", game_of("5"))
-    postgres.execute("DELETE FROM noughts_records WHERE game = 'second'", url=postgres_url)
-    postgres.execute("DELETE FROM noughts_games WHERE id = 'second'", url=postgres_url)
-    set_back = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (%s, %s, %s)"
-    postgres.execute(set_back, before.cursor, before.records, f"{before.hashes:x}", url=postgres_url)
+    set_back(postgres_url, before)
     for _ in range(2):
         with open_store(postgres_url, checkpoint_file=file) as store:
             play(store, f"later{len(store.games())}", game_of(DRAW))
@@ -356,13 +351,7 @@ def test_a_store_behind_a_link_is_the_store_itself(tmp_path: Path) -> None:
 def test_a_missing_table_is_listed(url: str, table: str) -> None:
     with open_store(url) as store:
         fill(store)
-        as_sql(store)._select(f"SELECT 1 FROM noughts_{table}")  # noqa: S608, SLF001 - it is there
-    if url.startswith("sqlite:"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:"))) as database:
-            database.execute(f"DROP TABLE noughts_{table}")
-    else:
-        with psycopg.connect(url) as server:
-            server.execute(f"DROP TABLE noughts_{table}".encode())
+    Place(url).do(f"DROP TABLE noughts_{table}")
     try:
         with open_store(url) as store:
             faults = examine(store).faults
@@ -450,7 +439,7 @@ def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -
 def test_a_checkpoint_that_can_not_be_is_reported(
     sqlite_url: str, fields: tuple[object, ...], words: str
 ) -> None:
-    """Somebody who can compute a hash may have written it; a backup is still made."""
+    """It may have a right hash; a backup is still made."""
     with SQLiteStore(sqlite_url.removeprefix("sqlite:")) as store:
         file = sqlite_schema.checkpoint_file(Path(sqlite_url.removeprefix("sqlite:")))
         file.write({next(iter(file.read())): Checkpoint(*fields)})  # type: ignore[arg-type]  # on purpose

@@ -407,20 +407,20 @@ def test_ids_that_differ_in_case_are_two(store: EventStore) -> None:
 
 
 MALFORMED: list[Any] = [
-    events.GamePlacedCount(True),  # noqa: FBT003 - that is what is wrong with it
+    events.GamePlacedCount(True),  # noqa: FBT003 - malformed on purpose
     events.GamePlacedCount(10),
-    events.GamePlacedCount(1.0),  # type: ignore[arg-type]  # that is what is wrong with it
+    events.GamePlacedCount(1.0),  # type: ignore[arg-type]  # malformed on purpose
     events.PlayerPlacedToken(7, 0, Mark.X),
     events.PlayerPlacedToken(0, -1, Mark.X),
-    events.PlayerPlacedToken(False, 0, Mark.X),  # noqa: FBT003 - the same
-    events.GameCompleted(1),  # type: ignore[arg-type]  # the same
-    events.GameCompleted(False),  # noqa: FBT003 - the same
+    events.PlayerPlacedToken(False, 0, Mark.X),  # noqa: FBT003 - malformed on purpose
+    events.GameCompleted(1),  # type: ignore[arg-type]  # malformed on purpose
+    events.GameCompleted(False),  # noqa: FBT003 - malformed on purpose
     events.PlayerJoined(Mark.X, "a\0b"),
     events.PlayerJoined(Mark.X, "\ud800"),
     events.PlayerJoined(Mark.X, "a" * 2001),
-    events.PlayerJoined(Mark.X, 5),  # type: ignore[arg-type]  # the same
-    events.PlayerActive("X"),  # type: ignore[arg-type]  # the same
-    events.PlayerActive(None),  # type: ignore[arg-type]  # the same
+    events.PlayerJoined(Mark.X, 5),  # type: ignore[arg-type]  # malformed on purpose
+    events.PlayerActive("X"),  # type: ignore[arg-type]  # malformed on purpose
+    events.PlayerActive(None),  # type: ignore[arg-type]  # malformed on purpose
 ]
 
 

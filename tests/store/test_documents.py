@@ -84,7 +84,7 @@ def test_documents_are_there_when_the_store_is_opened_again(open_again: Callable
 
 @pytest.mark.parametrize("expected", [0, 1, 3, FAR])
 def test_a_write_at_another_revision_is_refused(store: EventStore, expected: int) -> None:
-    """Too early or too late, even with the same text: somebody else has written it."""
+    """Too early or too late, even with the same text."""
     store.write_document("name", "first", expected=0)
     document = store.write_document("name", "second", expected=1)
 
@@ -459,7 +459,7 @@ def test_a_renamed_document_is_noticed(filled: str) -> None:
     ["text = CAST(text AS BLOB)", "text = CAST(x'FF' AS TEXT)", "revision = x'31'", "hash = 'x'"],
 )
 def test_a_value_of_another_type_is_noticed(sqlite_url: str, change: str) -> None:
-    """SQLite keeps values of any type in any column, some of which would read the same."""
+    """SQLite keeps values of any type in any column; some would read the same."""
     with open_store(sqlite_url) as store:
         store.write_document("document", "text", expected=0)
     Place(sqlite_url).do(f"UPDATE noughts_documents SET {change}")  # noqa: S608 - the above

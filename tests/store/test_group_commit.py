@@ -74,7 +74,7 @@ class Queue:
 
     def _is_queued(self, item: str) -> bool:
         group = self.group
-        there = [group._leader, *group._waiting]  # noqa: SLF001 - there is no other way to see who waits
+        there = [group._leader, *group._waiting]  # noqa: SLF001 - shows who waits
         return any(item in ticket.items for ticket in there if ticket)
 
     def _record(self, item: str, alone: Callable[[Sequence[str]], None] | None) -> None:
@@ -103,7 +103,7 @@ def test_writers_that_arrive_meanwhile_share_the_next_commit() -> None:
 
 
 class CountedLock:
-    """A lock that counts how often somebody has tried to take it."""
+    """A lock that counts how often it was requested."""
 
     def __init__(self) -> None:
         self.tries = 0

@@ -241,7 +241,7 @@ def crash(server: Server) -> None:
 
 
 def cut(_server: Server) -> None:
-    """Stands for a connection that the proxy cuts."""
+    """Do nothing here: the proxy cuts the connection."""
 
 
 KINDS = (terminate_all, terminate_listener, restart, crash, cut)

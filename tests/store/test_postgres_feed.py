@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from random import Random
@@ -17,7 +16,7 @@ from noughts.store.base import EventStore
 from noughts.store.documents import Document
 from noughts.store.records import Record
 from noughts.store.urls import open_store
-from support.at_once import DEADLINE
+from support.at_once import DEADLINE, in_processes
 from support.command import script
 from support.feed_writer import GAMES
 from support.figures import tally
@@ -126,29 +125,15 @@ def test_a_reader_of_the_feed_misses_nothing_while_transactions_are_open(
     with ExitStack() as stack, tally(record_property, FIGURE) as numbers:
         store = stack.enter_context(open_store(postgres_url))
         postgres.execute(SLOW, url=postgres_url)
-        writers = [
-            stack.enter_context(
-                subprocess.Popen(
-                    [*script("feed_writer"), postgres_url, str(number), str(COMMANDS)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            for number in range(PROCESSES)
-        ]
-        for writer in writers:
-            assert writer.stdout
-            assert writer.stdout.readline() == "ready\n"
         reader = Reader(store, Random(0))
         holders = [Holder(postgres_url, Random(seed)) for seed in range(2)]
-        for writer in writers:
-            assert writer.stdin
-            writer.stdin.write("go\n")
-            writer.stdin.flush()
+        writers = [
+            (*script("feed_writer"), postgres_url, str(number), str(COMMANDS))
+            for number in range(PROCESSES)
+        ]
         acknowledged: list[str] = []
-        for writer in writers:
-            stale, *lines = writer.communicate()[0].splitlines()
+        for printed in in_processes(*writers, timeout=None):
+            stale, *lines = printed.splitlines()
             numbers["stale"] += int(stale)
             acknowledged += lines
         for holder in holders:

@@ -67,7 +67,7 @@ def collect(changes: Subscription, *names: str) -> set[str]:
 
 @contextmanager
 def notifications(url: str) -> Iterator[Callable[[], list[str]]]:
-    """Lend a function that returns what was sent since it was last called, listeners' greetings apart."""
+    """Yield a function that returns the payloads sent since its last call."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("LISTEN noughts")
 
@@ -192,7 +192,7 @@ def test_a_new_listener_is_noticed_at_once(
 def test_a_poll_makes_up_for_lost_notifications(
     stores: tuple[EventStore, EventStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A watch that waits returns every record all the same, and a subscription says so."""
+    """A waiting watch still returns every record."""
     monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(PostgresStore, "_notify", lambda *_: None)
     here, there = stores
@@ -353,7 +353,7 @@ HELD = {
 def test_a_batch_that_waits_holds_nothing_that_comes_later(
     postgres: Server, postgres_url: str, stores: tuple[EventStore, EventStore], what: str
 ) -> None:
-    """Everybody writes in the order of names, so that nobody waits in a circle."""
+    """All writers lock in the order of names: no deadlock."""
     store, rival = stores
     for game in ("b", "a"):
         play(store, game, [CREATED])

@@ -353,7 +353,7 @@ def test_a_subscription_that_nobody_holds_is_forgotten() -> None:
     for _ in range(10):
         wakeups.subscribe()
 
-    assert not len(wakeups._subscriptions)  # noqa: SLF001 - there is no other way to see it
+    assert not len(wakeups._subscriptions)  # noqa: SLF001 - not visible otherwise
 
 
 class Sleepless(Subscription):

@@ -14,7 +14,7 @@ DEADLINE = 120
 """How many seconds a test may take before it counts as hanging."""
 
 
-def in_processes(*commands: Sequence[str], when_ready: Callable[[], object] = lambda: None) -> list[str]:
+def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> list[str]:
     """Start processes, wait until each prints `ready`, and return what they print after `go`."""
     with ExitStack() as stack:
         processes = [
@@ -24,12 +24,11 @@ def in_processes(*commands: Sequence[str], when_ready: Callable[[], object] = la
         for process in processes:
             assert process.stdout
             assert process.stdout.readline() == "ready\n"
-        when_ready()
         for process in processes:
             assert process.stdin
             process.stdin.write("go\n")
             process.stdin.flush()
-        return [process.communicate(timeout=DEADLINE)[0] for process in processes]
+        return [process.communicate(timeout=timeout)[0] for process in processes]
 
 
 def in_threads(*works: Callable[[], object]) -> list[object]:

@@ -1,4 +1,4 @@
-"""Damage to a store, of every kind: what somebody does to its rows, its tables or its files.
+"""Damage to a store, of every kind: to its rows, its tables or its files.
 
 Each kind is a function that damages a store at rest and returns the games that it touched: a repair can't
 be expected to bring those back.

@@ -42,14 +42,14 @@ _numbers = count()
 
 
 class Create(NamedTuple):
-    """A name now stands for a new, empty file."""
+    """A name was given to a new, empty file."""
 
     name: str
     file: int
 
 
 class Replace(NamedTuple):
-    """A name now stands for a file that was synced before."""
+    """A name was given to a file that was synced before."""
 
     name: str
     file: int
@@ -57,7 +57,7 @@ class Replace(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """A name stands for nothing any more."""
+    """A name was removed."""
 
     name: str
 
@@ -201,7 +201,7 @@ class _Watched(apsw.VFS):
         return opened
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - named by SQLite
-        super().xDelete(filename, False)  # noqa: FBT003 - the same
+        super().xDelete(filename, False)  # noqa: FBT003 - as apsw has it
         self._disk.log.append(Delete(Path(filename).name))
         if syncdir:
             self._disk.log.append(SyncFolder())
@@ -226,11 +226,11 @@ class _WatchedFile(apsw.VFSFile):
         if landed < len(data):
             raise apsw.exception_for(apsw.SQLITE_FULL)
 
-    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - the same
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - as apsw has it
         self._disk.log.append(Truncate(self.number, newsize))
         super().xTruncate(newsize)
 
-    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - the same
+    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - as apsw has it
         if not self._disk.works():
             raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
         self._disk.log.append(Sync(self.number))

@@ -16,7 +16,7 @@ def record_figure(record_property: Callable[[str, object], None], line: str, **n
 
 @contextmanager
 def tally(record_property: Callable[[str, object], None], line: str) -> Iterator[Counter[str]]:
-    """Return a counter, whose numbers are added to such a line at the end, even if the test fails."""
+    """Yield a counter; its numbers are added to the line at the end, even if the test fails."""
     numbers: Counter[str] = Counter()
     try:
         yield numbers

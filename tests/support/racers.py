@@ -24,7 +24,7 @@ def events_wanted(racer: int, version: int) -> tuple[Event, ...]:
 
 
 def deletes(racer: int, game: str) -> bool:
-    """Return whether a racer deletes such a game as soon as it exists."""
+    """Return whether a racer deletes the game as soon as it exists."""
     return racer % 4 == 3 and game.startswith("deleted")
 
 

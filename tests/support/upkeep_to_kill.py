@@ -164,7 +164,7 @@ class Steps:
             else:
                 os.write(self.asking, b".")
 
-    def _is_step(self, frame: FrameType, event: str, called: Any) -> bool:  # noqa: ANN401 - the same
+    def _is_step(self, frame: FrameType, event: str, called: Any) -> bool:  # noqa: ANN401 - any function
         if event != "c_call":
             return event == "call" and frame.f_code.co_name == "execute"
         match getattr(called, "__self__", None):

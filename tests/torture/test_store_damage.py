@@ -367,7 +367,7 @@ def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_prope
 
 
 def test_an_old_copy_with_its_own_checkpoint_is_not_noticed(tmp_path: Path) -> None:
-    """All of it is as it was then: only somebody who knows more than the files can tell."""
+    """Everything agrees with an earlier moment."""
     path, old = tmp_path / "now" / "games.db", tmp_path / "old"
     with open_store(f"sqlite:{path}") as store:
         play(store, "first", game_of("15263"))

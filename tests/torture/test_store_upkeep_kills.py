@@ -6,11 +6,10 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
 from random import Random
@@ -29,6 +28,7 @@ from noughts.store.sql import SQLStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine
 from support.command import script
+from support.damages import Place
 from support.figures import tally
 from support.played import NOW, feed_of
 from support.postgres_server import Server
@@ -76,7 +76,7 @@ DELETE_ON_A_SERVER = DELETE._replace(steps=120)
 def killing(
     task: Task, share: int, kills: int, record_property: Property, engine: str = "SQLite"
 ) -> Iterator[tuple[Callable[..., Life], Counter[str]]]:
-    """Lend a function that lets a process do a task and kills it, each time at another moment."""
+    """Yield a function that runs a task in a process and kills it, each time at another moment."""
     chosen = moments(task.steps, share, kills)
     with (
         tally(record_property, FIGURE.format(what=f"{task.name} ({engine})")) as numbers,
@@ -358,9 +358,8 @@ def test_a_killed_repair_leaves_the_damaged_store_alone(
     """The damaged store stays as it is, and the new one is there as a whole or not at all."""
     damaged = tmp_path / "damaged.db"
     make_crashed(damaged, "sound", "damaged", "web")
-    with closing(sqlite3.connect(damaged)) as file:
-        file.execute("UPDATE noughts_records SET at = at + 1 WHERE game = 'damaged' AND version = 0")
-        file.commit()
+    change = "UPDATE noughts_records SET at = at + 1 WHERE game = 'damaged' AND version = 0"
+    Place(f"sqlite:{damaged}").do(change)
     make_crashed(damaged, "web2")
     before = read_files(damaged)
     assert len(before) == len(ENDINGS)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
@@ -158,10 +159,7 @@ class _Check:
             self.events += records[-1].next_version
 
     def _check_documents(self) -> None:
-        def read(after: str, limit: int) -> tuple[list[Any], str]:
-            return self._store._feed("documents", after, limit)
-
-        for rows in pages(read, PAGE_SIZE):
+        for rows in pages(partial(self._store._feed, "documents"), PAGE_SIZE):
             for row in rows:
                 with self._noting_faults():
                     check_row(row)
