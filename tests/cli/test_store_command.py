@@ -19,8 +19,7 @@ import pytest
 
 from noughts import Event, open_store
 from noughts.core.codec import dumps
-from noughts.core.errors import IllegalMoveReason
-from noughts.core.events import GameCreated, GameReady, PlayerActive, PlayerNotifyIllegalMove
+from noughts.core.events import GameCreated, GameReady, PlayerActive
 from noughts.store.archive import export_all
 from noughts.store.records import record_hash
 from noughts.store.verify import verify
@@ -168,20 +167,6 @@ def test_an_export_is_imported_as_a_whole(good: Path, tmp_path: Path, source: st
     assert first.stdout == f"3 games: {EVENTS} events recorded, 0 known before.\n"
     assert second.stdout == f"3 games: 0 events recorded, {EVENTS} known before.\n"
     assert lines_of(tmp_path / "there") == lines_of(good)
-
-
-def test_an_import_continues_a_game(tmp_path: Path) -> None:
-    save(tmp_path / "here", "aaaaaaaa", "5", "1")
-    exported = "".join(lines_of(tmp_path / "here"))
-    noughts("store", "import", "-", typed=exported, env=saving(tmp_path / "there"))
-    save(tmp_path / "here", "aaaaaaaa", "9")
-
-    ran = noughts(
-        "store", "import", "-", typed="".join(lines_of(tmp_path / "here")), env=saving(tmp_path / "there")
-    )
-
-    assert ran.stdout == "1 game: 3 events recorded, 9 known before.\n"
-    assert digits(tmp_path / "there") == ["519"]
 
 
 @pytest.mark.parametrize("empty", ["/dev/null", "-"])
@@ -496,13 +481,8 @@ ANN = "UPDATE noughts_records SET events = replace(events, 'Ann', 'Eve') WHERE g
 ANN_CHANGED = "the record at version 3 of game 'aaaaaaaa' has changed since it was recorded"
 CHANGES = {
     ANN: ANN_CHANGED,
-    "UPDATE noughts_records SET at = at + 1 WHERE game = 'bbbbbbbb'": "version 0 of game 'bbbbbbbb' has",
-    "UPDATE noughts_records SET hash = x'00' WHERE version = 8": "version 8 of game 'aaaaaaaa' has",
-    "UPDATE noughts_records SET events = 'x' WHERE version = 7": "version 7 of game 'cccccccc' has",
     "DELETE FROM noughts_records WHERE version = 6": "version 9 of game 'bbbbbbbb' has changed",
     "UPDATE noughts_games SET result = 'X' WHERE id = 'cccccccc'": "is wrong about game 'cccccccc'",
-    "UPDATE noughts_games SET x = 'Eve' WHERE id = 'aaaaaaaa'": "is wrong about game 'aaaaaaaa'",
-    "DELETE FROM noughts_games WHERE id = 'bbbbbbbb'": "is wrong about game 'bbbbbbbb'",
 }
 
 
@@ -540,15 +520,6 @@ def test_a_damaged_game_spoils_no_other(good: Path) -> None:
         check_refused(ran, 1, ANN_CHANGED)
 
 
-def test_a_damaged_store_is_not_copied(good: Path, tmp_path: Path) -> None:
-    change(good, ANN)
-
-    ran = noughts("store", "backup", str(tmp_path / "copy"), env=saving(good))
-
-    check_refused(ran, 1, ANN_CHANGED)
-    assert [path.name for path in tmp_path.iterdir()] == ["good"]
-
-
 # Backups that cannot be made
 
 
@@ -563,32 +534,6 @@ def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
         ran = noughts("store", "backup", str(target), env=saving(good))
         check_refused(ran, 1, "interrupted" if target.name == "begun" else "never overwrite")
         assert contents(tmp_path) == before
-
-
-@pytest.mark.parametrize("name", ["copy", "*", "[a-z]opy", "copy?", "**"])
-def test_a_backup_leaves_its_neighbours_alone(good: Path, tmp_path: Path, name: str) -> None:
-    """Whatever they are called, and whatever it is called."""
-    folder = tmp_path / "copies"
-    folder.mkdir()
-    for neighbour in ("copy.partial.txt", "copyx.partial", "other.partial", "copy.partial~"):
-        (folder / neighbour).write_text("mine")
-    before = contents(folder)
-
-    ran = noughts("store", "backup", str(folder / name), env=saving(good))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    after = contents(folder)
-    assert after.pop(str(folder / name)).startswith(b"SQLite format 3\0")
-    assert after.pop(str(folder / f"{name}-checkpoint"))
-    assert after == before
-
-
-def test_a_backup_that_cannot_be_written_is_reported(good: Path, tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("mine")
-
-    for target in ("/proc/nothing/copy", str(tmp_path / "taken" / "copy"), "/dev/full/copy"):
-        check_refused(noughts("store", "backup", target, env=saving(good)), 1, str(Path(target).parent))
-    assert (tmp_path / "taken").read_text() == "mine"
 
 
 def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> None:
@@ -637,52 +582,19 @@ def _game() -> bytes:
         return "".join(export_all(store)).encode()
 
 
-LINES = _game().splitlines(keepends=True)
 MARK = GameCreated().first
 CREATED = (GameCreated(), GameReady(), PlayerActive(MARK))
 
 HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
-    "a line of 10 MB": (_game() + b"x" * 10_000_000, "line 6: a line has at most 1048576 bytes"),
+    "a line of 10 MB": (_game() + b"x" * 10_000_000, "line 7: a line has at most 1048576 bytes"),
     "an unknown event": (
         changed(3, "playerPlacedToken", "gameHacked"),
-        "line 3: no event is called 'gameHacked'",
+        "line 4: no event is called 'gameHacked'",
     ),
-    "an unknown schema": (changed(3, '"schema":1', '"schema":2'), "line 3: schema 2 is not known here"),
-    "a changed name": (changed(2, "Ann", "Eve"), "line 2: the hash doesn't follow"),
-    "a version left out": (
-        LINES[0] + LINES[2],
-        "line 2: expected version 3 of game gggggggg, not 4",
-    ),
-    "no beginning": (LINES[1], "line 1: expected version 0 of game gggggggg, not 3"),
-    "a version that isn't a number": (
-        changed(1, '"version":0', '"version":true'),
-        "line 1: version must be a number from 0 to",
-    ),
-    "a time before all": (changed(1, '"at":', '"at":-'), "line 1: at must be a number"),
-    "a time that is none": (changed(1, '"at":1700000000000', '"at":NaN'), "line 1: NaN is not JSON"),
+    "a changed name": (changed(2, "Ann", "Eve"), "line 3: the hash doesn't follow"),
+    "an escape in a name": (changed(2, "Ann", "\\u001b[2J"), "line 3: "),
     "half a command": (sealed(CREATED[:2]), "game hhhhhhhh: the history stops after event 2"),
-    "half a line": (_game()[:-40], "line 5: "),
-    "an impossible history": (sealed(CREATED, [PlayerActive(MARK)]), "game hhhhhhhh: event 4"),
-    "a notice to one player": (
-        sealed(CREATED, [PlayerNotifyIllegalMove(MARK, IllegalMoveReason.CELL_TAKEN)]),
-        "playerNotifyIllegalMove is not part of a game's record",
-    ),
-    "a game in two places": (
-        LINES[0] + sealed(CREATED) + LINES[1],
-        "line 3: the lines of game gggggggg are not together",
-    ),
-    "a hostile id": (sealed(CREATED, game="\x1b[2J"), "line 1: the id of a game has 1 to 64"),
-    "a hostile key": (sealed(CREATED, key="a b"), "line 1: the id of a command has 1 to 64"),
-    "half a surrogate": (changed(2, "Ann", "\\ud800"), "line 2: "),
-    "an escape in a name": (changed(2, "Ann", "\\u001b[2J"), "line 2: "),
-    "a field twice": (changed(1, '"at":', '"at":1,"at":'), "line 1: a field is given twice"),
-    "a field too many": (
-        changed(1, '"at":', '"extra":1,"at":'),
-        "line 1: a line is an object of game, version, at, key, events, hash, unlike",
-    ),
-    "an empty line": (LINES[0] + b"\n", "line 2: '' is not JSON"),
-    "control characters": (b"\x1b[2J\x07\n", "line 1: '\\x1b[2J\\x07' is not JSON"),
-    "no text": (b"\xff\xfe\x00\n", "line 1: the line is not UTF-8"),
+    "control characters": (b"\x1b[2J\x07\n", "line 2: '\\x1b[2J\\x07' is not JSON"),
 }
 
 
@@ -690,29 +602,13 @@ HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
 def test_a_hostile_import_is_refused_whole(good: Path, tmp_path: Path, harm: str) -> None:
     """The line at fault is named; of the good game before it, too, nothing is recorded."""
     hostile, sentence = HOSTILE_FILES[harm]
-    first = sealed(CREATED, game="first")
-    if sentence.startswith("line "):
-        number, rest = sentence.removeprefix("line ").split(":", 1)
-        sentence = f"line {int(number) + 1}:{rest}"
-    (tmp_path / "harm").write_bytes(first + hostile)
+    (tmp_path / "harm").write_bytes(sealed(CREATED, game="first") + hostile)
     before = lines_of(good)
 
     ran = noughts("store", "import", str(tmp_path / "harm"), env=saving(good))
 
     check_refused(ran, 2, sentence)
     assert ran.stdout == ""
-    assert lines_of(good) == before
-
-
-def test_a_game_that_went_another_way_is_refused(good: Path, tmp_path: Path) -> None:
-    """The store's own is not changed, and of the rest nothing is recorded."""
-    save(tmp_path / "there", "dddddddd", "1")
-    save(tmp_path / "there", "aaaaaaaa", "1", x="Ann", o="Zo\u00eb", at=5)
-    before = lines_of(good)
-
-    ran = noughts("store", "import", "-", typed="".join(lines_of(tmp_path / "there")), env=saving(good))
-
-    check_refused(ran, 2, "game aaaaaaaa differs in the store from version 0 on")
     assert lines_of(good) == before
 
 

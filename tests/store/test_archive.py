@@ -295,6 +295,29 @@ HOSTILE: dict[str, tuple[bytes, type[errors.RecordError]]] = {
 }
 
 
+SENTENCES = {
+    "a very long line": "a line has at most 1048576 bytes",
+    "a field too many": "a line is an object of game, version, at, key, events, hash, unlike",
+    "at twice": "a field is given twice",
+    "version 'False'": "version must be a number from 0 to",
+    "at '-1'": "at must be a number from 0 to",
+    "NaN": "NaN is not JSON",
+    "game '\\x1b[2J'": "the id of a game has 1 to 64",
+    "key 'a\\nb'": "the id of a command has 1 to 64",
+    "not UTF-8": "the line is not UTF-8",
+    "the line b'\\n'": "'' is not JSON",
+    "a version left out": "expected version 3 of game bad, not 6",
+    "the same game twice": "the lines of game b are not together",
+    "the old format after the new one": "game bad mixes the old format and the new one",
+    "an unknown event": "no event is called 'gameBurnt'",
+    "an unknown schema": "schema 2 is not known here",
+    "another event": "the hash doesn't follow from the lines of game bad before it",
+    "half a command": "game bad: the history stops after event",
+    "a notice to one player": "playerNotifyIllegalMove is not part of a game's record",
+}
+assert {*SENTENCES} <= {*HOSTILE}
+
+
 @pytest.mark.parametrize("place", ["alone", "after others", "between others"])
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_bad_file_is_refused_as_a_whole(what: str, place: str) -> None:
@@ -313,6 +336,7 @@ def test_a_bad_file_is_refused_as_a_whole(what: str, place: str) -> None:
         sentence = str(refusal.value)
         assert sentence.isprintable()
         assert len(sentence) < 300
+        assert SENTENCES.get(what, "") in sentence
         if sentence.startswith("line "):
             number = int(sentence.removeprefix("line ").partition(":")[0])
             assert before.count(b"\n") < number <= (before + bad).count(b"\n") + 1

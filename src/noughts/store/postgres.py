@@ -52,7 +52,7 @@ LISTENER_LOCK = int.from_bytes(b"noug", "big"), 1
 MAX_ROWS_PER_STATEMENT = 5_000
 MAX_CONFLICTS = 100
 """How often a batch is judged again because others were faster."""
-MAX_READERS = 8
+MAX_READ_CONNECTIONS = 8
 
 _NOTHING = Batch(())
 _OUTDATED: Head = -1, b"", False
@@ -93,7 +93,11 @@ class PostgresStore(SQLStore):
                 schema.prepare(store, shard, create=create)
                 schema.current_generation(store)
             # Short timeouts: we retry ourselves, and the pool would wait longer and longer.
-            pool: dict[str, Any] = {"max_size": MAX_READERS, "timeout": 0.5, "reconnect_timeout": 0.5}
+            pool: dict[str, Any] = {
+                "max_size": MAX_READ_CONNECTIONS,
+                "timeout": 0.5,
+                "reconnect_timeout": 0.5,
+            }
             self._pool = ConnectionPool[Session](
                 url, kwargs=_CONNECTING, configure=_configure, min_size=1, open=True, **pool
             )

@@ -14,7 +14,7 @@ from noughts.store.files import beside
 from noughts.store.sql import EXISTS
 from noughts.store.urls import NEEDS_DRIVER, sqlite_path
 
-ROWS_AT_ONCE = 1000
+ROWS_PER_READ = 1000
 FIRST_NUMBER, LAST_NUMBER = -(2**63), 2**63 - 1
 MAX_SKIPPED, MAX_SKIPPED_AT_END = 100_000, 1_000
 """How many unreadable numbers are tried in a row: up to the last that was used, and after it."""
@@ -66,7 +66,7 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
     """Read rows by their numbers; one that can't be read is skipped."""
     select = _SELECT[table].replace(" FROM ", ", sequence FROM ").replace(" WHERE ", _AFTER)
     last = _last_number(store)
-    after, limit, skipped, in_a_row = FIRST_NUMBER, ROWS_AT_ONCE, 0, 0
+    after, limit, skipped, in_a_row = FIRST_NUMBER, ROWS_PER_READ, 0, 0
     rows: list[Any] | None = None
     while rows is None or rows:
         try:
@@ -81,7 +81,7 @@ def _by_number(store: sqlite3.Connection, table: str, unread: list[str]) -> Iter
         rows = [row for row in rows if row[-1] > after]  # damage may have changed their order
         yield from (row[:-1] for row in rows)
         in_a_row = 0
-        after, limit = max((row[-1] for row in rows), default=after), min(2 * limit, ROWS_AT_ONCE)
+        after, limit = max((row[-1] for row in rows), default=after), min(2 * limit, ROWS_PER_READ)
     if skipped:
         unread.append(f"rows of the {table} can't be read at {skipped} places")
 

@@ -28,7 +28,7 @@ from noughts.store.records import GENESIS, Record, check_chain
 Progress: TypeAlias = Callable[[float], None]
 """Called with the share that is done, from 0 to 1."""
 
-GAMES_AT_ONCE = 200
+GAMES_PER_READ = 200
 
 
 class VerifyReport(NamedTuple):
@@ -77,9 +77,9 @@ class _Check:
             for record in self._feed():
                 games[record.game] = None
         names = [*games]
-        for start in range(0, len(names), GAMES_AT_ONCE):
+        for start in range(0, len(names), GAMES_PER_READ):
             progress(start / len(names))
-            self._check_games(names[start : start + GAMES_AT_ONCE])
+            self._check_games(names[start : start + GAMES_PER_READ])
         with self._noting_faults():
             self._check_documents()
         with self._noting_faults():
