@@ -545,21 +545,13 @@ UNREACHABLE = [
 ]
 
 
-@pytest.mark.parametrize("url", NOT_URLS)
-def test_what_is_not_a_url_is_refused_without_showing_it(url: str) -> None:
-    with pytest.raises(UnknownStore) as refusal:
-        open_store(url)
-
-    assert "s3cr3t" not in str(refusal.value)
-    assert str(refusal.value).isprintable()
-
-
-@pytest.mark.parametrize("url", UNREACHABLE)
-def test_a_server_that_cannot_be_reached_is_named_without_the_password(url: str) -> None:
-    """Whatever part of the URL the password was taken for."""
+@pytest.mark.parametrize("url", [*NOT_URLS, *UNREACHABLE])
+def test_a_password_in_a_wrong_url_is_never_shown(url: str) -> None:
+    """Whatever part of the URL it was taken for."""
     with pytest.raises((StoreUnavailable, UnknownStore)) as refusal:
         open_store(url)
 
+    assert url in UNREACHABLE or isinstance(refusal.value, UnknownStore)
     assert "s3cr3t" not in str(refusal.value)
     assert str(refusal.value).isprintable()
 

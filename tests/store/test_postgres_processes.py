@@ -23,7 +23,7 @@ from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
 from support.postgres_server import Server
 from support.proxy import PostgresProxy
-from support.store_games import everything
+from support.store_games import everything, listen
 
 CREATED, PLACED = game_of("5")
 JOINED = (events.PlayerJoined(Mark.X, "Ann"),)
@@ -43,13 +43,6 @@ def _notifications_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def stores(postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
     with open_store(postgres_url) as here, open_store(postgres_url) as there:
         yield here, there
-
-
-def listen(store: EventStore) -> Subscription:
-    """Subscribe to what others change, and return when the store listens."""
-    changes = store.changes()
-    assert changes.wait(DEADLINE) is ANYTHING
-    return changes
 
 
 def collect(changes: Subscription, *names: str) -> set[str]:

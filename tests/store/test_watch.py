@@ -19,14 +19,13 @@ from noughts.store.appends import append_of
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
 from noughts.store.errors import NoSuchGame, StoreUnavailable
-from noughts.store.memory import MemoryStore
 from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
-from support.store_games import everything
+from support.store_games import everything, listen
 
 CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 COMMANDS = len(game_of(DRAW))
@@ -91,14 +90,6 @@ def follow(watch: Watch, count: int) -> tuple[Record, ...]:
 def _no_polling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave it to notifications alone to wake watches, where the engine has notifications."""
     monkeypatch.setattr(postgres, "POLL_INTERVAL_SECONDS", 1_000_000)
-
-
-def listen(store: EventStore) -> Subscription:
-    """Subscribe to what others change, and return when the store listens for it."""
-    changes = store.changes()
-    if not isinstance(store, MemoryStore):
-        assert changes.wait(DEADLINE) is ANYTHING
-    return changes
 
 
 # In one store object

@@ -23,7 +23,10 @@ from noughts import (
 )
 from noughts.core.codec import dumps, loads
 from noughts.store.base import EventStore, GameFilter
+from noughts.store.memory import MemoryStore
 from noughts.store.records import Record
+from noughts.store.watch import ANYTHING, Subscription
+from support.at_once import DEADLINE
 from support.played import check_whole
 
 Row: TypeAlias = tuple[str, int, int, str, str]
@@ -135,3 +138,11 @@ def _catalogued(game: Game) -> tuple[str | None, str | None, str | None]:
     x, o = (player.name if (player := game.player(mark)) else None for mark in Mark)
     result = (game.winner.value if game.winner else "draw") if game.is_over else None
     return x, o, result
+
+
+def listen(store: EventStore) -> Subscription:
+    """Subscribe to what others change, and return when the store listens for it."""
+    changes = store.changes()
+    if not isinstance(store, MemoryStore):
+        assert changes.wait(DEADLINE) is ANYTHING
+    return changes
