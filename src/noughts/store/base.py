@@ -104,7 +104,7 @@ class EventStore(ABC):
         self._group.record(items)
 
     def restore(self, appends: Sequence[Append], documents: Sequence[Document] = ()) -> None:
-        """Record what was recorded elsewhere, in one commit; documents are written as they are."""
+        """Record what was recorded elsewhere, all in one commit or nothing; documents as they are."""
         batch = Batch(appends, documents=documents, is_whole=True)
         self._group.record(appends, alone=lambda _appends: self._write(batch))
 
@@ -163,6 +163,7 @@ class EventStore(ABC):
         return tuple(rest)
 
     def versions(self, games: Iterable[str]) -> dict[str, int]:
+        """Return the versions of the games that exist."""
         self._check_open()
         heads = self._heads([check_id(game) for game in games])
         return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
@@ -201,6 +202,7 @@ class EventStore(ABC):
         return self._catalogue(wanted, clamp(limit), before and (clamp(started), game))
 
     def document(self, name: str) -> Document | None:
+        """Return a document; None if it doesn't exist."""
         return next(iter(self.documents_named((name,))), None)
 
     def documents_named(
@@ -222,6 +224,7 @@ class EventStore(ABC):
     def labelled(
         self, label: str, limit: int = 50, on_damage: OnDamage | None = None
     ) -> tuple[Document, ...]:
+        """Return the documents with a label, the last changed first."""
         self._check_open()
         return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
 
@@ -273,6 +276,7 @@ class EventStore(ABC):
         """Make a checkpoint (`checkpoints.py`), if the store outlives the process."""
 
     def parts(self) -> Sequence[EventStore]:
+        """Return the stores that this one consists of."""
         return (self,)
 
     def integrity_errors(self) -> Iterator[str]:
@@ -284,6 +288,7 @@ class EventStore(ABC):
         return iter(())
 
     def check(self) -> None:
+        """Raise an error if the store can't be read."""
         self.feed_end()
 
     def close(self) -> None:
