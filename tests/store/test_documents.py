@@ -511,33 +511,15 @@ def test_one_of_two_processes_wins_each_revision(url: str) -> None:
 # Ctrl-C arrives at each place of a commit in memory where Python delivers it. Reading the heads is left
 # out: an exception raised by a tracer after the last call of a `with` block leaves the lock taken, while
 # a signal is still delivered within the block.
-INTERRUPTED = """
-import dis, sys
+INTERRUPTED = f"""
+import sys
+sys.path[:0] = {sys.path!r}
 from noughts.store import memory
 from noughts.store.appends import append_of
 from noughts.store.documents import Write
 from noughts.store.verify import verify
 from noughts import CreateGame, decide
-
-DELIVERING = ("RESUME", "CALL", "JUMP_BACKWARD", "STORE_SUBSCR")
-
-def interrupt(step):
-    left, last = step, {}
-    def trace(frame, event, _):
-        nonlocal left
-        if frame.f_code.co_filename != memory.__file__ or frame.f_code.co_name == "_heads":
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            delivers = last.get(id(frame), "").startswith(DELIVERING)
-            last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-            left -= delivers
-            if delivers and left == 0:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-        return trace
-    sys.settrace(trace)
-    return lambda: left
+from support.interrupts import Interrupt
 
 CREATED = decide(None, CreateGame())
 step, broken = 0, []
@@ -550,7 +532,7 @@ while True:
     writes = [Write(name, "after", expected=seen) for name, seen in (("a", 1), ("b", 1), ("d", 0))]
     room = Write("e", "room", expected=0)
     items = [append_of("new", 0, CREATED, key="key", at=0, document=room), *writes]
-    left = interrupt(step)
+    interrupt = Interrupt(memory, step, without=["_heads"])
     try:
         store.record(items)
         store.delete("old", at=1)
@@ -559,8 +541,8 @@ while True:
     sys.settrace(None)
     documents = store.changed_documents()[0]
     after = (before[2], *(write.document for write in writes), room.document)
-    is_done = documents == after and store.versions(["new"]) == {"new": 3}
-    is_missing = documents == before and store.versions(["new"]) == {}
+    is_done = documents == after and store.versions(["new"]) == {{"new": 3}}
+    is_missing = documents == before and store.versions(["new"]) == {{}}
     if not is_done and not is_missing:
         broken.append((step, documents))
     store.record(items)
@@ -569,7 +551,7 @@ while True:
     if bool(store.read("old")) != (len(store.games()) == 2) or len(store.feed()[0]) != 2:
         broken.append((step, "delete"))
     verify(store)
-    if left() > 0:
+    if interrupt.left > 0:
         break
 print(step > 5, broken)
 """

@@ -278,30 +278,11 @@ def test_a_writer_interrupted_while_it_waits_does_not_block_the_queue() -> None:
 
 # Python delivers Ctrl-C where a function starts, after a call, and where a loop begins again. Each of
 # these places in turn is where it arrives.
-EVERYWHERE = """
-import dis, sys, threading
+EVERYWHERE = f"""
+import sys, threading
+sys.path[:0] = {sys.path!r}
 from noughts.store import group_commit
-
-DELIVERING = ("RESUME", "CALL", "JUMP_BACKWARD")
-
-class Interrupt:
-    def __init__(self, moment):
-        self.left = moment
-        self.last = {}
-
-    def __call__(self, frame, event, _):
-        if frame.f_code.co_filename != group_commit.__file__:
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            delivers = self.last.get(id(frame), "").startswith(DELIVERING)
-            self.last[id(frame)] = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-            if delivers:
-                self.left -= 1
-                if self.left == 0:
-                    sys.settrace(None)
-                    raise KeyboardInterrupt
-        return self
+from support.interrupts import Interrupt
 
 def others(group, count):
     threads = []
@@ -324,8 +305,7 @@ for crowd in (0, 1, 3):
         if crowd:
             under_way.wait()
         threading.Timer(0.01 if crowd else 0, go_on.set).start()
-        interrupt = Interrupt(moment)
-        sys.settrace(interrupt)
+        interrupt = Interrupt(group_commit, moment)
         try:
             group.record(["main"])
         except KeyboardInterrupt:
