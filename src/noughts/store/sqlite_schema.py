@@ -230,19 +230,13 @@ def _misplaced(kind: object, name: object, table: object) -> str:
 
 def _begin_checkpoints(path: Path, store: sqlite3.Connection) -> None:
     file = checkpoint_file(path)
+    (store_id,) = store.execute("SELECT id FROM noughts_store").fetchone()
     with file.locked():
-        file.write({store_id(store): Checkpoint()})
+        file.write({store_id: Checkpoint()})
 
 
 def checkpoint_file(path: Path) -> CheckpointFile:
     return CheckpointFile(beside(path, "-checkpoint"))
-
-
-def store_id(store: sqlite3.Connection) -> str:
-    found = store.execute("SELECT id FROM noughts_store").fetchone()
-    if found is None:
-        raise CorruptStore("the store has lost its id, by which its checkpoint is found")
-    return str(found[0])
 
 
 def _version(path: Path, store: sqlite3.Connection) -> int:
