@@ -107,7 +107,7 @@ class SQLiteStore(sql.SQLStore):
             is_move = append.count and append.change is NO_CHANGE and not append.document
             if not is_move or append.game not in heads:
                 return False
-        outcome = arbitrate(batch, heads, (), _never)
+        outcome = arbitrate(batch, heads, (), lambda _append: False)
         if len(outcome.records) < len(appends):
             return False
         try:
@@ -320,10 +320,6 @@ class SQLiteStore(sql.SQLStore):
     def _lose(self, what: str) -> NoReturn:
         self._loss = f"{what}: nothing more is recorded in it, and the last moves may be lost"
         raise StoreLost(self._loss)
-
-
-def _never(_append: Append) -> bool:
-    return False
 
 
 def _fetch(reader: sqlite3.Connection, statement: str, values: Sequence[object]) -> list[Any]:
