@@ -15,7 +15,13 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from noughts import Event, Mark, events, fold
-from noughts.core.errors import ImpossibleHistory, InvalidArgument, MalformedRecord, NoughtsError, Reason
+from noughts.core.errors import (
+    IllegalMoveReason,
+    ImpossibleHistory,
+    InvalidArgument,
+    MalformedRecord,
+    NoughtsError,
+)
 from noughts.core.player import clean_name
 from noughts.store.appends import CatalogueRow, append_of
 from noughts.store.base import EventStore, GameFilter, GameSummary
@@ -439,7 +445,7 @@ def test_an_event_that_would_not_read_back_is_refused(store: EventStore, malform
 
 
 def test_a_notice_to_one_player_is_not_recorded(store: EventStore) -> None:
-    notice = events.PlayerNotifyIllegalMove(Mark.X, Reason.CELL_TAKEN)
+    notice = events.PlayerNotifyIllegalMove(Mark.X, IllegalMoveReason.CELL_TAKEN)
     with pytest.raises(ImpossibleHistory, match="is not part of a game's record"):
         store.append("game", (*CREATED, notice), expected=0, key="key", at=NOW)
 
