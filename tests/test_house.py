@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "service": {"core", "store"},
     "cli": {"core", "analysis", "bots", "service", "store", "text", "files", "__init__"},
     "web": {"core", "analysis", "bots", "errors", "service", "store", "text", "files", "__init__"},
-    "lab": {"core", "analysis", "bots", "files"},
+    "lab": {"core", "analysis", "bots", "files", "text"},
     "__init__": set(),
     "errors": {"core", "bots", "files", "lab", "store"},
     "__main__": {"__init__", "cli"},

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noughts.core.board import Board, Mark, X
 from noughts.core.errors import quoted
+from noughts.text.picture import draw_board
 
 Canvas: TypeAlias = NDArray[np.floating]
 
@@ -61,8 +62,7 @@ def render_text(board: Board) -> str:
     -+-+-
      | |
     """
-    signs = [str(mark or " ") for mark in board.cells]
-    return "\n-+-+-\n".join("|".join(signs[row : row + 3]).rstrip() for row in (0, 3, 6))
+    return draw_board(board)
 
 
 def render_image(board: Board) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
 from noughts.core.value import Value
+from noughts.text.picture import draw_board
 
 Starter: TypeAlias = Literal["X", "O", "random", "loser"]
 
@@ -55,12 +56,7 @@ class Wording(Value):
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""
-        signs = [
-            paint(cell, str(mark) if mark else self.blank or str(cell + 1))
-            for cell, mark in enumerate(board.cells)
-        ]
-        rows = [self.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
-        return f"\n{self.between}\n".join(rows) if self.between else "\n".join(rows)
+        return draw_board(board, self.blank, self.across, self.between, paint)
 
     def result(self, winner: Mark | str | None, name: str | None = None) -> str:
         """Return the sentence for a result: the winner's mark or letter; None or "" is a draw.
