@@ -65,7 +65,9 @@ LAB = {f"noughts.lab.{path.stem}" for path in (SOURCE / "lab").glob("*.py")}
 
 # The command reaches a shell by a late import, when that is what was asked for; nothing else does.
 SHELLS = {
-    "cli/main.py": {"noughts.lab.dataset", "noughts.lab.plots", "noughts.web.serve"},
+    "cli/commands/dataset.py": {"noughts.lab.dataset"},
+    "cli/commands/menace.py": {"noughts.lab.plots"},
+    "cli/commands/serve.py": {"noughts.web.serve"},
     "cli/commands/simulate.py": LAB,
     "cli/commands/tournament.py": LAB,
 }

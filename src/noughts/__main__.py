@@ -2,25 +2,25 @@
 
 import sys
 
+from noughts import __version__
+
 
 def main() -> int:
-    """Run the command; what it does not need is not imported."""
+    """Run the command."""
     try:
-        if sys.argv[1:] == ["--version"] and _told_version():
+        if sys.argv[1:] == ["--version"] and _print_version():
             return 0
-        from noughts.cli.main import run  # noqa: PLC0415 - the parser alone would double the time
+        from noughts.cli.main import run  # noqa: PLC0415 - not needed for --version
 
         return run(sys.argv[1:])
-    except KeyboardInterrupt:  # before the command itself listens for it
+    except KeyboardInterrupt:  # before the command has its own handler
         return 130
 
 
-def _told_version() -> bool:
-    from noughts import __version__  # noqa: PLC0415 - the same
-
+def _print_version() -> bool:
     try:
         print(f"noughts {__version__}", flush=True)
-    except OSError:  # the command itself knows what to say of that
+    except OSError:  # the command reports that
         return False
     return True
 

@@ -116,6 +116,11 @@ class Service:
         self._store.restore(appends)
         return Answer(tuple(events), len(events), now)
 
+    def append(self, game: str, events: Sequence[Event], *, version: int, key: str | None = None) -> int:
+        """Record events that were decided on the game at that version, and return the new version."""
+        key = key or self.new_id()
+        return self._store.append(game, events, expected=version, key=key, at=self._clock())
+
     def look(self, game: str) -> Answer:
         """Return a game with all its events."""
         records = self._store.read(game)

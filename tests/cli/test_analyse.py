@@ -213,7 +213,7 @@ def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
             "O__/___/___",
             (
                 "X has 0 and O has 1: X starts, so X has as many as O or one more "
-                "(or did O start? then say --first O)"
+                "(or did O start? then add --first O)"
             ),
         ),
         ("55", "move 2 of '55': cell 5 holds X in '___/_X_/___'"),

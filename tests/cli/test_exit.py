@@ -207,7 +207,7 @@ def test_sigterm_ends_help_that_nobody_reads() -> None:
 
 INSIDE_THE_HOOK = """
 import os, signal, sys
-from noughts.cli.exit import leave_well
+from noughts.cli.exit import run_to_exit
 
 first, second, step = map(int, sys.argv[1:])
 steps = 0
@@ -236,7 +236,7 @@ def work():
     while True:
         signal.pause()
 
-sys.exit(leave_well(work))
+sys.exit(run_to_exit(work))
 """
 
 
@@ -359,7 +359,7 @@ def work():
     sys.settrace(trace)
     raise OSError(errno.EIO, "gone")
 
-code = leaving.leave_well(work)
+code = leaving.run_to_exit(work)
 sys.settrace(None)
 print(steps < step, file=sys.stderr)
 sys.exit(code)
@@ -545,7 +545,7 @@ def _played_on(line: bytes) -> list[str]:
 @pytest.mark.parametrize("line", [b"\xff", b"\xc3", b"5\xff", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"])
 def test_a_line_that_is_no_utf8_is_answered(line: bytes) -> None:
     """Bytes that are no text are called so, and the game goes on."""
-    assert _played_on(line) == ["Position is Invalid!", "That is no text: it is not UTF-8."]
+    assert _played_on(line) == ["Position is Invalid!", "That is not text: it is not UTF-8."]
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_a_line_of_control_characters_is_answered(line: str) -> None:
     """What would move a cursor or turn the direction of writing is refused, and not shown."""
     assert _played_on(line.encode()) == [
         "Position is Invalid!",
-        "That is no plain text: it has characters that cannot be shown.",
+        "That is not plain text: it has characters that cannot be shown.",
     ]
 
 
@@ -814,13 +814,13 @@ def test_a_line_that_output_cannot_encode_is_escaped() -> None:
     ran = noughts("play", typed="Zoë\n", env=environment(PYTHONIOENCODING="ascii"))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "zo\\xeb' names no cell" in ran.stdout
+    assert "zo\\xeb' is not a cell" in ran.stdout
 
 
 def test_a_signal_that_comes_when_all_is_told_just_ends_the_process() -> None:
     """Python still runs code of its own then, and would show a traceback of ours in it."""
     script = (
-        "import signal; from noughts.cli.exit import leave_well; leave_well(lambda: None);"
+        "import signal; from noughts.cli.exit import run_to_exit; run_to_exit(lambda: None);"
         "print(*(signal.getsignal(one) is signal.SIG_DFL for one in (signal.SIGINT, signal.SIGTERM)))"
     )
 
@@ -838,14 +838,14 @@ def test_a_signal_that_comes_where_no_exception_gets_out_is_heard_all_the_same(
     """Python drops what is raised in a weak reference's callback, and every import has one."""
     script = (
         "import os, signal, sys, threading, weakref\n"
-        "from noughts.cli.exit import leave_well\n"
+        "from noughts.cli.exit import run_to_exit\n"
         "class Thing: pass\n"
         "def work():\n"
         "    thing = Thing()\n"
         f"    reference = weakref.ref(thing, lambda _: signal.raise_signal({int(number)}))\n"
         "    del thing\n"
         f"    threading.Event().wait({DEADLINE})\n"
-        "sys.exit(leave_well(work))"
+        "sys.exit(run_to_exit(work))"
     )
 
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -857,13 +857,13 @@ def test_a_signal_that_comes_where_no_exception_gets_out_and_then_it_is_over_cha
     """There is no work left to end: the command leaves as it would have, or as if interrupted."""
     script = (
         "import signal, sys, weakref\n"
-        "from noughts.cli.exit import leave_well\n"
+        "from noughts.cli.exit import run_to_exit\n"
         "class Thing: pass\n"
         "def work():\n"
         "    thing = Thing()\n"
         "    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
         "    del thing\n"
-        "sys.exit(leave_well(work))"
+        "sys.exit(run_to_exit(work))"
     )
 
     for _ in range(10):

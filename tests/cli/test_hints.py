@@ -10,10 +10,11 @@ import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Wording, X
 from noughts.analysis.best_moves import best_cells
+from noughts.cli.help import HELP, SHORT_HELP
 from noughts.cli.hints import hint
-from noughts.cli.local_game import HELP, SHORT_HELP, Table
+from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
-from noughts.cli.recorder import Notebook
+from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import reachable
 from noughts.core.notation import format_cell
@@ -52,8 +53,8 @@ class Coached:
         store = MemoryStore()
         screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken, interactive=interactive)
         keyboard = BytesIO("".join(f"{line}\n" for line in typed).encode())
-        notebook = Notebook(Service(store), lasts=False)
-        Table(screen, keyboard, notebook, Starters(first, Random())).play()
+        recorder = Recorder(Service(store), lasts=False)
+        LocalGame(screen, keyboard, recorder, Starters(first, Random())).play()
         self.lines = out.getvalue().splitlines()
         self.events = [
             str(event)
@@ -78,8 +79,8 @@ ANSWERS = {
         "It takes an edge, on 2 open lines. As good: 5, 7."
     ),
     "1 4 2 5 hint": "3: win in 1. It completes 1-2-3. It takes a corner, on 2 open lines.",
-    "why": "There is no token yet; why 5 tells what one on 5 would do.",
-    "5 undo why": "There is no token yet; why 5 tells what one on 5 would do.",
+    "why": "No token yet; why 5 explains what one on 5 would do.",
+    "5 undo why": "No token yet; why 5 explains what one on 5 would do.",
     "5 why": "X on 5: draw. It takes the centre, on 4 open lines.",
     "5 1 undo why": "X on 5: draw. It takes the centre, on 4 open lines.",
     "1 2 why": (
@@ -125,7 +126,7 @@ def test_the_coach_answers_to_the_letter(typed: str) -> None:
         ("why \u0665", f"\u0665' {NO_CELL}"),
         ("whyever", f"'whyever' {NO_CELL}"),
         ("hint 5", f"'hint 5' {NO_CELL}"),
-        ("why \x1b[2J", "That is no plain text: it has characters that cannot be shown."),
+        ("why \x1b[2J", "That is not plain text: it has characters that cannot be shown."),
     ],
     ids=["taken", "letter", "zero", "two cells", "twice", "digit", "word", "hint", "escape"],
 )

@@ -137,7 +137,7 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
     [
         ("5", "Position is Invalid!\r\nThat cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
         ("0", "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
-        ("\x07", "That is no plain text: it has characters that cannot be shown."),
+        ("\x07", "That is not plain text: it has characters that cannot be shown."),
         ("undo", "There is no token of O's to take back."),
         (
             "hint",
@@ -148,7 +148,7 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
         ),
         ("why", "X on 5: draw. It takes the centre"),
         ("why 1", "1: draw. It stops X from forcing a fork"),
-        ("help", "a person is asked first"),
+        ("help", "a person on a server is asked first"),
     ],
     ids=repr,
 )

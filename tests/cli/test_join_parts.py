@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, encode, events, fold
-from noughts.cli.input import MOST_LINES, Typed
-from noughts.cli.keyboard import UnreadableLine
+from noughts.cli.input import MAX_BUFFERED_LINES, LineBuffer, UnreadableLine
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import BadAddress, parse_address
 from noughts.cli.remote.background import (
@@ -345,21 +344,21 @@ def test_answers_are_read_or_refused(
 # What is typed
 
 
-def _typed(*pieces: bytes) -> tuple[Typed, list[str]]:
+def _typed(*pieces: bytes) -> tuple[LineBuffer, list[str]]:
     """Return what is heard of pieces that come one after the other."""
     reading, writing = os.pipe()
-    typed, heard = Typed(reading), []
+    typed, heard = LineBuffer(reading), []
     try:
         for piece in pieces:
             os.write(writing, piece)
-            typed.take_in()
+            typed.feed()
             while typed:
                 try:
                     heard.append(typed.next_line())
                 except UnreadableLine:
                     heard.append("?")
         os.close(writing)
-        typed.take_in()
+        typed.feed()
         heard += [typed.next_line() for _ in range(bool(typed))]
     finally:
         os.close(reading)
@@ -385,11 +384,11 @@ def test_of_a_long_line_no_more_is_held_than_is_needed() -> None:
 def test_lines_that_nobody_hears_are_left_where_they_are() -> None:
     """So that whoever types far ahead fills no memory here."""
     reading, writing = os.pipe()
-    typed = Typed(reading)
-    os.write(writing, b"5\n" * MOST_LINES)
+    typed = LineBuffer(reading)
+    os.write(writing, b"5\n" * MAX_BUFFERED_LINES)
     assert typed.sources == [reading]
 
-    typed.take_in()
+    typed.feed()
 
     assert typed.sources == []
     typed.next_line()

@@ -104,7 +104,7 @@ def test_a_game_that_is_killed_before_its_first_move_leaves_nothing(tmp_path: Pa
     ran = noughts("resume", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "there is no unfinished game to go on with" in ran.stderr
+    assert "no unfinished game to continue" in ran.stderr
     assert digits(tmp_path) == []
 
 

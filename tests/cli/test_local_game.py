@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
-from noughts.cli.local_game import HELP, SHORT_HELP, Table
+from noughts.cli.help import HELP, SHORT_HELP
+from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
-from noughts.cli.recorder import Notebook
+from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
@@ -31,9 +32,9 @@ def played(
     """Return the lines that were said when these lines were typed."""
     out = StringIO()
     screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken)
-    notebook = Notebook(Service(MemoryStore()), lasts=False)
+    recorder = Recorder(Service(MemoryStore()), lasts=False)
     keyboard = BytesIO("".join(line + "\n" for line in typed).encode())
-    Table(screen, keyboard, notebook, Starters(first, Random(1)), players).play()
+    LocalGame(screen, keyboard, recorder, Starters(first, Random(1)), players).play()
     return out.getvalue().splitlines()
 
 
@@ -189,7 +190,7 @@ def test_help_is_shown_and_the_question_asked_again() -> None:
         ("0", "'0' is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
         ("", "'' is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
         ("5", "That cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
-        ("\x07", "That is no plain text: it has characters that cannot be shown."),
+        ("\x07", "That is not plain text: it has characters that cannot be shown."),
         ("5" * 1001, "A line has at most 1000 bytes, and this one has more."),
     ],
     ids=["zero", "nothing", "taken", "bell", "long"],
@@ -226,7 +227,7 @@ def test_no_keyboard_is_the_end_of_input() -> None:
     """The first board, the question, and goodbye."""
     out = StringIO()
 
-    notebook = Notebook(Service(MemoryStore()), lasts=False)
-    Table(Screen(out, KATA), None, notebook, Starters("X", Random())).play()
+    recorder = Recorder(Service(MemoryStore()), lasts=False)
+    LocalGame(Screen(out, KATA), None, recorder, Starters("X", Random())).play()
 
     assert out.getvalue().splitlines()[-2:] == ["Player X, enter a position from 1 to 9:", "Goodbye!"]

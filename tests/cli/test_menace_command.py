@@ -20,10 +20,10 @@ from noughts.bots.policy import CachedPolicy
 from noughts.bots.program import poll
 from noughts.bots.registry import find_policy, policy_names
 from noughts.cli.commands import menace
-from noughts.cli.machines import taught
-from noughts.cli.opponents import Seating
+from noughts.cli.opponents import Opponents, lock_machine
 from noughts.files import FileUnavailable
 from support.command import environment
+from support.fake_console import fake_console
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import digits, save, saving, url
@@ -52,13 +52,13 @@ def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
     """Return what trains the machine of a user whose data folder is new, and tells what was said."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(menace, "POINTS", FEW)
+    monkeypatch.setattr(menace, "CURVE_POINTS", FEW)
 
     def run(games: int, *, errors: StringIO | None = None, **options: object) -> str:
         out = StringIO()
-        usual = {"against": "random", "seat": "X", "seed": None, "new": None, "file": None}
+        usual = {"against": "random", "seat": "X", "seed": None, "new": None, "file": None, "plot": None}
         asked = Namespace(task="train", games=games, **{**usual, **options})
-        menace.look_after_machine(asked, out, errors)
+        menace.run(asked, fake_console(out, errors))
         return out.getvalue()
 
     return run
@@ -270,7 +270,7 @@ NEW_BOX = """\
 -----+-----+-----
   .  |  .  |  .
 12 beads: 1 33.3 %, 2 33.3 %, 5 33.3 %.
-A cell with . comes to the same as another one, and has no beads of its own.
+A cell with . is symmetric to another one, and has no beads of its own.
 """
 
 
@@ -280,7 +280,7 @@ def boxed(folder: Path, board: str, first: str = "X", file: Path | None = None) 
     place = str(file or kept(folder))
     if not file and not kept(folder).exists():
         save_machine(Menace(), kept(folder))
-    menace.look_after_machine(Namespace(task="box", position=board, first=first, file=place), out, None)
+    menace.run(Namespace(task="box", position=board, first=first, file=place), fake_console(out))
     return out.getvalue()
 
 
@@ -306,7 +306,7 @@ def test_a_box_is_shown_as_it_is_now(tmp_path: Path) -> None:
         "------+------+------\n"
         "  .   |  .   |  .\n"
         "2,434 beads: 1 67.1 %, 2 16.4 %, 5 16.4 %.\n"
-        "A cell with . comes to the same as another one, and has no beads of its own.\n"
+        "A cell with . is symmetric to another one, and has no beads of its own.\n"
     )
     assert boxed(tmp_path, "___/___/___", file=tmp_path / "other") == NEW_BOX
 
@@ -327,7 +327,7 @@ def test_a_last_cell_has_no_box(tmp_path: Path) -> None:
     """There is nothing to draw."""
     lines = boxed(tmp_path, "XOX/OOX/_XO").splitlines()
 
-    assert lines[4:] == ["  1  |  X  |  O", "There is no box for it: a last cell leaves no choice."]
+    assert lines[4:] == ["  1  |  X  |  O", "It has no box: a last cell leaves no choice."]
 
 
 def test_an_empty_box_is_told_of(tmp_path: Path) -> None:
@@ -475,7 +475,10 @@ def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> N
     """What one of two has learned would be lost; whoever comes second is told so, and changes nothing."""
     train(10, seed="a")
     before = kept(tmp_path).read_bytes()
-    with taught(kept(tmp_path)), pytest.raises(FileUnavailable, match="taught by another noughts"):
+    with (
+        lock_machine(kept(tmp_path)),
+        pytest.raises(FileUnavailable, match="another noughts is training"),
+    ):
         train(10, seed="b")
     assert kept(tmp_path).read_bytes() == before
 
@@ -485,12 +488,12 @@ def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> N
 
 def test_a_game_counts_beside_what_was_learned_elsewhere_meanwhile(train: Train, tmp_path: Path) -> None:
     """A machine at the table learns in addition to what another has taught it since it sat down."""
-    sitter = Seating(Random(1), poll, saves=True).call("bot:menace")
-    assert sitter
+    opponent = Opponents(Random(1), poll, saves=True).seat("bot:menace")
+    assert opponent
     train(10)
 
     game = replay(decide(None, CreateGame()))
-    words = sitter.learn(fold(decide(game, Resign(X)), game), O)
+    words = opponent.finish_game(fold(decide(game, Resign(X)), game), O)
 
     assert words == "bot:menace has learned from 11 games."
     assert load_machine(kept(tmp_path)).games == 11
@@ -533,8 +536,8 @@ NAMES = ", ".join(policy_names())
             "train --new file=x",
             "menace has no 'file': it has beads, win, draw, loss, blame and empty",
         ),
-        ("train --file /", "/ is a folder, and no file that holds a menace"),
-        ("box XXX/OO_/___", "the game is over in 'XXX/OO_/___', so there is no box for it"),
+        ("train --file /", "/ is a folder, not the file of a menace"),
+        ("box XXX/OO_/___", "the game is over in 'XXX/OO_/___', so it has no box"),
         ("box XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
         ("box ___/___/___ --file /", "/ cannot be read: "),
     ],
@@ -576,7 +579,7 @@ def test_without_a_folder_to_keep_it_in_a_file_will_do(tmp_path: Path) -> None:
 
     ran = noughts("menace", "box", "___/___/___", env=env)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("noughts: there is no folder ")
+    assert ran.stderr.startswith("noughts: no folder ")
 
     save_machine(Menace(), tmp_path / "m")
     ran = noughts("menace", "box", "___/___/___", "--file", str(tmp_path / "m"), env=env)

@@ -153,7 +153,7 @@ def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
     title, head, *lines = told("--all", "--from", LATE, env=env).splitlines()
 
     known = bots()
-    assert title == "X wins / draw / O wins, in percent. X stands in the rows, O in the columns."
+    assert title == "X wins / draw / O wins, in percent. Rows are X, columns are O."
     assert tuple(head.split()) == policy_names()
     for line, (name, x) in zip(lines, known.items(), strict=True):
         found = [odds(x, o, parse_board(LATE)) for o in known.values()]
@@ -185,10 +185,13 @@ NAMES = ", ".join(policy_names())
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], f"name two bots, of {NAMES}; or say --all"),
-        (["random"], f"name two bots, of {NAMES}; or say --all"),
-        (["--all", "random"], "--all tells the odds of all bots: name none, or leave it out"),
-        (["--all", "random", "perfect"], "--all tells the odds of all bots: name none, or leave it out"),
+        ([], f"name two bots, of {NAMES}; or use --all"),
+        (["random"], f"name two bots, of {NAMES}; or use --all"),
+        (["--all", "random"], "--all shows the odds of all bots: don't name any, or leave it out"),
+        (
+            ["--all", "random", "perfect"],
+            "--all shows the odds of all bots: don't name any, or leave it out",
+        ),
         (["random", "nonesuch"], f"there is no policy 'nonesuch': there are {NAMES}"),
         (["", "random"], f"there is no policy '': there are {NAMES}"),
         (["\x1b[31m", "random"], f"there is no policy '\\x1b[31m': there are {NAMES}"),
@@ -272,7 +275,7 @@ def test_a_stranger_that_cannot_play_does_not_keep_the_others_from_the_table(tmp
     ran = noughts("odds", "--all", "--csv", env=offered(tmp_path))
 
     assert ran.returncode == 0
-    told = {line.split(" is left out: ")[0] for line in ran.stderr.splitlines()}
+    told = {line.split(" is skipped: ")[0] for line in ran.stderr.splitlines()}
     assert told == {"noughts: broken", "noughts: needy"}
     rows = list(csv.DictReader(ran.stdout.splitlines()))
     assert {row["x"] for row in rows} == {*BUILT_IN, "fine"}

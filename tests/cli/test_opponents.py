@@ -598,8 +598,8 @@ def test_who_cannot_be_called_back_by_name_is_named_again(name: str, tmp_path: P
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        f"noughts: {name!r} played O and cannot be called back by its name: "
-        f"say --o bot:POLICY or program:COMMAND\n"
+        f"noughts: {name!r} played O and cannot be found by its name: "
+        f"give --o bot:POLICY or program:COMMAND\n"
     )
     assert file(tmp_path).read_bytes() == before
 
@@ -615,8 +615,8 @@ def test_a_person_is_not_renamed_in_a_game_that_was_left(seat: str, tmp_path: Pa
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        f"noughts: the players of a saved game have their names: {seat!r} is no bot:POLICY "
-        "and no program:COMMAND\n"
+        f"noughts: the players of a saved game have their names: {seat!r} is not bot:POLICY "
+        "or program:COMMAND\n"
     )
 
 

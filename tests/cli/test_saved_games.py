@@ -29,11 +29,11 @@ from noughts import (
     open_store,
     parse_record,
 )
-from noughts.cli.commands.games import PAGE, last_left, list_games
+from noughts.cli.commands.games import PAGE_GAMES, last_left, list_games
 from noughts.cli.commands.replay import steps
-from noughts.cli.recorder import Notebook, store_url
+from noughts.cli.recorder import Recorder, store_url
 from noughts.cli.screen import Screen
-from noughts.store.errors import StoreUnavailable
+from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from support.command import COMMAND
 from support.forked import noughts
@@ -57,12 +57,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from noughts import Record
     from noughts.store.appends import Batch
 
 LINE = re.compile(r"[a-z2-7]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  (.*)")
 """A line of the list of games: what comes after the id and the time is the same on every run."""
 
 DAY = 86_400_000
+
+PRINTING = ("games", "replay a", "events a", "export a", "store export", "store verify", "resume")
+"""Commands that print something about saved games."""
 
 
 def listed(env: dict[str, str], *options: str) -> list[str]:
@@ -205,19 +209,35 @@ def test_leaving_a_game_tells_how_to_go_on_with_it(tmp_path: Path) -> None:
     assert resumed.stdout.startswith(f"{drawn('51')}{asked('51')}\n")
 
 
-def test_a_game_that_is_over_is_not_said_to_be_resumed(tmp_path: Path) -> None:
-    """It is in the list all the same."""
-    ran = noughts("play", typed="\n".join(X_WINS) + "\nn\n", env=saving(tmp_path))
+@pytest.mark.parametrize(
+    ("names", "typed", "lines"),
+    [
+        (["  Zoe\u0308 ", "Bob"], "5", ["5          Zo\u00eb against Bob: Bob (O) to move"]),
+        ([], "5 1 undo undo 9", ["9          X against O: O to move"]),
+        (
+            ["Ann"],
+            "resign y 5 resign n",
+            [
+                "5          Ann against O: O resigned and Ann (X) won",
+                "-          Ann against O: Ann (X) resigned and O won",
+            ],
+        ),
+        ([], "5 5 nonsense 1 1", ["51         X against O: X to move"]),
+        ([], f"{' '.join(X_WINS)} n", ["14253      X against O: X won with 1, 2 and 3"]),
+        ([], f"{' '.join(X_WINS)} y quit", ["14253      X against O: X won with 1, 2 and 3"]),
+    ],
+    ids=["names", "undo", "resign", "refused moves", "one game", "no second game"],
+)
+def test_a_game_is_saved_as_it_was_on_the_screen(
+    tmp_path: Path, names: list[str], typed: str, lines: list[str]
+) -> None:
+    """With clean names, without what was refused; only an unfinished game can be resumed."""
+    seats = [word for pair in zip(("--x", "--o"), names, strict=False) for word in pair]
 
-    assert "resume" not in ran.stdout
-    assert listed(saving(tmp_path)) == ["14253      X against O: X won with 1, 2 and 3"]
+    ran = noughts("play", *seats, typed="\n".join((*typed.split(), "")), env=saving(tmp_path))
 
-
-def test_names_are_saved(tmp_path: Path) -> None:
-    """In their one form, without the spaces around them."""
-    noughts("play", "--x", "  Zoe\u0308 ", "--o", "Bob", typed="5\n", env=saving(tmp_path))
-
-    assert listed(saving(tmp_path)) == ["5          Zo\u00eb against Bob: Bob (O) to move"]
+    assert listed(saving(tmp_path)) == lines
+    assert ("resume" in ran.stdout) == lines[0].endswith("to move")
 
 
 def test_who_starts_is_saved(tmp_path: Path) -> None:
@@ -228,30 +248,6 @@ def test_who_starts_is_saved(tmp_path: Path) -> None:
 
     assert resumed.stdout.startswith(drawn("5").replace("X", "O"))
     assert asked("") in resumed.stdout
-
-
-def test_what_is_taken_back_is_saved(tmp_path: Path) -> None:
-    """The game stands as it stood on the screen."""
-    noughts("play", typed="5\n1\nundo\nundo\n9\n", env=saving(tmp_path))
-
-    assert listed(saving(tmp_path)) == ["9          X against O: O to move"]
-
-
-def test_resigning_is_saved(tmp_path: Path) -> None:
-    """Even if it is all that was done."""
-    noughts("play", "--x", "Ann", typed="resign\ny\n5\nresign\nn\n", env=saving(tmp_path))
-
-    assert listed(saving(tmp_path)) == [
-        "5          Ann against O: O resigned and Ann (X) won",
-        "-          Ann against O: Ann (X) resigned and O won",
-    ]
-
-
-def test_moves_that_were_refused_are_not_saved(tmp_path: Path) -> None:
-    """Neither taken cells nor nonsense."""
-    noughts("play", typed="5\n5\nnonsense\n1\n1\n", env=saving(tmp_path))
-
-    assert digits(tmp_path) == ["51"]
 
 
 def test_every_game_of_a_sitting_is_saved_by_itself(tmp_path: Path) -> None:
@@ -268,16 +264,6 @@ def test_every_game_of_a_sitting_is_saved_by_itself(tmp_path: Path) -> None:
     ]
 
 
-def test_the_next_game_is_not_saved_before_its_first_move(tmp_path: Path) -> None:
-    """Whoever leaves at once has played one game."""
-    typed = "\n".join((*X_WINS, "y", "quit", ""))
-
-    ran = noughts("play", typed=typed, env=saving(tmp_path))
-
-    assert "resume" not in ran.stdout
-    assert digits(tmp_path) == [X_WINS]
-
-
 def test_a_move_is_saved_before_the_board_shows_it(tmp_path: Path) -> None:
     """Whoever sees it on the screen finds it in the store."""
     with between_pipes("play", env=saving(tmp_path)) as session:
@@ -291,21 +277,21 @@ def test_a_move_is_saved_before_the_board_shows_it(tmp_path: Path) -> None:
 def test_a_page_is_begun_with_each_game() -> None:
     """What was not written of the last is not written into the next."""
     store = MemoryStore()
-    notebook = Notebook(Service(store), lasts=True)
+    recorder = Recorder(Service(store), lasts=True)
 
-    notebook.begin(X, (Player("Ann", X),))
-    game = notebook.begin(O, (Player("Bob", O),))
+    recorder.begin(X, (Player("Ann", X),))
+    game = recorder.begin(O, (Player("Bob", O),))
 
     assert [player.name for player in game.players] == ["Bob"]
-    assert notebook.bookmark is None
+    assert recorder.short_id is None
     assert store.games() == ()
 
 
 def test_a_game_is_recorded_with_its_players_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """The opening and the first move are one commit; after an unknown outcome it can be repeated."""
     store = MemoryStore()
-    notebook = Notebook(Service(store), lasts=True)
-    notebook.begin(X, (Player("Ann", X), Player("Bob", O)))
+    recorder = Recorder(Service(store), lasts=True)
+    recorder.begin(X, (Player("Ann", X), Player("Bob", O)))
     commit, batches = store._commit, []  # noqa: SLF001 - a connection that breaks at the commit
 
     def commit_and_break(batch: Batch) -> None:
@@ -316,9 +302,9 @@ def test_a_game_is_recorded_with_its_players_or_not_at_all(monkeypatch: pytest.M
 
     monkeypatch.setattr(store, "_commit", commit_and_break)
     with pytest.raises(StoreUnavailable):
-        notebook.write(PlaceToken(X, 4))
-    answer = notebook.write(PlaceToken(X, 4))
-    after = notebook.write(PlaceToken(O, 0))
+        recorder.apply(PlaceToken(X, 4))
+    answer = recorder.apply(PlaceToken(X, 4))
+    after = recorder.apply(PlaceToken(O, 0))
 
     assert [len(batch.appends) for batch in batches] == [4, 4, 1]
     assert [*map(str, answer.events)] == [
@@ -328,6 +314,32 @@ def test_a_game_is_recorded_with_its_players_or_not_at_all(monkeypatch: pytest.M
     ]
     (summary,) = store.games()
     assert (summary.game, summary.version) == (after.game, after.version)
+
+
+def test_a_move_is_recorded_without_reading_the_game_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recorder knows the game; only one that has moved on elsewhere is read."""
+    store = MemoryStore()
+    recorder, other = (Recorder(Service(store), lasts=True) for _ in range(2))
+    recorder.begin(X, ())
+    recorder.apply(PlaceToken(X, 4))
+    other.open(recorder.full_id or "")
+    reads: list[str] = []
+    read = store.read
+
+    def read_and_count(game: str) -> tuple[Record, ...]:
+        reads.append(game)
+        return read(game)
+
+    monkeypatch.setattr(store, "read", read_and_count)
+
+    recorder.apply(PlaceToken(O, 0))
+    assert str(recorder.apply(PlaceToken(X, 0)).events[0]) == "playerNotifyIllegalMove(X,cellTaken)"
+    assert reads == []
+
+    with pytest.raises(StaleVersion):
+        other.apply(PlaceToken(O, 8))
+    assert len(reads) == 1
+    assert str(other.reload().events[0]) == "playerPlacedToken(0,0,O)"
 
 
 # The list of games
@@ -395,7 +407,7 @@ def test_the_list_can_be_asked_for_some_games(tmp_path: Path, options: list[str]
 
 @pytest.mark.usefixtures("greenwich")
 @pytest.mark.parametrize(
-    ("limit", "more"), [(1, "--limit 2"), (2, "--limit 4"), (PAGE, f"--limit {2 * PAGE}")]
+    ("limit", "more"), [(1, "--limit 2"), (2, "--limit 4"), (PAGE_GAMES, f"--limit {2 * PAGE_GAMES}")]
 )
 def test_a_limited_list_tells_that_there_are_more(limit: int, more: str) -> None:
     """And what shows them; a list that is whole tells nothing of the kind."""
@@ -525,27 +537,15 @@ def test_a_name_that_the_list_cannot_encode_is_escaped(tmp_path: Path) -> None:
     assert ran.stdout.endswith("Zo\\xeb against O: O to move\n")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["games"],
-        ["replay", "a"],
-        ["events", "a"],
-        ["export", "a"],
-        ["store", "export"],
-        ["store", "verify"],
-        ["resume"],
-    ],
-    ids=" ".join,
-)
-def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize("command", PRINTING)
+def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, command: str) -> None:
     """A pipe that was closed at its other end ends the command in silence, with 0."""
     save(tmp_path, "aaaaaaaa", "5")
     reading, writing = os.pipe()
     os.close(reading)
     try:
         ran = subprocess.run(
-            [*COMMAND, *arguments],
+            [*COMMAND, *command.split()],
             env=saving(tmp_path),
             stdin=subprocess.DEVNULL,
             stdout=writing,
@@ -577,25 +577,13 @@ def test_a_reader_who_leaves_after_a_line_is_told_nothing(tmp_path: Path) -> Non
     assert ran.stderr == b"code 0\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["games"],
-        ["replay", "a"],
-        ["events", "a"],
-        ["export", "a"],
-        ["store", "export"],
-        ["store", "verify"],
-        ["resume"],
-    ],
-    ids=" ".join,
-)
-def test_output_that_is_full_is_told_in_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize("command", PRINTING)
+def test_output_that_is_full_is_told_in_a_sentence(tmp_path: Path, command: str) -> None:
     """With exit code 1, and the store as it was."""
     save(tmp_path, "aaaaaaaa", "5")
 
     ran = subprocess.run(
-        ["/bin/sh", "-c", '"$@" > /dev/full', "sh", *COMMAND, *arguments],
+        ["/bin/sh", "-c", '"$@" > /dev/full', "sh", *COMMAND, *command.split()],
         env=saving(tmp_path),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -631,7 +619,7 @@ def test_the_game_that_was_left_last_is_resumed(tmp_path: Path) -> None:
 def test_the_game_that_was_left_last_is_found_among_very_many() -> None:
     """It may be on any page of the list."""
     store = MemoryStore()
-    for number in range(2 * PAGE + 5):
+    for number in range(2 * PAGE_GAMES + 5):
         play(store, f"game-{number}", "5", at=NOW + number // 2)
     play(store, "game-3", "1", at=NOW + DAY)
 
@@ -737,9 +725,7 @@ def test_a_game_that_is_over_is_not_resumed(tmp_path: Path) -> None:
     ran = noughts("resume", "a", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == (
-        "noughts: the game is over, X won with 1, 2 and 3: noughts replay tells it again\n"
-    )
+    assert ran.stderr == ("noughts: the game is over, X won with 1, 2 and 3: noughts replay shows it\n")
 
 
 def test_where_all_games_are_over_there_is_none_to_resume(tmp_path: Path) -> None:
@@ -749,7 +735,7 @@ def test_where_all_games_are_over_there_is_none_to_resume(tmp_path: Path) -> Non
     ran = noughts("resume", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "noughts: there is no unfinished game to go on with\n"
+    assert ran.stderr == "noughts: no unfinished game to continue\n"
 
 
 @pytest.mark.parametrize(
@@ -781,7 +767,7 @@ def two(tmp_path: Path) -> Iterator[tuple[Session, Session]]:
         yield one, other
 
 
-ELSEWHERE = "Somebody has played on elsewhere."
+ELSEWHERE = "This game has moved on in another window; here it is now."
 
 
 def test_a_move_is_not_placed_where_somebody_has_played_on(
@@ -993,7 +979,7 @@ def test_a_step_is_a_position_and_what_led_to_it(wording: Wording) -> None:
 
     found = steps(events, Screen(StringIO(), wording))
 
-    assert [step.told for step in found] == ["", "Ann:", "Player O:", "Ann:", "Bob:", "Ann:"]
+    assert [step.line for step in found] == ["", "Ann:", "Player O:", "Ann:", "Bob:", "Ann:"]
     assert [len(step.game.moves) for step in found] == [0, 1, 2, 3, 4, 5]
     assert [step.game.is_over for step in found] == [*5 * [False], True]
     assert [len(step.game.players) for step in found] == [1, 1, 1, 2, 2, 2]
@@ -1015,7 +1001,7 @@ def test_a_long_pause_between_moves_is_ended_by_ctrl_c(tmp_path: Path) -> None:
 
 # Telling a game again, step by step
 
-KEYS = "(space: on, b: back, q: leave)"
+KEYS = "(space: next, b: back, q: quit)"
 
 
 class Stepping:

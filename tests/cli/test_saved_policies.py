@@ -82,11 +82,11 @@ def test_the_help_says_how_a_file_is_named(command: str) -> None:
     [
         ("saved:file=", "saved:file= needs the name of a file"),
         ("saved:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
-        ("saved", "a policy in a file is asked for as saved:file=PATH, not as 'saved'"),
-        ("saved:", "a policy in a file is asked for as saved:file=PATH, not as 'saved:'"),
+        ("saved", "a policy in a file is written saved:file=PATH, not 'saved'"),
+        ("saved:", "a policy in a file is written saved:file=PATH, not 'saved:'"),
         (
             "bot:saved:files=q",
-            "a policy in a file is asked for as saved:file=PATH, not as 'saved:files=q'",
+            "a policy in a file is written saved:file=PATH, not 'saved:files=q'",
         ),
         ("saved-q", f"there is no policy 'saved-q': there are {', '.join(policy_names())}"),
         ("saved:file=bad.json", "bad.json is not a policy: 'hello' is not JSON"),

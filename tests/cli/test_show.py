@@ -79,7 +79,7 @@ def test_positions_can_be_told_in_a_sentence() -> None:
         ("XXX/OOO/___", "X and O both have a line, but the first one ends the game"),
         (
             "XXX/OO_/O__",
-            "X has a line, but O moved after it (or did O start? then say --first O)",
+            "X has a line, but O moved after it (or did O start? then add --first O)",
         ),
         ("XXX/OO_/OO_", "X has 3 and O has 4: X starts, so X has as many as O or one more"),
         (

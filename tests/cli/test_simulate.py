@@ -20,11 +20,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from noughts import find_policy, odds
-from noughts.cli.commands.simulate import Share, shares, tell_simulation
+from noughts.cli.commands.simulate import Share, shares, simulate
 from noughts.lab import simulation
 from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import PIECE_GAMES, Simulation
 from support.command import COMMAND, environment
+from support.fake_console import RecordingBar
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
 
@@ -34,30 +35,11 @@ if TYPE_CHECKING:
 RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
 
 
-class Watcher:
-    """A bar that remembers what it showed, and may be too impatient to see the end."""
-
-    def __init__(self, leaves_after: int = 10**18) -> None:
-        self.shown: list[int] = []
-        self.is_cleared = False
-        self._leaves_after = leaves_after
-
-    def show(self, done: int) -> None:
-        """Remember, and press Ctrl-C if that is enough."""
-        self.shown.append(done)
-        if done >= self._leaves_after:
-            raise KeyboardInterrupt
-
-    def clear(self) -> None:
-        """Remember that, too."""
-        self.is_cleared = True
-
-
-def told(bar: Watcher | None = None, **changes: Any) -> str:  # noqa: ANN401 - any option
+def told(bar: RecordingBar | None = None, **changes: Any) -> str:  # noqa: ANN401 - any option
     """Return what a simulation tells in this process."""
     options = {"x": "random", "o": "random", "games": 1000, "seed": 1, "jobs": 1, "json": False}
     out = io.StringIO()
-    tell_simulation(Namespace(**{**options, **changes}), find_policy, out, bar or Watcher())
+    simulate(Namespace(**{**options, **changes}), out, bar or RecordingBar())
     return out.getvalue()
 
 
@@ -127,14 +109,14 @@ def test_pieces_come_one_by_one_and_add_up() -> None:
 
 def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
     """The whole pieces, how many of how many, with their intervals; then the command ends with 130."""
-    bar, out = Watcher(leaves_after=PIECE_GAMES), io.StringIO()
+    bar, out = RecordingBar(interrupts_at=PIECE_GAMES), io.StringIO()
     options = Namespace(x="random", o="random", games=10**12, seed=1, jobs=1, json=False)
 
     with pytest.raises(SystemExit) as leaving:
-        tell_simulation(options, find_policy, out, bar)
+        simulate(options, out, bar)
 
     assert leaving.value.code == 130
-    assert bar.is_cleared
+    assert bar.is_clear
     first, *rows = out.getvalue().splitlines()
     assert first.startswith(
         f"random (X) against random (O): {PIECE_GAMES:,} of 1,000,000,000,000 games in "
@@ -148,7 +130,7 @@ def test_ctrl_c_before_the_first_piece_tells_that_there_is_nothing() -> None:
         out = io.StringIO()
         options = Namespace(x="random", o="random", games=PIECE_GAMES, seed=1, jobs=1, json=is_json)
         with pytest.raises(SystemExit):
-            tell_simulation(options, find_policy, out, Watcher(leaves_after=0))
+            simulate(options, out, RecordingBar(interrupts_at=0))
         text = out.getvalue()
         assert json.loads(text)["games"] == 0 if is_json else " 0 of " in text
 
@@ -307,5 +289,5 @@ def test_without_the_lab_s_packages_the_command_says_what_to_install() -> None:
 
     assert ran.returncode == 2
     assert ran.stderr == (
-        "noughts: the lab needs 'numpy', which is not installed: pip install 'noughts[lab]'\n"
+        "noughts: this needs 'numpy', which is not installed: pip install 'noughts[lab]'\n"
     )

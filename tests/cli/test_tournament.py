@@ -25,15 +25,16 @@ from noughts.bots.registry import find_policy
 from noughts.cli.commands.tournament import (
     COLUMNS,
     TournamentReport,
-    tell_tournament,
+    hold_tournament,
     write_csv,
     write_json,
     write_table,
 )
-from noughts.cli.options import parser
+from noughts.cli.main import build_parser
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment, noughts
+from support.fake_console import RecordingBar
 from support.hostile_bots import POLITE, command, plays
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
@@ -59,36 +60,18 @@ for line in sys.stdin:
 """It plays two games, and in the third it tells a pipe that it is thinking."""
 
 
-class Bar:
-    """A bar that remembers what it showed."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.shown: list[int] = []
-        self.is_clear = True
-
-    def show(self, done: int) -> None:
-        """Note it."""
-        self.shown.append(done)
-        self.is_clear = False
-
-    def clear(self) -> None:
-        """Note that, too."""
-        self.is_clear = True
-
-
-def told(*arguments: str, bars: list[Bar] | None = None) -> str:
+def told(*arguments: str, bars: list[RecordingBar] | None = None) -> str:
     """Return what is told of a tournament, in this process."""
     line = ["tournament", *arguments]
     out = io.StringIO()
 
-    def bar(total: int) -> Bar:
-        made = Bar(total)
+    def bar(total: int) -> RecordingBar:
+        made = RecordingBar(total)
         if bars is not None:
             bars.append(made)
         return made
 
-    tell_tournament(parser(line).parse_args(line), find_policy, out, bar)
+    hold_tournament(build_parser(line).parse_args(line), out, bar)
     return out.getvalue()
 
 
@@ -135,7 +118,7 @@ def test_a_table_to_the_letter() -> None:
         "\n"
         r"2 is club:win=0,block=0,fork=0\x1b[2J."
         "\n"
-        "Only 51 of 200 games were played: it was interrupted.\n"
+        "Interrupted: only 51 of 200 games were played.\n"
         "Scores are in percent, over both seats; those with ~ are from games.\n"
         "random forfeited a game: was late.\n"
         r"club:win=0,block=0,fork=0\x1b[2J forfeited 1,234 games, the first one: said \x1b."
@@ -182,7 +165,7 @@ def test_where_two_have_met_in_one_seat_only_it_is_said() -> None:
     )
 
     assert (
-        "Some pairs have played in one seat only: there the first move affects the score.\n"
+        "Some pairs have met in one seat only, so the first move counts in their scores.\n"
         in out.getvalue()
     )
 
@@ -314,7 +297,7 @@ def test_without_a_seed_one_is_drawn_and_told() -> None:
 
 def test_the_bar_shows_every_game_and_then_nothing() -> None:
     """From none to all of them."""
-    bars: list[Bar] = []
+    bars: list[RecordingBar] = []
     told("random", FIRST, "--games", "3", bars=bars)
     (bar,) = bars
 
@@ -325,7 +308,7 @@ def test_the_bar_shows_every_game_and_then_nothing() -> None:
 
 def test_the_bar_shows_exact_odds_too() -> None:
     """Many policies take a while; there is one for them, and one for games."""
-    bars: list[Bar] = []
+    bars: list[RecordingBar] = []
     told("random", "club", FIRST, "--games", "1", bars=bars)
 
     assert [bar.total for bar in bars] == [2, 4]
@@ -396,7 +379,7 @@ def test_the_table_is_told_before_a_plot_is_drawn(
 
     monkeypatch.setattr("noughts.lab.plots.plot_ratings", fails)
     with pytest.raises(errors.FileUnavailable, match="no disk"):
-        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+        hold_tournament(build_parser(line).parse_args(line), out, RecordingBar)
 
 
 # When no program can be started
@@ -418,10 +401,10 @@ def test_what_was_played_is_told_when_no_more_programs_can_be_started(
 
     monkeypatch.setattr(subprocess, "Popen", full)
     with pytest.raises(CannotStartProgram, match="no program can be started now: Too many open files"):
-        tell_tournament(parser(line).parse_args(line), find_policy, out, Bar)
+        hold_tournament(build_parser(line).parse_args(line), out, RecordingBar)
 
-    assert "Only 25 of 60 games were played: it was interrupted.\n" in out.getvalue()
-    assert "Some pairs have played in one seat only" in out.getvalue()
+    assert "Interrupted: only 25 of 60 games were played.\n" in out.getvalue()
+    assert "Some pairs have met in one seat only" in out.getvalue()
     assert "forfeited" not in out.getvalue()
 
 
@@ -470,7 +453,7 @@ def test_ctrl_c_tells_what_was_played_and_ends_all_programs(thinkers: Thinkers) 
         thinkers.wait_for(2)
         session.type(CTRL_C)
         session.expect("1  perfect ")
-        session.expect("Only 4 of 100 games were played: it was interrupted.")
+        session.expect("Interrupted: only 4 of 100 games were played.")
         session.expect("Goodbye!")
         assert session.end() == 130
     assert b"Traceback" not in session.output

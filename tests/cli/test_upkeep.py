@@ -30,6 +30,7 @@ from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify
 from support.command import COMMAND
+from support.fake_console import fake_console
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE, in_terminal
 from support.saved_games import DRAW, X_WINS, asked, change, digits, file, ids, play, save, saving, url
@@ -212,11 +213,10 @@ def test_a_person_sees_how_far_the_verification_is(
 ) -> None:
     """If it takes longer than a moment, and where there is room; the line is left empty."""
     terminal, out = Terminal(), StringIO()
-    monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(store_tasks, "PROGRESS_DELAY_SECONDS", delay)
 
-    store_tasks.run_task(Namespace(task="verify", store=url(good), json=False), out)
+    store_tasks.run(Namespace(task="verify", store=url(good), json=False), fake_console(out, terminal))
 
     assert ("0 %" in terminal.getvalue()) == is_shown
     assert terminal.getvalue().rpartition("\r")[2] == ""

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from noughts import NARRATIVE, Mark, O, Player, X
-from noughts.cli.commands.watch import Chance, Pause, watch
+from noughts.cli.commands.watch import Pause, RandomOpponent, watch
 from noughts.cli.opening import Starters
 from noughts.cli.screen import Screen
 from support.forked import noughts
@@ -37,7 +37,7 @@ def test_one_pause_for_each_move_but_the_first() -> None:
         Screen(out, NARRATIVE),
         (),
         Starters("loser", Random(3)),
-        dict.fromkeys(Mark, Chance(Random(3))),
+        dict.fromkeys(Mark, RandomOpponent(Random(3))),
         Pause(0.5, slept.append),
         2,
     )
@@ -74,7 +74,7 @@ def test_names_are_told() -> None:
         Screen(out, NARRATIVE),
         (Player("bob", X), Player("frank", O)),
         Starters("X", Random(1)),
-        dict.fromkeys(Mark, Chance(Random(1))),
+        dict.fromkeys(Mark, RandomOpponent(Random(1))),
         Pause(0, lambda _: None),
         1,
     )

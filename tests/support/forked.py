@@ -29,6 +29,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noughts.cli.main import EXTRAS
 from noughts.core.board import Mark, reachable
 from support.command import environment, noughts as started
 
@@ -54,8 +55,8 @@ _LOADED = tuple(
         "text",
     )
 )
-_NEED_THE_LAB = {"noughts.cli.commands.simulate", "noughts.cli.commands.tournament"}
-_SERVED = ("noughts.web.serve", "noughts.web.app", "uvloop")
+_NEED_EXTRAS = {f"noughts.cli.commands.{name}" for name in EXTRAS}
+_SERVED = ("noughts.cli.commands.serve", "noughts.web.app", "uvloop")
 """What a server loads besides, where it is installed."""
 _AT_THE_START = ("PYTHON", "LC_", "LANG")
 """How the names begin of what Python heeds when it starts, and never again."""
@@ -234,7 +235,7 @@ def main(line: socket.socket, what: str) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
     for room in _LOADED:
         for module in pkgutil.iter_modules(import_module(room).__path__, f"{room}."):
-            if module.name not in _NEED_THE_LAB:
+            if module.name not in _NEED_EXTRAS:
                 import_module(module.name)
     import_module("noughts.store.sqlite")  # the other engines are seldom asked for, and large
     for name in _SERVED if what == "serve" else ():

@@ -1,11 +1,12 @@
-"""How the command leaves: its exit codes, and its last words if somebody is there to hear them."""
+"""How the command ends: exit codes, last messages, and no traceback whatever happens."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from errno import EIO
 from select import POLLHUP, POLLOUT, poll
 from types import FrameType
@@ -13,12 +14,12 @@ from typing import TextIO
 
 from noughts.core.errors import NoughtsError, printable
 
-RETRY_SECONDS = 0.001
+RAISE_AGAIN_SECONDS = 0.001
 DONE, FAILED, BAD_USAGE, HUNG_UP, INTERRUPTED, TERMINATED = 0, 1, 2, 129, 130, 143
 
 
-def leave_well(work: Callable[[], None]) -> int:
-    """Do the work and return the exit code; whatever happens, no traceback is shown."""
+def run_to_exit(work: Callable[[], None]) -> int:
+    """Do the work and return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         # A shell ignores SIGINT for a command in the background, and nohup ignores SIGHUP.
         if number is signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN:
@@ -26,45 +27,56 @@ def leave_well(work: Callable[[], None]) -> int:
     sys.unraisablehook = _on_unraisable
     try:
         code = _end(work)
-    except (KeyboardInterrupt, _Terminated) as late:  # the command was leaving already
+    except (KeyboardInterrupt, _Terminated) as late:  # the command was ending already
         _give_up(sys.stdout)
         code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else int(late.code or TERMINATED)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number is not signal.SIGHUP or signal.getsignal(number) is _leave:
-            signal.signal(number, signal.SIG_DFL)  # nothing is left to say: it just ends the process
-    signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised later, when Python itself ends
-    _last_words("", sys.stderr)  # what the parser said may wait there still
+            signal.signal(number, signal.SIG_DFL)  # nothing is left to write: just end
+    signal.setitimer(signal.ITIMER_REAL, 0)  # raise nothing while Python shuts down
+    _write_if_ready("", sys.stderr)  # what the parser wrote may still be buffered
     return code
 
 
+@contextmanager
+def no_goodbye(*, when: bool) -> Iterator[None]:
+    """Let Ctrl-C end the command without "Goodbye!", which would spoil data."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if when:
+            raise SystemExit(INTERRUPTED) from None
+        raise
+
+
 def _end(work: Callable[[], None]) -> int:
-    """Do the work, say what there is to say of its end, and return the exit code."""
+    """Do the work, report how it ended, and return the exit code."""
     try:
         try:
             code = _finish(work)
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)  # what is to be raised later is raised now, or never
+            signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised from here on
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
-        _last_words("\nGoodbye!\n", sys.stdout)
+        _write_if_ready("\nGoodbye!\n", sys.stdout)
         code = INTERRUPTED
     except BrokenPipeError:
-        _give_up(sys.stdout)  # whoever was reading has gone, and needs no words
+        _give_up(sys.stdout)  # the reader has gone
         code = DONE
     except NoughtsError as error:
         _flush(sys.stdout)
-        _last_words(f"noughts: {printable(str(error))}\n", sys.stderr)
+        _write_if_ready(f"noughts: {printable(str(error))}\n", sys.stderr)
         code = error.exit_code
     except OSError as error:
         code = HUNG_UP if error.errno == EIO and _is_hung_up(sys.stdout) else FAILED
         _give_up(sys.stdout)
         if code == FAILED:
-            _last_words(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
+            _write_if_ready(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
     return code
 
 
 def _finish(work: Callable[[], None]) -> int:
-    """Do the work, and see to it that all it said is written."""
+    """Do the work, and write all its output."""
     try:
         try:
             work()
@@ -76,13 +88,13 @@ def _finish(work: Callable[[], None]) -> int:
         if sys.stdout:
             sys.stdout.flush()
     except _Terminated as signalled:
-        _give_up(sys.stdout)  # it may be full, with nobody reading, and there is no time to wait
+        _give_up(sys.stdout)  # it may be full with nobody reading: don't wait
         return int(signalled.code or TERMINATED)
     return code
 
 
 class _Terminated(SystemExit):
-    """SIGTERM or SIGHUP came; wherever that is, Python leaves with its code and without a word."""
+    """Raised by SIGTERM and SIGHUP; it ends the command silently."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -91,10 +103,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """Raise a signal's exception a moment later if it came where Python lets no exception out.
-
-    There are such places in every import, and Ctrl-C must end the command there too.
-    """
+    """Raise a signal's exception a moment later if it came where Python swallows it, as in imports."""
     leaving = unraisable.exc_value
     if isinstance(leaving, KeyboardInterrupt | _Terminated):
         _raise_later(leaving)
@@ -114,18 +123,18 @@ def _raise(leaving: BaseException, frame: FrameType | None) -> None:
 
 def _raise_later(leaving: BaseException) -> None:
     signal.signal(signal.SIGALRM, lambda _number, frame: _raise(leaving, frame))
-    signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, RAISE_AGAIN_SECONDS)
 
 
-def _last_words(words: str, stream: TextIO | None) -> None:
-    """Say something if it can be said at once: neither a full disk nor a full pipe holds us up."""
+def _write_if_ready(text: str, stream: TextIO | None) -> None:
+    """Write if that can be done at once: neither a full disk nor a full pipe blocks the exit."""
     if stream is None:
         return
     polling = poll()
     polling.register(stream, POLLOUT)
     try:
         if polling.poll(0):
-            print(words, end="", file=stream, flush=True)
+            print(text, end="", file=stream, flush=True)
         else:
             _give_up(stream)
     except OSError:
@@ -133,7 +142,7 @@ def _last_words(words: str, stream: TextIO | None) -> None:
 
 
 def _flush(stream: TextIO | None) -> None:
-    """Write what is still to be written, if somebody reads it."""
+    """Flush the stream if somebody reads it."""
     try:
         if stream:
             stream.flush()
@@ -142,7 +151,7 @@ def _flush(stream: TextIO | None) -> None:
 
 
 def _is_hung_up(stream: TextIO | None) -> bool:
-    """Return whether a stream is a terminal that was closed; writing may fail before SIGHUP arrives."""
+    """Return whether the stream is a closed terminal; writing may fail before SIGHUP arrives."""
     polling = poll()
     if stream:
         polling.register(stream, POLLOUT)
@@ -150,6 +159,6 @@ def _is_hung_up(stream: TextIO | None) -> bool:
 
 
 def _give_up(stream: TextIO | None) -> None:
-    """Send what is still to be written nowhere, so that Python does not fail on it once more at exit."""
+    """Discard what is still buffered: Python would fail on it again at exit."""
     if stream:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -9,8 +9,20 @@ from noughts.core.notation import format_cell, parse_cell
 from noughts.text.sentences import say_advice, say_prospect
 
 
+def is_question(words: str) -> bool:
+    return words == "hint" or words.split()[:1] == ["why"]
+
+
+def answer(game: Game, words: str, *, short: bool) -> str:
+    """Answer `hint`, `why` or `why 5`."""
+    cell = words.removeprefix("why").strip()
+    if words == "hint":
+        return "The game is over." if game.is_over else hint(game.board, short=short)
+    return "The game is over." if game.is_over and cell else explain(game, cell, short=short)
+
+
 def hint(board: Board, *, short: bool = False) -> str:
-    """Return a best move with its reasons, and name the others that are as good; or only the move."""
+    """Return a best move with its reasons and the other best moves; in short, only the move."""
     best, *others = (advice for advice in advise(board) if advice.is_best)
     if short:
         return _short(best)
@@ -24,7 +36,7 @@ def explain(game: Game, asked: str, *, short: bool = False) -> str:
     if asked:
         return say(judge_move(game.board, parse_cell(asked)))
     if not game.moves:
-        return "No token yet." if short else "There is no token yet; why 5 tells what one on 5 would do."
+        return "No token yet." if short else "No token yet; why 5 explains what one on 5 would do."
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)
@@ -32,5 +44,5 @@ def explain(game: Game, asked: str, *, short: bool = False) -> str:
 
 
 def _short(advice: Advice) -> str:
-    """Say what fits into twenty columns."""
+    """Return what fits into twenty columns."""
     return f"{format_cell(advice.cell)}: {say_prospect(advice.prospect)}"

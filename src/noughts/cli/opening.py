@@ -1,17 +1,78 @@
-"""How a game on one screen begins: who starts, and the commands that seat the players."""
+"""How a game in one terminal begins: who plays, who starts, and the commands that seat the players."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from random import Random
+from typing import Protocol
 
+from noughts.bots.registry import parse_player
+from noughts.cli.console import Console
 from noughts.cli.screen import Screen
-from noughts.core.board import Mark
+from noughts.core.board import Board, Cell, Mark
+from noughts.core.errors import JOINERS, InvalidName
 from noughts.core.events import Event
 from noughts.core.game import Command, CreateGame, Game, JoinGame, decide, fold, replay
-from noughts.core.player import Player
+from noughts.core.player import MAX_NAME_CHARACTERS, Player, is_same_name, name_key
 from noughts.core.value import Value
-from noughts.text.wordings import Starter
+from noughts.text.wordings import WORDINGS, Starter
+
+ELLIPSIS = "…"
+
+
+class Opponent(Protocol):
+    """A player that needs no keyboard."""
+
+    name: str
+
+    def start_game(self) -> None: ...
+
+    def choose(self, board: Board) -> Cell | None:
+        """Return the cell to take, or None to resign; raise `Forfeit` or `PolicyError` if it cannot."""
+
+    def finish_game(self, game: Game, mark: Mark) -> str | None:
+        """Learn from the game, and return what there is to say about that."""
+
+
+@contextmanager
+def seat_opponents(
+    seats: Mapping[Mark, str | None], options: Namespace, console: Console, rng: Random, *, saves: bool
+) -> Iterator[dict[Mark, Opponent]]:
+    """Return the bots and programs among the players; programs end with the `with` block."""
+    if not any(seat and parse_player(seat)[0] for seat in seats.values()):
+        yield {}
+        return
+    from noughts.cli.opponents import Opponents  # noqa: PLC0415 - bots are loaded only if one plays
+
+    with Opponents(rng, console.poller.wait, options.patience, saves=saves) as opponents:
+        found = {mark: opponents.seat(seat) for mark, seat in seats.items() if seat}
+        yield {mark: opponent for mark, opponent in found.items() if opponent}
+
+
+def name_players(options: Namespace, opponents: Mapping[Mark, Opponent]) -> tuple[Player, ...]:
+    """Return the players that have names; two bots with one name get their marks added to it."""
+    names = {Mark.X: options.x, Mark.O: options.o}
+    names |= {mark: fit_name(opponent.name) for mark, opponent in opponents.items()}
+    if len(opponents) == 2 and name_key(names[Mark.X]) == name_key(names[Mark.O]):
+        names = {mark: fit_name(name, f" ({mark})") for mark, name in names.items()}
+    players = (Player(name, mark) for mark, name in names.items() if name is not None)
+    game = new_game(Mark.X, players, are_entered=True)
+    wording = WORDINGS[options.wording]
+    for player in game.players:
+        other = player.mark.other
+        defaults = [text.format(mark=other) for text in (wording.player, wording.winner)]
+        if not game.player(other) and any(is_same_name(player.name, name) for name in defaults):
+            raise InvalidName(f"the players need different names, and '{player.name}' means {other}")
+    return game.players
+
+
+def fit_name(name: str, suffix: str = "") -> str:
+    """Shorten a name to the length that is allowed."""
+    room = MAX_NAME_CHARACTERS - len(suffix)
+    cut = name[: room - 1].rstrip(JOINERS) + ELLIPSIS  # a joiner at the end would join nothing
+    return f"{name if len(name) <= room else cut}{suffix}"
 
 
 class Starters(Value):
@@ -38,17 +99,16 @@ class Starters(Value):
 
 
 def new_game(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> Game:
-    """Create a game on one screen, and seat those who have names; names that are entered are checked."""
-    return replay(_led_to(opening(first, players, are_entered=are_entered)))
+    """Create a game, and seat the players that have names; names that are entered are checked."""
+    return replay(_events_of(opening(first, players, are_entered=are_entered)))
 
 
 def opening_events(first: Mark, players: Iterable[Player]) -> list[Event]:
-    """Return the events that a game on one screen starts with."""
-    return _led_to(opening(first, players))
+    return _events_of(opening(first, players))
 
 
 def opening(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> list[Command]:
-    """Return the commands that start a game on one screen: it is ready when all names are known."""
+    """Return the commands that start a game; it is ready when all names are known."""
     seated = tuple(players)
     joins = [
         JoinGame(player.mark, player.name, last=player is seated[-1], is_entered=are_entered)
@@ -57,7 +117,7 @@ def opening(first: Mark, players: Iterable[Player], *, are_entered: bool = False
     return [CreateGame(first, open_seats=bool(joins)), *joins]
 
 
-def _led_to(commands: Iterable[Command]) -> list[Event]:
+def _events_of(commands: Iterable[Command]) -> list[Event]:
     events: list[Event] = []
     for command in commands:
         events += decide(fold(events), command)

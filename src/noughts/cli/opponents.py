@@ -1,62 +1,54 @@
-"""Who sits in a seat: a person with a name, a bot, or a program.
+"""Bots and programs as players, and the file that a MENACE is kept in.
 
-A bot is called in the record of a game what it was asked for by, so that it can be called back when the
-game is resumed.
+The record of a game calls a bot by the name that it was asked for by, so that it can be seated again when
+the game is resumed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EACCES
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from random import Random
-from typing import Protocol, Self
+from typing import BinaryIO, Self, TypeAlias
 
+from noughts.bots.bot import Bot
 from noughts.bots.errors import NotAMachine, UnknownPolicy
+from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import Menace
 from noughts.bots.policy import Policy
-from noughts.bots.program import Program, Wait
-from noughts.bots.registry import BOT, PROGRAM, parse_player
+from noughts.bots.policy_file import load_policy
+from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, Program, Wait
+from noughts.bots.registry import BOT, PROGRAM, SAVED, find_policy, parse_player, policy_names
 from noughts.core.board import Board, Cell, Mark
-from noughts.core.errors import JOINERS, InvalidName, printable, quoted
+from noughts.core.errors import printable, quoted
 from noughts.core.game import Game
-from noughts.core.player import MAX_NAME_CHARACTERS, Player, name_key
 from noughts.files import FileUnavailable
+from noughts.store.errors import StoreUnavailable
+from noughts.store.urls import data_folder
+
+MENACE, MENACE_FILE = "menace", "menace:file="
+SAVED_FILE = f"{SAVED}:file="
 
 
-class Sitter(Protocol):
-    """Whoever plays without a keyboard."""
-
-    name: str
-
-    def begin(self) -> None:
-        """Hear that a game begins."""
-
-    def choose(self, board: Board) -> Cell | None:
-        """Return the cell to take, or None to resign; or forfeit the game."""
-
-    def learn(self, game: Game, mark: Mark) -> str | None:
-        """Hear the end of a game, and return what there is to say about it."""
-
-
-class BotSeat:
-    """A bot that plays by a policy, and learns nothing."""
+class BotOpponent:
+    """A bot that plays by a policy."""
 
     def __init__(self, name: str, policy: Policy, rng: Random) -> None:
-        from noughts.bots.bot import Bot  # noqa: PLC0415 - only who asks for a bot loads it
-
         self.name = name
         self.choose = Bot(policy, rng).choose
 
-    def begin(self) -> None:
-        """Be ready for any game."""
+    def start_game(self) -> None: ...
 
-    def learn(self, _game: Game, _mark: Mark) -> str | None:
-        """Stay as it is."""
+    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
         return None
 
 
-class MenaceSeat:
-    """The machine that learns from every game, and is saved if it has a file."""
+class MenaceOpponent:
+    """A machine that learns from every game, and is saved if it has a file."""
 
     def __init__(self, name: str, machine: Menace, rng: Random, file: Path | None) -> None:
         self.name = name
@@ -64,17 +56,12 @@ class MenaceSeat:
         self._rng = rng
         self._file = file
 
-    def begin(self) -> None:
-        """Be ready for any game."""
+    def start_game(self) -> None: ...
 
     def choose(self, board: Board) -> Cell | None:
-        """Draw a bead."""
-        from noughts.bots.bot import Bot  # noqa: PLC0415 - the same
+        return Bot(self._machine, self._rng).choose(board)  # a new one: the beads may have changed
 
-        return Bot(self._machine, self._rng).choose(board)  # the beads may have changed since the last
-
-    def learn(self, game: Game, mark: Mark) -> str | None:
-        """Change the beads, and keep the machine as it is now."""
+    def finish_game(self, game: Game, mark: Mark) -> str | None:
         player = game.player(mark)
         name = printable(player.name) if player else self.name
         try:
@@ -85,54 +72,51 @@ class MenaceSeat:
         return f"{name} has learned from {games:,} game{'' if games == 1 else 's'}."
 
     def _learn(self, game: Game, mark: Mark) -> None:
-        """Learn from a game; what the machine in the file has learned elsewhere meanwhile counts too."""
-        from noughts.bots.menace.file import save_machine  # noqa: PLC0415 - the same
-        from noughts.cli.machines import kept_machine, taught  # noqa: PLC0415 - the same
-
+        """Learn from a game; first take over what the machine in the file has learned elsewhere."""
         machine = self._machine
         if not self._file:
             machine.learn(game.moves, mark, game.board.first, game.resigned)
             return
-        with taught(self._file):
-            now = kept_machine(self._file)
+        with lock_machine(self._file):
+            now = load_or_create_machine(self._file)
             machine.boxes, machine.results, machine.rules = now.boxes, now.results, now.rules
             machine.learn(game.moves, mark, game.board.first, game.resigned)
             save_machine(machine, self._file)
 
 
-class ProgramSeat:
-    """A program in a process of its own."""
+class ProgramOpponent:
+    """A program in a process of its own; it learns of a new game with its first turn."""
 
     def __init__(self, program: Program) -> None:
-        self.name = _clipped(f"{PROGRAM}{program.name}")
+        self.name = f"{PROGRAM}{program.name}"
         self._program = program
-        self._is_new = True
+        self._is_new_game = True
 
-    def begin(self) -> None:
-        """Note that a game begins; the program hears of it with its first turn."""
-        self._is_new = True
+    def start_game(self) -> None:
+        self._is_new_game = True
 
     def choose(self, board: Board) -> Cell | None:
-        """Ask the program."""
-        if self._is_new:
-            self._is_new = False
+        if self._is_new_game:
+            self._is_new_game = False
             self._program.new_game(board.turn)
         return self._program.choose(board)
 
-    def learn(self, _game: Game, _mark: Mark) -> str | None:
-        """Learn what it likes, in its own process."""
+    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
         return None
 
 
-class Seating:
-    """What it takes to call bots and programs to the table; they leave with its `with` block."""
+AnyOpponent: TypeAlias = BotOpponent | MenaceOpponent | ProgramOpponent
+
+
+class Opponents:
+    """The bots and programs of a game; programs end with the `with` block."""
 
     def __init__(
         self, rng: Random, wait: Wait, patience: float | None = None, *, saves: bool = False
     ) -> None:
         self._rng = rng
         self._wait = wait
-        self._patience = patience
+        self._patience = ANSWER_TIMEOUT_SECONDS if patience is None else patience
         self._saves = saves
         self._programs: list[Program] = []
         self._machines: dict[str, tuple[Menace, Path | None]] = {}
@@ -144,74 +128,92 @@ class Seating:
         try:
             for program in self._programs:
                 program.close(at_once=kind is not None)
-        finally:  # whoever is impatient leaves nobody behind either
+        finally:  # even after Ctrl-C no process is left behind
             for program in self._programs:
                 program.close(at_once=True)
 
-    def call(self, asked: str) -> Sitter | None:
-        """Return who is to sit there, or None if it is a person."""
-        kind, rest = parse_player(asked)
+    def seat(self, player: str) -> AnyOpponent | None:
+        """Return who plays, or None if it is a person."""
+        kind, rest = parse_player(player)
         if kind == BOT:
             return self._bot(rest)
         return self._program(rest) if kind == PROGRAM else None
 
-    def _bot(self, asked_for: str) -> Sitter:
-        from noughts.bots.menace.machine import Menace  # noqa: PLC0415 - the same
-        from noughts.cli.machines import asked_policy, machine_file  # noqa: PLC0415 - the same
-
-        name = _clipped(f"{BOT}{asked_for}")
-        if asked_for not in self._machines:
-            policy = asked_policy(asked_for)
+    def _bot(self, policy_name: str) -> BotOpponent | MenaceOpponent:
+        name = f"{BOT}{policy_name}"
+        if policy_name not in self._machines:
+            policy = load_bot(policy_name)
             if not isinstance(policy, Menace):
-                return BotSeat(name, policy, self._rng)
-            self._machines[asked_for] = policy, machine_file(asked_for)
-        machine, file = self._machines[asked_for]  # in both seats it is the same machine
-        return MenaceSeat(name, machine, self._rng, file if self._saves else None)
+                return BotOpponent(name, policy, self._rng)
+            self._machines[policy_name] = policy, _machine_file(policy_name)
+        machine, file = self._machines[policy_name]  # the same machine in both seats
+        return MenaceOpponent(name, machine, self._rng, file if self._saves else None)
 
-    def _program(self, command: str) -> Sitter:
-        from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, Program  # noqa: PLC0415 - the same
-
-        patience = ANSWER_TIMEOUT_SECONDS if self._patience is None else self._patience
-        self._programs.append(Program(command, patience, self._wait))
-        return ProgramSeat(self._programs[-1])
+    def _program(self, command: str) -> ProgramOpponent:
+        self._programs.append(Program(command, self._patience, self._wait))
+        return ProgramOpponent(self._programs[-1])
 
 
-def seated(asked: Mapping[Mark, str | None], sitters: Mapping[Mark, Sitter]) -> tuple[Player, ...]:
-    """Return those who have names; two bots of one name are told apart by their marks."""
-    names = {mark: sitters[mark].name if mark in sitters else name for mark, name in asked.items()}
-    if len(sitters) == 2 and len({name_key(str(name)) for name in names.values()}) == 1:
-        names = {mark: _clipped(str(name), f" ({mark})") for mark, name in names.items()}
-    return tuple(Player(name, mark) for mark, name in names.items() if name is not None)
+def load_bot(name: str) -> Policy:
+    """Return a policy by its name; it may be in a file, and `menace` is the user's own machine."""
+    if name.startswith(SAVED_FILE):
+        return load_policy(_path(name, SAVED_FILE))
+    if name.partition(":")[0] == SAVED and SAVED not in policy_names():
+        raise UnknownPolicy(f"a policy in a file is written {SAVED_FILE}PATH, not {quoted(name)}")
+    if name.startswith(MENACE_FILE):
+        return load_machine(_path(name, MENACE_FILE))
+    return load_or_create_machine(menace_file()) if name == MENACE else find_policy(name)
 
 
-def called_back(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str]:
-    """Return which bots and programs are to be called to a game that was left."""
-    seats = {}
-    for mark, seat in asked.items():
-        player = game.player(mark)
-        called = player.name if player else ""
-        name = called.removesuffix(f" ({mark})")
-        is_lost = called.startswith(PROGRAM) or (called.startswith(BOT) and name.endswith(_CUT))
-        if seat is not None and not parse_player(seat)[0]:
-            raise InvalidName(
-                f"the players of a saved game have their names: {quoted(seat)} is no bot:POLICY "
-                f"and no program:COMMAND"
-            )
-        if seat is None and is_lost:
-            raise UnknownPolicy(
-                f"{quoted(called)} played {mark} and cannot be called back by its name: "
-                f"say --{str(mark).lower()} bot:POLICY or program:COMMAND"
-            )
-        if seat is not None or called.startswith(BOT):
-            seats[mark] = seat or name
-    return seats
+def _machine_file(name: str) -> Path | None:
+    if name.startswith(MENACE_FILE):
+        return _path(name, MENACE_FILE)
+    return menace_file() if name == MENACE else None
 
 
-_CUT = "…"
+def _path(name: str, prefix: str) -> Path:
+    if not (path := name.removeprefix(prefix)):
+        raise UnknownPolicy(f"{prefix} needs the name of a file")
+    return Path(path)
 
 
-def _clipped(name: str, after: str = "") -> str:
-    """Return as much of a name as a seat has room for."""
-    room = MAX_NAME_CHARACTERS - len(after)
-    cut = name[: room - 1].rstrip(JOINERS) + _CUT  # a joiner at the end would join nothing
-    return f"{name if len(name) <= room else cut}{after}"
+def menace_file() -> Path:
+    """Return where the user's own machine is kept."""
+    try:
+        return data_folder(os.environ) / "menace.json"
+    except StoreUnavailable:
+        raise FileUnavailable(
+            "no folder to keep a menace in: set HOME, or give menace:file=PATH or --file PATH"
+        ) from None
+
+
+def load_or_create_machine(file: Path) -> Menace:
+    return load_machine(file) if file.exists() else Menace()
+
+
+@contextmanager
+def lock_machine(file: Path) -> Iterator[None]:
+    """Keep other processes from training the machine in a file meanwhile: their work would be lost.
+
+    The file itself is locked, and each save replaces it: a lock counts only while it is in place.
+    """
+    if file.is_dir():
+        raise NotAMachine(f"{file} is a folder, not the file of a menace")
+    if not file.exists():
+        save_machine(Menace(), file)
+    try:
+        with file.open("rb") as locked:
+            flock(locked, LOCK_EX | LOCK_NB)
+            _check_replaceable(locked, file)
+            yield
+    except BlockingIOError:
+        raise FileUnavailable(f"another noughts is training {file}") from None
+    except OSError as error:
+        raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _check_replaceable(locked: BinaryIO, file: Path) -> None:
+    if not os.path.samestat(os.fstat(locked.fileno()), file.stat()):
+        raise BlockingIOError
+    if not os.access(file.resolve().parent, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES))

@@ -1,22 +1,29 @@
-"""What is said where things happen unasked: a question gives way to them, and is asked again below."""
+"""Questions to a player, and the replies to what was typed."""
 
 from __future__ import annotations
 
 from noughts.cli.screen import Screen
 from noughts.core.board import Mark
+from noughts.core.errors import IllegalMove, NoughtsError, UnreadableCell
 from noughts.core.game import Game
+from noughts.core.notation import format_cell
+
+YES, NO = ("y", "yes"), ("n", "no")
+YES_OR_NO = "Please answer y or n."
+AGAIN = "Play again? (y/n)"
+MOVED_ON = "This game has moved on in another window; here it is now."
 
 
-class Talk:
-    """A screen, and the question that stands on it."""
+class Prompt:
+    """A screen with a question on it; output moves to a line of its own, and the question comes again."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.question: str | None = None
-        """The question that waits for an answer."""
+        """The question that has no answer yet."""
 
     def ask(self, question: str | None, *, below_board: bool) -> None:
-        """Ask, unless that very question stands on the screen already."""
+        """Ask, unless that question is on the screen already."""
         if question == self.question:
             return
         self.end_question()
@@ -27,48 +34,58 @@ class Talk:
         self.question = question
 
     def take_answer(self) -> str | None:
-        """Return the question that was answered; whoever answered has ended its line."""
+        """Return the question that was just answered; the answer has ended its line."""
         question, self.question = self.question, None
         return question
 
     def end_question(self) -> None:
-        """Leave the line of a question that got no answer yet."""
+        """End the line of a question that has no answer."""
         if self.question is not None:
             self.question = None
             self.screen.end_line()
 
-    def say(self, words: str) -> None:
-        """Say something."""
+    def say(self, text: str) -> None:
         self.end_question()
-        self.screen.say(words)
+        self.screen.say(text)
 
     def show(self, game: Game) -> None:
-        """Show the board, and the result if there is one."""
         self.end_question()
         self.screen.show(game)
 
-    def notice(self, words: str, game: Game) -> None:
-        """Say what nobody asked for; where there is little room, the board would be out of sight."""
-        self.say(words)
+    def notice(self, text: str, game: Game) -> None:
+        """Say something unasked; on a small screen, show the board again below it."""
+        self.say(text)
         if self.screen.compact:
             self.show(game)
 
-    def reply(self, words: str, game: Game) -> None:
-        """Say something in between, and show the board again where that took it from sight."""
-        self.say(words)
+    def reply(self, text: str, game: Game) -> None:
+        """Reply to what was typed, and show the board again if it may have scrolled away."""
+        self.say(text)
         if self.screen.compact or (self.screen.interactive and not self.screen.spoken):
             self.show(game)
 
     def refuse(self, why: str, game: Game) -> None:
-        """Answer what is no move."""
+        """Refuse what is not a move."""
         refusal = self.screen.wording.invalid
         self.reply(refusal if self.screen.compact else f"{refusal}\n{sentence(why)}", game)
 
+    def refuse_taken(self, game: Game) -> None:
+        free = ", ".join(map(format_cell, game.board.free_cells))
+        self.refuse(f"that cell is taken: the free cells are {free}", game)
+
+    def refuse_error(self, error: NoughtsError, game: Game) -> None:
+        """Say why what was typed cannot be done."""
+        match error:
+            case UnreadableCell():
+                self.refuse(f"{error}, or help", game)
+            case IllegalMove():
+                self.refuse_taken(game)
+            case _:
+                self.reply(sentence(str(error)), game)
+
     def name(self, game: Game, mark: Mark) -> str:
-        """Call a player by name."""
         return self.screen.name(game, mark)
 
 
 def sentence(text: str) -> str:
-    """Make a sentence of a refusal."""
     return f"{text[:1].upper()}{text[1:]}."

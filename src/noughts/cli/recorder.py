@@ -1,16 +1,18 @@
-"""Where the games of this terminal are kept, and the record of the one on the table."""
+"""Where games are saved, and the recorder of the game that is being played."""
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 
+from noughts.cli.old_store import set_aside
 from noughts.cli.opening import new_game, opening, opening_events
-from noughts.core.board import Mark
-from noughts.core.errors import printable
-from noughts.core.events import PlayerNotifyIllegalMove
-from noughts.core.game import Command, Game
+from noughts.core.board import Board, Mark
+from noughts.core.errors import CommandRefused, printable
+from noughts.core.events import PlayerNotifyIllegalMove, facts
+from noughts.core.game import Command, Game, decide, fold
 from noughts.core.player import Player
 from noughts.service import Answer, Service
 from noughts.store.base import EventStore
@@ -26,24 +28,21 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     >>> store_url(None, {"HOME": "/home/bob"})
     'sqlite:/home/bob/.local/share/noughts/games.sqlite'
     """
-    if asked is not None:
-        return asked
-    return default_store(environment)
+    return default_store(environment) if asked is None else asked
 
 
-def open_saved(asked: str | None, environment: Mapping[str, str], *, create: bool = True) -> EventStore:
+def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
     """Open the store of saved games.
 
-    If it is the one in the user's data folder, and in a format that is no longer read, it is set aside.
+    The user's own store is set aside first if it is in a format that is no longer read.
     """
+    environment = os.environ
     url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")
     try:
         return open_store(url, create=create, checkpoint_file=checkpoint_file)
     except OldStore:
         if asked is not None or environment.get("NOUGHTS_STORE"):
             raise
-    from noughts.cli.old_store import set_aside  # noqa: PLC0415 - almost never needed
-
     file = data_folder(environment) / "games.sqlite"
     if (moved := set_aside(file)) and sys.stderr:
         sys.stderr.write(
@@ -54,64 +53,87 @@ def open_saved(asked: str | None, environment: Mapping[str, str], *, create: boo
     return open_store(url)
 
 
-def keeps_games(options: Namespace, environment: Mapping[str, str]) -> bool:
-    """Tell whether games, and what is learned from them, are to be found again later."""
-    is_kept = not getattr(options, "no_save", False)
-    return is_kept and store_url(options.store, environment) != MEMORY
+def look_up(id_prefix: str, asked: str | None) -> Answer:
+    """Return the saved game whose id begins like that, and its events."""
+    with open_saved(asked) as store:
+        service = Service(store)
+        return service.look(service.find(id_prefix))
 
 
-class Notebook:
-    """The record of the game on the table. Nothing is recorded before the first move."""
+def keeps_games(options: Namespace) -> bool:
+    """Return whether games, and what is learned from them, can be found again later."""
+    is_saved = not getattr(options, "no_save", False)
+    return is_saved and store_url(options.store, os.environ) != MEMORY
+
+
+class Recorder:
+    """Decides and records the commands of one game; nothing is recorded before the first move."""
 
     def __init__(self, service: Service, *, lasts: bool) -> None:
         self._service = service
         self._lasts = lasts
-        self._game = ""
+        self._id = ""
         self._version = 0
+        self._game = Game(Board())
         self._opening: list[Command] = []
-        self._opening_events = 0
+        self._opening_length = 0
 
     @property
-    def bookmark(self) -> str | None:
-        """What to call the game by later, if it will be there later."""
-        return self._service.short(self._game) if self._lasts and self._version else None
+    def short_id(self) -> str | None:
+        """What to find the game by later, if it will be there later."""
+        return self._service.short(self._id) if self._lasts and self._version else None
 
     @property
-    def bookmark_of_what_was_seen(self) -> str | None:
-        """The same, without reading a store that may not answer."""
-        return self._game if self._lasts and self._version else None
+    def full_id(self) -> str | None:
+        """The same, without asking a store that may not answer."""
+        return self._id if self._lasts and self._version else None
 
     def begin(self, first: Mark, players: Iterable[Player]) -> Game:
         """Start a new game."""
         seated = tuple(players)
-        self._game, self._version = self._service.new_id(), 0
+        self._id, self._version = self._service.new_id(), 0
         self._opening = opening(first, seated)
-        self._opening_events = len(opening_events(first, seated))
-        return new_game(first, seated)
+        self._opening_length = len(opening_events(first, seated))
+        self._game = new_game(first, seated)
+        return self._game
 
     def open(self, game: str) -> Answer:
         """Continue a game."""
-        found = self._service.look(game)
-        self._game, self._version = game, found.version
-        return found
+        self._id = game
+        return self._keep(self._service.look(game))
 
-    def write(self, command: Command) -> Answer:
-        """Record a command that is legal in the game as it was last seen, and return what it led to.
+    def apply(self, command: Command) -> Answer:
+        """Decide a command, and record its events; an illegal move is only answered.
 
-        The first one is recorded together with the opening: no game is saved without its players.
+        Raise `StaleVersion` if the game has moved on elsewhere, and the command does not count any more.
         """
-        if self._version:
-            answer = self._service.handle(self._game, command, version=self._version)
-        else:
-            answer = self._service.start(self._game, [*self._opening, command])
-            answer = answer.replace(events=answer.events[self._opening_events :])
+        if not self._version:  # together with the opening: no game is saved without its players
+            started = self._service.start(self._id, [*self._opening, command])
+            return self._keep(started.replace(events=started.events[self._opening_length :]))
+        events = decide(self._game, command)
+        if not (new := facts(events)):
+            return Answer(events, self._version, self._game)
+        try:
+            version = self._service.append(self._id, new, version=self._version)
+        except StaleVersion:
+            return self._keep(self._apply_to_newer(command))
+        return self._keep(Answer(events, version, fold(new, self._game)))
+
+    def _apply_to_newer(self, command: Command) -> Answer:
+        try:
+            answer = self._service.handle(self._id, command, version=self._version)
+        except CommandRefused as error:
+            raise StaleVersion(str(error)) from error
         if isinstance(answer.events[0], PlayerNotifyIllegalMove):
-            raise StaleVersion("the move was right when it was made, and is not any more")
-        self._version = answer.version
+            raise StaleVersion("the move is not legal any more")
         return answer
 
-    def look_again(self) -> Answer:
-        """Return the game after somebody else has played on, and the events since it was last seen."""
+    def reload(self) -> Answer:
+        """Return the game after it has moved on elsewhere, with the events since it was last seen."""
         seen = self._version
-        found = self.open(self._game)
+        found = self.open(self._id)
         return found.replace(events=found.events[seen:])
+
+    def _keep(self, answer: Answer) -> Answer:
+        self._game, self._version = answer.game, answer.version
+        return answer

@@ -1,4 +1,4 @@
-"""What a player sees: lines, boards in colour, and sizes down to twenty columns by five rows."""
+"""The screen: lines and boards, in colour, down to twenty columns by five rows."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from noughts.text.describe import describe
 from noughts.text.wordings import Wording
 
 _RESET = "\x1b[0m"
-_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: told apart by most eyes
+_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: most people can tell them apart
 _FREE = "\x1b[2m"
-_WON = "\x1b[7m"  # the winning line is reversed, so that it is seen without colours too
+_WON = "\x1b[7m"  # reversed, to be seen without colours too
 
-_ROOMY = 44, 10  # columns and rows: a refusal of up to three, a board of five, a gap and the question
+_MIN_COLUMNS, _MIN_ROWS = 44, 10  # a refusal of up to three rows, a board of five, a gap and the question
 
 
 class Screen(Value):
-    """Where a game is told, and how."""
+    """Where a game is shown, and how."""
 
     out: TextIO
     wording: Wording
     colour: bool = False
     spoken: bool = False
-    """Whether boards are told in a sentence instead of drawn."""
+    """Whether boards are described in a sentence instead of drawn."""
     cramped: Callable[[], bool] = lambda: False
-    """Asked anew each time: a window may be made smaller in mid-game."""
+    """Called each time: a window may be made smaller in mid-game."""
     interactive: bool = False
-    """Whether a person sits before it, so that a question keeps the cursor on its line."""
+    """Whether a person sits there, so that a question keeps the cursor on its line."""
     events: bool = False
     """Whether the events of a game are printed too."""
 
@@ -43,43 +43,45 @@ class Screen(Value):
         return self.cramped()
 
     def say(self, line: str) -> None:
-        """Show one line."""
         self.out.write(line + "\n")
 
     def log(self, events: Iterable[Event]) -> None:
-        """Print events as the documents write them, one a line, if they are wanted."""
+        """Print events, one a line, if they are wanted."""
         if self.events:
             for event in events:
                 self.say(str(event))
 
     def flush(self) -> None:
-        """Let be seen what was said so far."""
         self.out.flush()
 
     def ask_below_board(self, question: str) -> None:
-        """Ask below an empty line: for a person if there is room, or as the wording has it."""
+        """Ask below an empty line if there is a person and room, or if the wording has it so."""
         is_spaced = self.interactive or self.wording.line_before_question
         if is_spaced and not self.compact and not self.spoken:
             self.say("")
         self.ask(question)
 
     def ask(self, question: str) -> None:
-        """Show a question and leave the cursor where it is answered."""
+        """Show a question, and leave the cursor behind it."""
         self.out.write(question + (" " if self.interactive else "\n"))
         self.out.flush()
 
     def end_line(self) -> None:
-        """Leave the line of a question that got no answer."""
+        """End the line of a question that got no answer."""
         if self.interactive:
             self.out.write("\n")
 
     def name(self, game: Game, mark: Mark) -> str:
-        """Return a player's name, safe to print, or what the wording calls one without a name."""
+        """Return a player's name, safe to print, or the wording's for a player without one."""
         player = game.player(mark)
         return printable(player.name) if player else self.wording.player.format(mark=mark)
 
+    def move_question(self, game: Game, mark: Mark) -> str:
+        question = "{mark} 1-9:" if self.compact else self.wording.ask
+        return question.format(mark=mark, player=self.name(game, mark))
+
     def points(self, game: Game, ends: Mapping[Mark | None, int]) -> str:
-        """Tell how many games each has won, and how many nobody."""
+        """Return how many games each has won, and the draws."""
         won = (f"{mark if self.compact else self.name(game, mark)} {ends[mark]}" for mark in Mark)
         return f"{', '.join(won)}, draws {ends[None]}"
 
@@ -111,7 +113,7 @@ class Screen(Value):
 
 
 def colours_wanted(choice: str, out: TextIO, environment: Mapping[str, str]) -> bool:
-    """Decide on colour: asked for, or a terminal that has them and nobody who minds."""
+    """Use colour if it is asked for, or by default on a terminal that has it."""
     if choice != "auto":
         return choice == "always"
     dumb = environment.get("TERM", "dumb") == "dumb"
@@ -119,10 +121,9 @@ def colours_wanted(choice: str, out: TextIO, environment: Mapping[str, str]) -> 
 
 
 def is_cramped(out: TextIO) -> bool:
-    """Tell whether the terminal is too small for a board of five lines and a question."""
+    """Return whether the terminal is too small for a board of five lines and a question."""
     try:
         size = os.get_terminal_size(out.fileno())
     except (OSError, ValueError):
         return False
-    columns, rows = _ROOMY
-    return 0 < size.columns < columns or 0 < size.lines < rows
+    return 0 < size.columns < _MIN_COLUMNS or 0 < size.lines < _MIN_ROWS

@@ -1,9 +1,9 @@
 """Waiting that a signal always ends.
 
-Python notes a signal and handles it between two of its own steps. One that comes after the last step
-before a system call is handled only when that call is over, which may be never: a player who presses
-Ctrl-C the moment the question appears would have to press it twice. So the note is also written into
-a pipe, and whatever waits, waits for that pipe as well.
+Python runs the handler of a signal between two of its own steps. If the signal comes just before a system
+call that blocks, the handler waits for that call, maybe for ever: a player who presses Ctrl-C the moment
+the question appears would have to press it twice. So Python also writes each signal into a pipe, and
+every wait includes that pipe.
 """
 
 from __future__ import annotations
@@ -17,48 +17,46 @@ from select import POLLIN, poll
 from typing import Any, BinaryIO
 
 
-class Waiting:
-    """The pipe that signals are noted in, and the ways to wait for it."""
+class Poller:
+    """Waits for input, time and signals."""
 
     def __init__(self) -> None:
-        self._notes, note = os.pipe()
-        os.set_blocking(note, False)
-        signal.set_wakeup_fd(note, warn_on_full_buffer=False)
+        self._signals, write_end = os.pipe()
+        os.set_blocking(write_end, False)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
 
     def sleep(self, seconds: float) -> None:
-        """Wait so long, unless the handler of a signal raises."""
+        """Wait, unless a signal handler raises."""
         end = time.monotonic() + seconds
         while self.wait((), seconds):
             seconds = max(0.0, end - time.monotonic())
 
     def reader(self, source: BinaryIO) -> BinaryIO:
-        """Return the same input, read in such a way that a signal ends the wait for it."""
-        return io.BufferedReader(_Input(source.fileno(), self))
+        """Return the same input; a signal ends the wait for it."""
+        return io.BufferedReader(_PolledInput(source.fileno(), self))
 
     def wait(self, sources: Iterable[int], seconds: float | None = None) -> list[int]:
-        """Wait for input or a signal, and return what came; the handlers of signals have run by then."""
-        polling = poll()  # and not select, which knows the first 1,024 files only
-        for source in (self._notes, *sources):
+        """Wait for input or a signal, and return what is ready; signal handlers have run by then."""
+        polling = poll()  # select can only wait for the first 1,024 file descriptors
+        for source in (self._signals, *sources):
             polling.register(source, POLLIN)
         ready = [source for source, _ in polling.poll(None if seconds is None else 1000 * seconds)]
-        if self._notes in ready:
-            os.read(self._notes, 4096)
+        if self._signals in ready:
+            os.read(self._signals, 4096)
         return ready
 
 
-class _Input(io.RawIOBase):
-    """A file descriptor that is read only when there is something to read."""
+class _PolledInput(io.RawIOBase):
+    """A file descriptor that is read only when it is ready."""
 
-    def __init__(self, number: int, waiting: Waiting) -> None:
-        self._number = number
-        self._waiting = waiting
+    def __init__(self, descriptor: int, poller: Poller) -> None:
+        self._descriptor = descriptor
+        self._poller = poller
 
     def readable(self) -> bool:
-        """Say that it can be read, as `BufferedReader` wants to know."""
         return True
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any writeable buffer; it has no name yet
-        """Read what there is, once there is something."""
-        while self._number not in self._waiting.wait([self._number]):
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - typing has no name for a writable buffer yet
+        while self._descriptor not in self._poller.wait([self._descriptor]):
             pass
-        return os.readv(self._number, [buffer])
+        return os.readv(self._descriptor, [buffer])

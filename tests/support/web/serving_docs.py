@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 import noughts.web
-from noughts.cli.options import parser
+from noughts.cli.main import build_parser
 from noughts.web.settings import Settings, variable
 
 ROOT = Path(__file__).parents[3]
@@ -36,7 +36,7 @@ def code(cell: str) -> list[str]:
 
 def served(*arguments: str) -> Namespace:
     """Return the options of a command line of `noughts serve`."""
-    options = parser(arguments).parse_args(arguments)
+    options = build_parser(arguments).parse_args(arguments)
     assert options.command == "serve"
     return options
 

@@ -1,18 +1,19 @@
-"""What is certain about a bot, as a page: docs/bots.md is what this prints when no bot is named."""
+"""`noughts certify`: what is certain about a bot; docs/bots.md is its output for all built-in bots."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TextIO
 
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import Certificate, certify
 from noughts.bots.ladder import LADDER
 from noughts.bots.odds import Odds, percent
 from noughts.bots.policy import CachedPolicy, Policy
-from noughts.bots.registry import BUILT_IN, find_policy
+from noughts.bots.registry import BUILT_IN, find_policy, parse_policy
 from noughts.cli.commands.odds import fraction
-from noughts.cli.machines import asked_policy
+from noughts.cli.console import Console
+from noughts.cli.opponents import load_bot
+from noughts.cli.options import Parser
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.notation import format_moves
@@ -20,23 +21,31 @@ from noughts.core.notation import format_moves
 _PAGE = """\
 # The bots, and how good they are
 
-`noughts certify` prints this page, and a test holds it true. Nothing on it is measured: every number is
-computed exactly, over all games there are. `noughts certify POLICY` does the same for any other bot,
-`noughts certify menace` for your own trained MENACE, and `noughts odds --all` shows the odds of each
-against each.
+`noughts certify` prints this page. Every number is exact, computed over all games.
+`noughts certify POLICY` does the same for any other bot, `noughts certify menace` for your own trained
+MENACE, and `noughts odds --all` shows the odds of each against each.
 
-X starts. A score is 1 for a win, 1/2 for a draw and 0 for a loss. *Games* counts the different games a
-bot can come to when its opponent may play anything. *The worst line* is a game that ends as badly as any
-of them; of all those, the one in which the bot's own moves are likeliest, with the chance that it makes
-them all. *The least score* is what the opponent leaves it who knows its policy and plays best against it.
+X starts. A score is 1 for a win, 1/2 for a draw and 0 for a loss. *Games* counts the different games that
+a bot can get into against any opponent. *The worst line* is the likeliest of the games that end worst for
+the bot, with the chance that it makes all its moves in it. *The least score* is what it gets against an
+opponent who knows its policy and plays best against it.
 """
 
 
-def certify_bots(options: Namespace, out: TextIO) -> None:
-    """Print the certificates of the bots that were asked for, or the page of all that are built in."""
+def add_options(parser: Parser) -> None:
+    parser.add_argument(
+        "policies",
+        type=parse_policy,
+        metavar="POLICY",
+        nargs="*",
+        help="bots (default: all built-in ones)",
+    )
+
+
+def run(options: Namespace, console: Console) -> None:
+    out = console.out
     if options.policies:
-        # All of them, or nothing is said.
-        bots = {name: asked_policy(name) for name in options.policies}
+        bots = {name: load_bot(name) for name in options.policies}  # load all before printing any
         out.writelines(_section(name, policy) for name, policy in bots.items())
         return
     out.write(_PAGE)

@@ -1,24 +1,62 @@
-"""The list of saved games: who, when, how it ended, and the digits of the moves."""
+"""`noughts games`: list saved games, or delete one."""
 
 from __future__ import annotations
 
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from itertools import islice
 from typing import TextIO
+from unicodedata import normalize
 
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.prompt import YES
+from noughts.cli.recorder import open_saved
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
 from noughts.core.notation import format_moves
 from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, EventStore, GameFilter, GameSummary
-from noughts.store.errors import NoSuchGame
+from noughts.store.errors import NoSuchGame, StoreMissing
 from noughts.text.describe import standing
 
-NONE = "No games are saved yet."
-PAGE = 50
+NO_GAMES = "No games are saved yet."
+PAGE_GAMES = 50
+
+
+def add_options(parser: shared.Parser) -> None:
+    parser.add_argument("--player", metavar="NAME", help="only games of this player")
+    ended = parser.add_mutually_exclusive_group()
+    for flag, is_over in (("finished", True), ("unfinished", False)):
+        ended.add_argument(
+            f"--{flag}", dest="is_over", action="store_const", const=is_over, help=f"only {flag} games"
+        )
+    parser.add_argument("--delete", metavar="GAME", help="delete a game for good; you are asked first")
+    parser.add_argument(
+        "--limit", type=shared.count, default=20, metavar="N", help="list at most N (default: 20)"
+    )
+    shared.add_store(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
+    # The name is not checked: a game may have been saved with one that would be refused now.
+    player = None if options.player is None else normalize("NFC", options.player).strip()
+    try:
+        store = open_saved(options.store)
+    except StoreMissing:
+        if options.delete is not None:
+            raise
+        console.out.write(f"{NO_GAMES}\n")
+        return
+    with store:
+        if options.delete is not None:
+            delete_game(store, options.delete, console.out)
+        else:
+            wanted = GameFilter(player=player, is_over=options.is_over)
+            list_games(store, wanted, options.limit, console.out)
 
 
 def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
@@ -29,7 +67,7 @@ def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -
         printable(_line(service.short(str(summary.id)), summary))  # in a damaged store it may be anything
         for summary in islice(found, min(limit, sys.maxsize))
     ]
-    nothing = NONE if wanted == ALL_GAMES else "No such game is saved."
+    nothing = NO_GAMES if wanted == ALL_GAMES else "No such game is saved."
     out.writelines(f"{line}\n" for line in lines or [nothing])
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} shows them.\n")
@@ -47,7 +85,7 @@ def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
     out.write("Delete this game for good? (y/n) ")
     out.flush()
     answer = sys.stdin.readline() if sys.stdin else ""
-    if answer.strip().casefold() in ("y", "yes"):
+    if answer.strip().casefold() in YES:
         store.delete(game, at=wall_clock())
         out.write("Deleted.\n")
     else:
@@ -55,9 +93,9 @@ def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
 
 
 def games(store: EventStore, wanted: GameFilter) -> Iterator[GameSummary]:
-    """Return all saved games that are wanted, the newest first, a page at a time."""
+    """Return all games that match, the newest first, reading a page at a time."""
     before = None
-    while page := store.games(wanted, limit=PAGE, before=before):
+    while page := store.games(wanted, limit=PAGE_GAMES, before=before):
         yield from page
         before = page[-1].started, page[-1].id
 
@@ -67,7 +105,7 @@ def last_left(store: EventStore) -> str:
     unfinished = (summary for summary in games(store, GameFilter(is_over=False)) if summary.game)
     left = max(unfinished, key=lambda summary: summary.last_played, default=None)
     if left is None:
-        raise NoSuchGame("there is no unfinished game to go on with")
+        raise NoSuchGame("no unfinished game to continue")
     return left.id
 
 
@@ -75,9 +113,8 @@ def _line(name: str, summary: GameSummary) -> str:
     if summary.game is None:
         return f"{name}  {'':16}  {summary.fault}"
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.started // 1000))
-    head = f"{name}  {when}"
     moves = format_moves(summary.game.moves) or "-"
-    return f"{head}  {moves:<9}  {_players(summary.game)}: {standing(summary.game)}"
+    return f"{name}  {when}  {moves:<9}  {_players(summary.game)}: {standing(summary.game)}"
 
 
 def _players(game: Game) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from noughts.cli.input import Typed
-from noughts.cli.keyboard import UnreadableLine
+from noughts.bots.registry import parse_policy
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.input import LineBuffer, UnreadableLine
+from noughts.cli.prompt import NO, YES, YES_OR_NO
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import Address, BadAddress, parse_address
 from noughts.cli.remote.background import Call, Failed, Inbox, PendingCall, Replied
 from noughts.cli.remote.client import Client, NotANoughtsServer, RequestRefused, Unreachable
-from noughts.cli.remote.game import NO, YES, YES_OR_NO, JoinedGame, RemoteGame
+from noughts.cli.remote.game import JoinedGame, RemoteGame
 from noughts.cli.remote.messages import GameSnapshot, ListedGame
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
 from noughts.cli.screen import Screen
-from noughts.cli.signals import Waiting
+from noughts.cli.signals import Poller
 from noughts.core.board import Mark
 from noughts.core.errors import SeatTaken
 from noughts.core.player import clean_name
@@ -27,14 +30,27 @@ MAX_TRIES = 3
 TAKE_SEAT = "Take the free seat? (y/n)"
 
 
-def join(options: Namespace, screen: Screen, keyboard: int | None, waiting: Waiting) -> None:
-    """Run the command."""
+def add_options(parser: shared.Parser) -> None:
+    parser.add_argument(
+        "address", metavar="URL", help="a game, an invitation to one, or a server for its list of games"
+    )
+    parser.add_argument("--name", metavar="NAME", help="your name")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--play", action="store_true", help="take a seat that is open to everybody")
+    what.add_argument("--friend", action="store_true", help="start a game, and get an invitation to it")
+    what.add_argument(
+        "--bot", type=parse_policy, metavar="POLICY", help="start a game with a bot of the server"
+    )
+    shared.add_display(parser, "kata")
+
+
+def run(options: Namespace, console: Console) -> None:
     address = parse_address(options.address)
     if address.game and (options.friend or options.bot is not None):
         option = "--friend" if options.friend else "--bot"
         raise BadAddress(f"{option} makes a new game: use it with {address.server}/")
     name = None if options.name is None else clean_name(options.name)
-    joiner = Joiner(address, name, screen, Typed(keyboard), waiting)
+    joiner = Joiner(address, name, console.screen(options), LineBuffer(console.keyboard), console.poller)
     if joined := joiner.join(options):
         joiner.play(joined)
 
@@ -43,7 +59,7 @@ class Joiner:
     """Finds, creates or joins the game that the address and the options mean."""
 
     def __init__(
-        self, address: Address, name: str | None, screen: Screen, typed: Typed, waiting: Waiting
+        self, address: Address, name: str | None, screen: Screen, typed: LineBuffer, waiting: Poller
     ) -> None:
         self._address = address
         self._name = name
@@ -173,7 +189,7 @@ class Joiner:
             self._screen.ask(TAKE_SEAT)
             while not self._typed and not self._typed.has_ended:
                 if {*self._typed.sources} & {*self._waiting.wait(self._typed.sources)}:
-                    self._typed.take_in()
+                    self._typed.feed()
             if not self._typed:
                 self._screen.end_line()
                 return False

@@ -1,13 +1,11 @@
-"""MENACE on the command line: training with a learning curve, and a look into its boxes."""
+"""`noughts menace`: train the machine, or look into one of its boxes."""
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from noughts.analysis.solver import Result
 from noughts.bots.menace.file import load_machine, save_machine
@@ -15,60 +13,84 @@ from noughts.bots.menace.machine import RESIGN, Menace, menace_policy
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import CachedPolicy, Policy
-from noughts.bots.registry import read_parameters
-from noughts.cli.commands.curve import draw_curve
+from noughts.bots.registry import parse_policy, read_parameters
+from noughts.cli import options as shared
 from noughts.cli.commands.odds import fraction
 from noughts.cli.commands.show import read_board
-from noughts.cli.machines import asked_policy, kept_file, kept_machine, taught
-from noughts.cli.progress import Bar
+from noughts.cli.console import Console
+from noughts.cli.extras import needs_extra
+from noughts.cli.opponents import load_bot, load_or_create_machine, lock_machine, menace_file
+from noughts.cli.progress import ProgressBar
 from noughts.core.board import Board, Mark
 from noughts.core.errors import GameOver, printable
 from noughts.core.notation import format_cell
+from noughts.text.picture import draw_grid, rule
+
+CURVE_POINTS = 30
+"""How often the odds are computed during a training."""
+CURVE_ROWS = 10
+CHUNK_GAMES = 5000
+"""How many games are played between two updates of the progress bar."""
 
 
-class Plot(Protocol):
-    """Draws named curves into a file."""
+def add_options(parser: shared.Parser) -> None:
+    tasks = parser.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
+    train = tasks.add_parser("train", help="let it play, and learn", allow_abbrev=False)
+    train.add_argument(
+        "--against", type=parse_policy, metavar="POLICY", default="random", help="(default: random)"
+    )
+    train.add_argument(
+        "--games", type=shared.count, default=1000, metavar="N", help="number of games (default: 1000)"
+    )
+    train.add_argument("--seat", choices=["X", "O"], default="X", help="its mark; X starts (default: X)")
+    train.add_argument("--seed", metavar="TEXT", help="the same seed gives the same training")
+    shared.add_plot(train, "the learning curve")
+    train.add_argument(
+        "--new", metavar="RULES", nargs="?", const="", help="a new machine, such as empty=refill,win=5"
+    )
+    box = tasks.add_parser("box", help="the beads in the box of a position", allow_abbrev=False)
+    box.add_argument("position", metavar="BOARD", help="such as X_O/___/___")
+    shared.add_first(box)
+    for task in (train, box):
+        task.add_argument("--file", metavar="PATH", help="where the machine is kept")
 
-    def __call__(
-        self, curves: Mapping[str, Sequence[tuple[int, float]]], file: str, *, ylabel: str
-    ) -> None:
-        """Draw them."""
 
-
-POINTS = 30
-"""How often the odds are reckoned while it trains, for the curve."""
-CHUNK = 5000
-"""How many games are played between two looks at the clock, or the keyboard."""
-
-
-def look_after_machine(
-    options: Namespace, out: TextIO, errors: TextIO | None, plot: Plot | None = None
-) -> None:
-    """Do what is to be done with the machine; the lab may lend something to draw its curve with."""
-    file = Path(options.file) if options.file is not None else kept_file()
+def run(options: Namespace, console: Console) -> None:
+    file = Path(options.file) if options.file is not None else menace_file()
     if options.task == "train":
-        new = None if options.new is None else _new_machine(options.new)
-        against = CachedPolicy(asked_policy(options.against))
-        with taught(file):
-            curve = _train(new or kept_machine(file), against, options, file, out, errors)
-        if plot:
-            plot(_shares(curve, options), options.plot, ylabel="share of its games, exactly")
+        _train(options, console, file)
     else:
-        machine = load_machine(file) if options.file is not None else kept_machine(file)
-        _show_box(machine, read_board(options.position, Mark(options.first)), out)
+        machine = load_machine(file) if options.file is not None else load_or_create_machine(file)
+        _show_box(machine, read_board(options.position, Mark(options.first)), console.out)
 
 
-def _train(
-    machine: Menace, against: Policy, options: Namespace, file: Path, out: TextIO, errors: TextIO | None
+def _train(options: Namespace, console: Console, file: Path) -> None:
+    plot = None if options.plot is None else _plotter(options.plot)
+    new = None if options.new is None else _new_machine(options.new)
+    against = CachedPolicy(load_bot(options.against))
+    with lock_machine(file):
+        curve = _learn(new or load_or_create_machine(file), against, options, file, console)
+    if plot:
+        plot(_shares(curve, options))
+
+
+def _plotter(file: str) -> Callable[[dict[str, list[tuple[int, float]]]], None]:
+    with needs_extra("lab"):
+        from noughts.lab.plots import check_plot, plot_curves  # noqa: PLC0415 - matplotlib is optional
+    check_plot(file)
+    return lambda curves: plot_curves(curves, file, ylabel="share of its games, exactly")
+
+
+def _learn(
+    machine: Menace, against: Policy, options: Namespace, file: Path, console: Console
 ) -> list[Odds]:
-    """Let it play and learn, tell what came of it, and return its odds in between."""
-    mark = Mark(options.seat)
-    seed = os.fsencode(options.seed) if options.seed is not None else None
-    training = Training(machine, against, Random(seed), mark)  # noqa: S311 - a game, no secret
+    """Let it play and learn, report the result, and return its odds in between."""
+    mark, out = Mark(options.seat), console.out
+    training = Training(machine, against, console.rng(options.seed), mark)
     before = dict(machine.results)
     curve = [_odds(machine, against, mark)]
-    bar = Bar(options.games, errors)
-    points = min(POINTS, options.games)
+    bar = ProgressBar(options.games, console.err)
+    points = min(CURVE_POINTS, options.games)
     try:
         for point in range(1, points + 1):
             target = options.games * point // points
@@ -88,13 +110,13 @@ def _train(
         f"{options.games:,} games as {mark} against {printable(options.against)}: "
         f"won {won:,}, drew {drawn:,}, lost {lost:,}.\n"
     )
-    _tell_odds(curve[-1], mark, machine, out)
+    _write_odds(curve[-1], mark, machine, out)
     out.write(f"It has learned from {machine.games:,} games, and is kept in {printable(str(file))}.\n")
     return curve
 
 
 def _shares(curve: list[Odds], options: Namespace) -> dict[str, list[tuple[int, float]]]:
-    """Return what it wins, draws and loses after how many games."""
+    """Return its shares of wins, draws and losses, each with the number of games before."""
     mark, last = Mark(options.seat), len(curve) - 1
     shares: dict[str, list[tuple[int, float]]] = {"wins": [], "draws": [], "loses": []}
     for point, now in enumerate(curve):
@@ -104,13 +126,13 @@ def _shares(curve: list[Odds], options: Namespace) -> dict[str, list[tuple[int, 
     return shares
 
 
-def _play_until(target: int, before: int, machine: Menace, training: Training, bar: Bar) -> None:
-    """Play up to so many games in all; whatever interrupts that, only whole games are learned from."""
+def _play_until(target: int, before: int, machine: Menace, training: Training, bar: ProgressBar) -> None:
+    """Play up to so many games in all; an interrupted chunk is not learned from."""
     while (done := machine.games - before) < target:
         bar.show(done)
         boxes, results = [list(beads) for beads in machine.boxes], dict(machine.results)
         try:
-            training.play(min(CHUNK, target - done))
+            training.play(min(CHUNK_GAMES, target - done))
         except BaseException:
             machine.boxes, machine.results = boxes, results
             raise
@@ -124,11 +146,11 @@ def _odds(machine: Menace, against: Policy, mark: Mark) -> Odds:
     return odds(machine, against) if mark is Mark.X else odds(against, machine)
 
 
-def _tell_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
+def _write_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
     chances = ("wins", now.win(mark)), ("draws", now.draw), ("loses", now.win(mark.other))
-    told = ", ".join(f"{what} {percent(chance)}" for what, chance in chances)
+    rounded = ", ".join(f"{what} {percent(chance)}" for what, chance in chances)
     exact = ", ".join(fraction(chance) for _, chance in chances)
-    out.write(f"Now it {told}{'' if 'about' in exact else f'; exactly {exact}'}.\n")
+    out.write(f"Now it {rounded}{'' if 'about' in exact else f'; exactly {exact}'}.\n")
     if now.win(mark.other) == 1 and machine.rules.empty == RESIGN:
         out.write(
             "Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
@@ -136,21 +158,55 @@ def _tell_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
 
 
 def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
-    """Draw the box of a position: how many beads stand for each cell."""
+    """Draw the box of a position: the number of beads for each cell."""
     if board.is_over:
-        raise GameOver(f"the game is over in '{board}', so there is no box for it")
+        raise GameOver(f"the game is over in '{board}', so it has no box")
     beads = machine.beads(board)
     signs = [str(mark) if mark else str(beads.get(cell, ".")) for cell, mark in enumerate(board.cells)]
     width = max(3, *map(len, signs)) + 2
-    rows = ["|".join(sign.center(width) for sign in signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
-    out.write(f"\n{'+'.join(['-' * width] * 3)}\n".join(rows) + "\n")
+    out.write(draw_grid([sign.center(width) for sign in signs], between=rule(width)) + "\n")
     total = sum(beads.values())
     if len(board.free_cells) == 1:
-        out.write("There is no box for it: a last cell leaves no choice.\n")
+        out.write("It has no box: a last cell leaves no choice.\n")
     elif not total:
         out.write("The box is empty: the machine resigns.\n")
     else:
         shares = (f"{format_cell(cell)} {percent(chance)}" for cell, chance in machine(board).items())
         out.write(f"{total:,} beads: {', '.join(shares)}.\n")
     if len(beads) < len(board.free_cells):
-        out.write("A cell with . comes to the same as another one, and has no beads of its own.\n")
+        out.write("A cell with . is symmetric to another one, and has no beads of its own.\n")
+
+
+def draw_curve(points: list[Odds], mark: Mark, games: int) -> str:
+    """Draw how the odds of a player have changed: wins as w, draws as d, losses as l.
+
+    >>> from fractions import Fraction
+    >>> from noughts.core.board import Mark
+    >>> from noughts.bots.odds import Odds
+    >>> chances = [(0, 10), (2, 8), (5, 4), (7, 1), (8, 0)]
+    >>> points = [Odds(*(Fraction(part, 10) for part in (won, 10 - won - lost, lost)), length=Fraction(9))
+    ...           for won, lost in chances]
+    >>> print(draw_curve(points, Mark.X, 100), end="")
+    100 % |l
+          |
+          | l  w
+          |   w
+          |
+     50 % |  w
+          |  l
+          |
+          | w dd
+          |  dl
+      0 % |wd  l
+          +-----
+           0 to 100 games; w wins, d draws, l losses
+    """
+    width = len(points)
+    rows = [[" "] * width for _ in range(CURVE_ROWS + 1)]
+    for column, point in enumerate(points):
+        for letter, chance in (("d", point.draw), ("w", point.win(mark)), ("l", point.win(mark.other))):
+            rows[CURVE_ROWS - round(CURVE_ROWS * chance)][column] = letter
+    labels = {0: "100 %", CURVE_ROWS // 2: "50 %", CURVE_ROWS: "0 %"}
+    drawn = [f"{labels.get(number, ''):>5} |{''.join(row)}".rstrip() for number, row in enumerate(rows)]
+    under = f"      +{'-' * width}", f"       0 to {games:,} games; w wins, d draws, l losses"
+    return "".join(f"{line}\n" for line in (*drawn, *under))

@@ -1,7 +1,8 @@
-"""The exact odds of bots against each other: a pair, or a table of all of them."""
+"""`noughts odds`: the exact odds of two bots, or a table of all of them."""
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from argparse import Namespace
@@ -12,9 +13,11 @@ from noughts.bots.errors import UnknownPolicy
 from noughts.bots.ladder import random
 from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import CachedPolicy
-from noughts.bots.registry import BUILT_IN, policy_names
+from noughts.bots.registry import BUILT_IN, parse_policy, policy_names
+from noughts.cli import options as shared
 from noughts.cli.commands.show import read_board
-from noughts.cli.machines import asked_policy
+from noughts.cli.console import Console
+from noughts.cli.opponents import load_bot
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, printable
 from noughts.core.value import Value
@@ -23,29 +26,44 @@ _COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
 
 
 class Pairing(Value):
-    """Two bots, and how they fare."""
+    """Two bots and their odds."""
 
     x: str
     o: str
     odds: Odds
 
 
-def tell_odds(options: Namespace, out: TextIO) -> None:
-    """Tell the odds of a pair, or of all pairs in both seats."""
+def add_options(parser: shared.Parser) -> None:
+    for mark in ("X", "O"):
+        parser.add_argument(
+            mark.lower(),
+            type=parse_policy,
+            metavar=f"{mark}-POLICY",
+            nargs="?",
+            help=f"the bot that plays {mark}: a policy, or saved:file=PATH",
+        )
+    parser.add_argument("--all", action="store_true", help="every pair of bots, in both seats")
+    parser.add_argument("--from", dest="position", metavar="BOARD", help="start from this position")
+    shared.add_first(parser)
+    shared.add_data_formats(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
     if options.all and options.x is not None:
-        raise UnknownPolicy("--all tells the odds of all bots: name none, or leave it out")
+        raise UnknownPolicy("--all shows the odds of all bots: don't name any, or leave it out")
     if not options.all and options.o is None:
-        raise UnknownPolicy(f"name two bots, of {', '.join(policy_names())}; or say --all")
-    sys.set_int_max_str_digits(0)  # the limit is for numbers from strangers; these are our own
+        raise UnknownPolicy(f"name two bots, of {', '.join(policy_names())}; or use --all")
+    sys.set_int_max_str_digits(0)  # exact fractions can be long
     first = Mark(options.first)
     board = Board(first=first) if options.position is None else read_board(options.position, first)
     names = policy_names() if options.all else (options.x, options.o)
-    bots = {name: bot for name in names if (bot := _bot(name, leaves_out=options.all))}
+    bots = {name: bot for name in names if (bot := _load(name, may_skip=options.all))}
     names = tuple(bots) if options.all else names
     pairs = [(x, o) for x in names for o in names] if options.all else [(options.x, options.o)]
     found = [Pairing(x, o, odds(bots[x], bots[o], board)) for x, o in pairs]
+    out = console.out
     if options.json:
-        out.write(f"{json.dumps([_plain(pairing) for pairing in found])}\n")
+        out.write(f"{json.dumps([_to_dict(pairing) for pairing in found])}\n")
     elif options.csv:
         _write_csv(found, out)
     elif options.all:
@@ -54,17 +72,17 @@ def tell_odds(options: Namespace, out: TextIO) -> None:
         _write_pair(found[0], out)
 
 
-def _bot(name: str, *, leaves_out: bool) -> CachedPolicy | None:
-    """Return a bot; one of another package that cannot play does not keep the others from the table."""
+def _load(name: str, *, may_skip: bool) -> CachedPolicy | None:
+    """Return a bot; one of another package that cannot play may be skipped, with a warning."""
     try:
-        bot = CachedPolicy(asked_policy(name))
+        bot = CachedPolicy(load_bot(name))
         if name not in BUILT_IN:
             odds(bot, random)
             odds(random, bot)
     except NoughtsError as error:
-        if not leaves_out:
+        if not may_skip:
             raise
-        print(f"noughts: {printable(f'{name} is left out: {error}')}", file=sys.stderr)
+        print(f"noughts: {printable(f'{name} is skipped: {error}')}", file=sys.stderr)
         return None
     return bot
 
@@ -78,29 +96,21 @@ def _write_pair(pairing: Pairing, out: TextIO) -> None:
 
 
 def _write_table(names: tuple[str, ...], found: list[Pairing], out: TextIO) -> None:
-    """Write a row for each bot at X, and in it a column for each at O."""
-    out.write("X wins / draw / O wins, in percent. X stands in the rows, O in the columns.\n")
+    """Write a row for each bot as X, with a column for each as O."""
+    out.write("X wins / draw / O wins, in percent. Rows are X, columns are O.\n")
     width = max(14, *(len(name) for name in names)) + 2
     lines = [["", *map(printable, names)]]
     for x in names:
         row = [pairing.odds for pairing in found if pairing.x == x]
-        lines.append(
-            [printable(x), *(f"{_short(one.x)}/{_short(one.draw)}/{_short(one.o)}" for one in row)]
-        )
+        lines.append([printable(x), *map(_percentages, row)])
     out.writelines("".join(f"{text:<{width}}" for text in line).rstrip() + "\n" for line in lines)
 
 
-def _ends(found: Odds) -> str:
-    return "/".join(_short(chance) for chance in (found.x, found.draw, found.o))
-
-
-def _short(chance: Fraction) -> str:
-    return percent(chance).removesuffix(" %")
+def _percentages(found: Odds) -> str:
+    return "/".join(percent(chance).removesuffix(" %") for chance in (found.x, found.draw, found.o))
 
 
 def _write_csv(found: list[Pairing], out: TextIO) -> None:
-    import csv  # noqa: PLC0415 - only who asks for it loads it
-
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
     writer.writerows(
@@ -108,8 +118,8 @@ def _write_csv(found: list[Pairing], out: TextIO) -> None:
     )
 
 
-def _plain(pairing: Pairing) -> dict[str, object]:
-    """Return a pair as data: exact chances as text, and the same as numbers."""
+def _to_dict(pairing: Pairing) -> dict[str, object]:
+    """Return a pair as data: exact fractions as text, and floats."""
     found = pairing.odds
     exact = {"x_wins": found.x, "draw": found.draw, "o_wins": found.o, "length": found.length}
     return {
@@ -121,7 +131,7 @@ def _plain(pairing: Pairing) -> dict[str, object]:
 
 
 def fraction(number: Fraction) -> str:
-    """Write a fraction, if a line has room for it.
+    """Format a fraction exactly, or as a decimal if it is too long for a line.
 
     >>> from fractions import Fraction
     >>> fraction(Fraction(1, 3)), fraction(Fraction(1, 10**99))

@@ -1,76 +1,90 @@
-"""A saved game told again: step by step with keys, or by itself."""
+"""`noughts replay`: show a saved game, step by step with keys or by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
 
-from noughts.cli.keys import Keys
+from noughts.cli import options as shared
+from noughts.cli.commands.watch import Pause
+from noughts.cli.console import Console
+from noughts.cli.input import Keys
+from noughts.cli.recorder import look_up
 from noughts.cli.screen import Screen
 from noughts.core.events import Event, PlayerPlacedToken, PlayerResigned, PlayerTookBack
 from noughts.core.game import Game, evolve
 from noughts.core.value import Value
 
-KEYS = "space: on, b: back, q: leave"
+KEYS_HELP = "space: next, b: back, q: quit"
 
-_ON = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB")
+_NEXT = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB")
 _BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA")
-_LEAVE = ("q", "\x04", "\x1b", "")
+_QUIT = ("q", "\x04", "\x1b", "")
+
+
+def add_options(parser: shared.Parser) -> None:
+    shared.add_game(parser)
+    shared.add_interval(parser, None)
+    shared.add_display(parser, "narrative")
+    shared.add_store(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
+    screen = console.screen(options)
+    found = steps(look_up(options.game, options.store).events, screen)
+    if options.interval is None and screen.interactive:
+        with Keys(sys.stdin.fileno(), console.poller) as keys:
+            _step_through(screen, found, keys)
+        return
+    pause = Pause(options.interval or 0, console.poller.sleep)
+    for step in found:
+        pause()
+        _show(screen, step)
 
 
 class Step(Value):
-    """A position of a game, and what led to it."""
+    """A position of a game, and the line that says what led to it."""
 
-    told: str
+    line: str
     game: Game
 
 
 def steps(events: Iterable[Event], screen: Screen) -> list[Step]:
-    """Return the positions that a game came to, from the empty board on."""
+    """Return the positions of a game, from the empty board on."""
     found: list[Step] = []
     game = None
     for event in events:
         game = evolve(game, event)
         match event:
             case PlayerPlacedToken(mark=mark):
-                told = screen.wording.moves.format(player=screen.name(game, mark))
+                template = screen.wording.moves
             case PlayerTookBack(mark):
-                told = screen.wording.took_back.format(player=screen.name(game, mark))
+                template = screen.wording.took_back
             case PlayerResigned(mark):
-                told = screen.wording.resigned.format(player=screen.name(game, mark))
-            case _:
-                # The same position still, of which more is known now: who sits there, or how it ended.
-                if found:
-                    found[-1] = Step(found[-1].told, game)
-                else:
-                    found.append(Step("", game))
+                template = screen.wording.resigned
+            case _:  # the same position, with more known about it: who plays, or how it ended
+                found[-1:] = [Step(found[-1].line if found else "", game)]
                 continue
-        found.append(Step(told, game))
+        found.append(Step(template.format(player=screen.name(game, mark)), game))
     return found
 
 
-def tell(screen: Screen, told: Iterable[Step], pause: Callable[[], None]) -> None:
-    """Tell a game from its first move to its end, resting in between."""
-    for step in told:
-        pause()
-        _show(screen, step)
-
-
-def step_through(screen: Screen, told: list[Step], keys: Keys) -> None:
-    """Show a game at its start, and go where the keys lead."""
+def _step_through(screen: Screen, found: list[Step], keys: Keys) -> None:
     at, shown = 0, None
     while True:
         if at != shown:
-            _show(screen, told[at])
+            _show(screen, found[at])
             shown = at
-        screen.ask(f"{at}/{len(told) - 1} ({KEYS})" if not screen.compact else f"{at}/{len(told) - 1}")
+        screen.ask(f"{at}/{len(found) - 1}" + ("" if screen.compact else f" ({KEYS_HELP})"))
         key = keys.read()
         screen.end_line()
-        if key in _LEAVE:
+        if key in _QUIT:
             return
-        at = min(max(at + (key in _ON) - (key in _BACK), 0), len(told) - 1)
+        at = min(max(at + (key in _NEXT) - (key in _BACK), 0), len(found) - 1)
 
 
 def _show(screen: Screen, step: Step) -> None:
-    if step.told:
-        screen.say(step.told)
+    if step.line:
+        screen.say(step.line)
     screen.show(step.game)

@@ -1,10 +1,13 @@
-"""A position drawn, or a game of digits told from its start."""
+"""`noughts show`: draw a position, or replay a game written as digits."""
 
 from __future__ import annotations
 
+from argparse import Namespace
+
+from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause, show_move
+from noughts.cli.console import Console
 from noughts.cli.opening import new_game
-from noughts.cli.screen import Screen
 from noughts.core.board import Board, Mark
 from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard
 from noughts.core.game import Game
@@ -12,33 +15,43 @@ from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import standing
 
 
-def show(screen: Screen, written: str, first: Mark, pause: Pause) -> None:
-    """Draw a position, or replay a game, and say how it stands."""
-    if written.isdigit():
+def add_options(parser: shared.Parser) -> None:
+    parser.add_argument(
+        "position", metavar="BOARD-OR-GAME", help="a board such as X_O/_X_/___, or the digits of a game"
+    )
+    shared.add_first(parser)
+    shared.add_interval(parser, 0)
+    shared.add_display(parser, "narrative")
+
+
+def run(options: Namespace, console: Console) -> None:
+    screen, first = console.screen(options), Mark(options.first)
+    pause = Pause(options.interval, console.poller.sleep)
+    if options.position.isdigit():
         game = new_game(first, ())
-        for cell in parse_moves(written, first):
+        for cell in parse_moves(options.position, first):
             pause()
             game = show_move(screen, game, cell)
     else:
-        game = Game.at(read_board(written, first, or_game=True))
+        game = Game.at(read_board(options.position, first, or_game=True))
         screen.show(game)
     if game.active and not screen.spoken:
         screen.say(f"{standing(game)}.")
 
 
-def read_board(written: str, first: Mark, *, or_game: bool = False) -> Board:
-    """Read the board, and if it is one that the other mark must have started, say so."""
+def read_board(text: str, first: Mark, *, or_game: bool = False) -> Board:
+    """Parse a board; if it is only possible with the other mark first, say so."""
     try:
-        return parse_board(written, first)
+        return parse_board(text, first)
     except UnreadableBoard as error:
-        if set("XO") & set(written) or not or_game:
+        if set("XO") & set(text) or not or_game:
             raise
         raise UnreadableBoard(f"{error} (a game is its digits, such as 51937)") from None
     except ImpossibleBoard as error:
         try:
-            parse_board(written, first.other)
+            parse_board(text, first.other)
         except NotationError:
             raise error from None
         raise ImpossibleBoard(
-            f"{error} (or did {first.other} start? then say --first {first.other})"
+            f"{error} (or did {first.other} start? then add --first {first.other})"
         ) from None

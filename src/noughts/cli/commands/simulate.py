@@ -1,38 +1,64 @@
-"""Report a simulation: counts with intervals, next to the exact odds."""
+"""`noughts simulate`: count the results of many games, next to the exact odds."""
 
 from __future__ import annotations
 
 import json
-from argparse import Namespace
-from collections.abc import Callable, Iterator
+import sys
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterator
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 from time import monotonic
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from noughts.bots.odds import Odds, odds
-from noughts.bots.policy import CachedPolicy, Policy
-from noughts.core.errors import printable
+from noughts.bots.policy import CachedPolicy
+from noughts.bots.registry import parse_policy
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.exit import INTERRUPTED, no_goodbye
+from noughts.cli.opponents import load_bot
+from noughts.cli.progress import ProgressBar
+from noughts.core.errors import printable, quoted
 from noughts.core.value import Value
 from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import Simulation
 
-
-class GameProgress(Protocol):
-    """A progress bar that counts games."""
-
-    def show(self, done: int) -> None: ...
-
-    def clear(self) -> None: ...
+Z_95 = 1.959963984540054
+"""Standard errors on both sides of the mean that hold 95 % of a normal distribution."""
 
 
-INTERRUPTED = 130
-_Z_95 = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution, for 95 % intervals."""
+def add_options(parser: shared.Parser) -> None:
+    for mark in ("X", "O"):
+        parser.add_argument(
+            f"--{mark.lower()}",
+            type=parse_policy,
+            metavar="POLICY",
+            default="random",
+            help=f"the bot that plays {mark} (default: random)",
+        )
+    parser.add_argument(
+        "--games", type=shared.count, default=1_000_000, metavar="N", help="(default: 1000000)"
+    )
+    parser.add_argument("--seed", type=_seed, metavar="N", help="the same seed plays the same games")
+    shared.add_jobs(parser)
+    shared.add_json(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
+    sys.set_int_max_str_digits(0)  # exact fractions can be long
+    with no_goodbye(when=options.json):
+        simulate(options, console.out, ProgressBar(options.games, console.err))
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise ArgumentTypeError(f"{quoted(text)} is not a whole number of at most 19 digits")
+    return int(text)
 
 
 class Share(Value):
-    """The count of one result, and its exact chance."""
+    """How often a result was counted, and how often it happens."""
 
     what: str
     count: int
@@ -41,23 +67,23 @@ class Share(Value):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the true share, by Wilson's score.
+        """The 95 % confidence interval, by Wilson's score.
 
         >>> from fractions import Fraction
         >>> low, high = Share("draw", 127, 1000, Fraction(8, 63)).interval
         >>> round(low, 3), round(high, 3)
         (0.108, 0.149)
         """
-        n, share, square = self.games, self.count / self.games, _Z_95 * _Z_95
+        n, share, square = self.games, self.count / self.games, Z_95 * Z_95
         middle = (share + square / (2 * n)) / (1 + square / n)
-        reach = _Z_95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+        reach = Z_95 / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
         low = 0.0 if self.count == 0 else middle - reach
         high = 1.0 if self.count == n else middle + reach
         return low, high
 
     @property
     def errors(self) -> float | None:
-        """The deviation in standard errors; None if the result is certain, and matches."""
+        """How many standard errors the count is off; None if only this count is possible."""
         deviation = self.count - self.games * self.exact
         variance = self.games * self.exact * (1 - self.exact)
         if not deviation or not variance:
@@ -69,28 +95,25 @@ class Share(Value):
         return size if deviation > 0 else -size
 
 
-def tell_simulation(
-    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: GameProgress
-) -> None:
-    """Play the games and print the result; after Ctrl-C, that of the games played so far."""
-    x, o = asked_policy(options.x), asked_policy(options.o)
+def simulate(options: Namespace, out: TextIO, bar: ProgressBar) -> None:
+    """Play the games, and report the counts; after Ctrl-C, of the games so far."""
+    x, o = load_bot(options.x), load_bot(options.o)
     exact = odds(CachedPolicy(x), CachedPolicy(o))
     simulation = Simulation(x, o, options.games, options.seed)
-    started, tally, failure = monotonic(), NO_GAMES, None
+    began, tally, failure = monotonic(), NO_GAMES, None
     try:
-        bar.show(0)
-        for piece in simulation.run(options.jobs):
-            tally += piece
-            bar.show(tally.games)
+        with bar:
+            bar.show(0)
+            for piece in simulation.run(options.jobs):
+                tally += piece
+                bar.show(tally.games)
     except (KeyboardInterrupt, ChildProcessError) as error:
         failure = error
-    finally:
-        bar.clear()
-    seconds = monotonic() - started
+    seconds = monotonic() - began
     if options.json:
-        out.write(json.dumps(_as_json(options, simulation.seed, tally, exact, seconds)) + "\n")
+        out.write(json.dumps(_to_dict(options, simulation.seed, tally, exact, seconds)) + "\n")
     else:
-        _write_table(options, tally, exact, seconds, out)
+        _write(options, tally, exact, seconds, out)
     if isinstance(failure, KeyboardInterrupt):
         raise SystemExit(INTERRUPTED)
     if failure:
@@ -99,12 +122,12 @@ def tell_simulation(
 
 
 def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
-    """Return the count and the exact chance of each result."""
+    """Return how often each result was counted, and how often it happens."""
     counted = ("X wins", tally.x, exact.x), ("draw", tally.draw, exact.draw), ("O wins", tally.o, exact.o)
     return tuple(Share(what, count, tally.games, chance) for what, count, chance in counted)
 
 
-def _write_table(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
+def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: TextIO) -> None:
     games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
     word = "game" if games == "1" else "games"
     title = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
@@ -114,7 +137,7 @@ def _write_table(options: Namespace, tally: Tally, exact: Odds, seconds: float, 
 
 
 def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
-    digits = max(1, len(str(tally.games)) // 2)  # the precision that so many games give
+    digits = max(1, len(str(tally.games)) // 2)  # as many as this many games can show
     rows: list[tuple[str, ...]] = [("", "counted", "share", "95 % interval", "exactly", "off by")]
     for share in shares(tally, exact):
         low, high = (f"{100 * end:.{digits}f}" for end in share.interval)
@@ -134,10 +157,10 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
 
 
-def _as_json(
+def _to_dict(
     options: Namespace, seed: int | None, tally: Tally, exact: Odds, seconds: float
 ) -> dict[str, object]:
-    """Return exact chances as text, and the same as numbers."""
+    """Return it as data: exact fractions as text, and floats."""
     ends = {}
     for name, share in zip(("x_wins", "draw", "o_wins"), shares(tally, exact), strict=True):
         known = {"share": share.count / tally.games, "interval": share.interval} if tally.games else {}

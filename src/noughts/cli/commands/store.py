@@ -1,55 +1,63 @@
-"""The tasks of `noughts store`: verify, back up, restore, repair, import and export."""
+"""`noughts store`: verify, back up, restore, repair, import and export the store of games."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
 from shutil import get_terminal_size
 from typing import BinaryIO, TextIO
 
-from noughts.cli.progress import WIDTH, Bar
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.progress import WIDTH, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
-from noughts.cli.saved import opened
 from noughts.core.errors import NoughtsError, RecordError, printable
+from noughts.store.archive import export_all, import_lines
+from noughts.store.backups import backup, repair, restore, survey
 from noughts.store.errors import CorruptStore
-from noughts.store.verify import Progress, VerifyReport
+from noughts.store.files import free_name
+from noughts.store.urls import sqlite_path
+from noughts.store.verify import Progress, VerifyReport, examine
 
 PROGRESS_DELAY_SECONDS = 1.0
 
 
-def run_task(options: Namespace, out: TextIO) -> None:
-    """Run a task that prints what it did."""
-    tasks: dict[str, Callable[[Namespace, TextIO], None]] = {
-        "verify": _verify,
-        "backup": _backup,
-        "restore": _restore,
-        "repair": _repair,
-        "import": _import,
-    }
-    tasks[options.task](options, out)
+def add_options(parser: shared.Parser) -> None:
+    tasks = parser.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
+    for task, (help_, _) in _TASKS.items():
+        one = tasks.add_parser(task, help=help_, allow_abbrev=False)
+        if task in ("backup", "restore", "import"):
+            one.add_argument("file", metavar="FILE")
+        if task == "repair":
+            one.add_argument("file", metavar="FILE", nargs="?", help="the new file")
+        if task == "verify":
+            shared.add_json(one)
+        shared.add_store(one)
 
 
-def export_everything(options: Namespace, out: BinaryIO) -> None:
-    """Write all saved games as JSON lines."""
-    from noughts.store.archive import export_all  # noqa: PLC0415 - loads only what is used
-
-    with opened(options) as store:
-        out.writelines(line.encode() for line in export_all(store))
+def run(options: Namespace, console: Console) -> None:
+    _, task = _TASKS[options.task]
+    task(options, console)
 
 
-def _verify(options: Namespace, out: TextIO) -> None:
-    with _progress() as progress:
+def _export(options: Namespace, console: Console) -> None:
+    with open_saved(options.store) as store:
+        console.binary_out.writelines(line.encode() for line in export_all(store))
+
+
+def _verify(options: Namespace, console: Console) -> None:
+    out = console.out
+    with _progress(console) as progress:
         games, events, faults = _examine(options, progress)
     with suppress(BrokenPipeError):  # the exit code reports damage even if nobody reads this
         if options.json:
-            import json  # noqa: PLC0415 - the same
-
             out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
         else:
             out.writelines(f"{printable(fault)}\n" for fault in faults)
@@ -64,12 +72,9 @@ def _verify(options: Namespace, out: TextIO) -> None:
 
 
 def _examine(options: Namespace, progress: Progress) -> VerifyReport:
-    """Examine a store; if damage keeps it from being opened, count what can be read all the same."""
-    from noughts.store.backups import survey  # noqa: PLC0415 - the same
-    from noughts.store.verify import VerifyReport, examine  # noqa: PLC0415 - the same
-
+    """Examine a store; if it is too damaged to be opened, count what can still be read."""
     try:
-        with opened(options) as store:
+        with open_saved(options.store) as store:
             return examine(store, progress)
     except CorruptStore as damage:
         try:
@@ -79,39 +84,31 @@ def _examine(options: Namespace, progress: Progress) -> VerifyReport:
         return VerifyReport(*found.copied, (str(damage), *found.left_behind))
 
 
-def _backup(options: Namespace, out: TextIO) -> None:
-    from noughts.store.backups import backup  # noqa: PLC0415 - the same
-
-    with opened(options) as store:
+def _backup(options: Namespace, console: Console) -> None:
+    with open_saved(options.store) as store:
         games, events = backup(store, options.file)
-    _report(games, events, f"copied to {options.file}", out)
+    _report(games, events, f"copied to {options.file}", console.out)
 
 
-def _restore(options: Namespace, out: TextIO) -> None:
-    from noughts.store.backups import restore  # noqa: PLC0415 - the same
-
-    with _progress() as progress:
+def _restore(options: Namespace, console: Console) -> None:
+    with _progress(console) as progress:
         (games, events), replaced, warnings = restore(
             options.file,
             _url(options),
             progress,
             checkpoint_file=os.environ.get("NOUGHTS_CHECKPOINT_FILE", ""),
         )
-    if sys.stderr:
-        sys.stderr.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
-    _report(games, events, f"restored from {options.file}", out)
+    if console.err:
+        console.err.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
+    _report(games, events, f"restored from {options.file}", console.out)
     if replaced:
-        out.write(f"What was there is now {printable(str(replaced))}.\n")
+        console.out.write(f"What was there is now {printable(str(replaced))}.\n")
 
 
-def _repair(options: Namespace, out: TextIO) -> None:
-    from noughts.store.backups import repair  # noqa: PLC0415 - the same
-    from noughts.store.files import free_name  # noqa: PLC0415 - the same
-    from noughts.store.urls import sqlite_path  # noqa: PLC0415 - the same
-
-    url = _url(options)
+def _repair(options: Namespace, console: Console) -> None:
+    url, out = _url(options), console.out
     file = options.file or str(free_name(sqlite_path(url) or Path("games.sqlite"), "repaired"))
-    with _progress() as progress:
+    with _progress(console) as progress:
         (games, events), left_behind = repair(url, file, progress)
     _report(games, events, f"copied to {file}", out)
     out.writelines(f"Not copied: {printable(line)}\n" for line in left_behind)
@@ -121,20 +118,18 @@ def _repair(options: Namespace, out: TextIO) -> None:
     out.write(f"To use it: noughts store restore {printable(quote(file) + place)}\n")
 
 
-def _import(options: Namespace, out: TextIO) -> None:
-    from noughts.store.archive import import_lines  # noqa: PLC0415 - the same
-
-    with _source(options.file) as source, open_saved(options.store, os.environ) as store:
+def _import(options: Namespace, console: Console) -> None:
+    with _source(options.file) as source, open_saved(options.store, create=True) as store:
         done = import_lines(store, source)
     counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
-    out.write(f"{counts}, {done.known} known before.\n")
+    console.out.write(f"{counts}, {done.known} known before.\n")
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
-    """Show a bar if it takes longer than a moment, and if there is room for it."""
+def _progress(console: Console) -> Iterator[Progress]:
+    """Show a bar if the work takes long and the terminal has room for it."""
     has_room = get_terminal_size().columns > WIDTH + 10
-    bar, start, is_shown = Bar(100, sys.stderr if has_room else None), time.monotonic(), False
+    bar, start, is_shown = ProgressBar(100, console.err if has_room else None), time.monotonic(), False
 
     def show(share: float) -> None:
         nonlocal is_shown
@@ -168,5 +163,15 @@ def _source(file: str) -> BinaryIO:
     except OSError as error:
         raise RecordError(f"{file} cannot be read: {error.strerror}") from error
     if not sys.stdin:
-        raise RecordError("- cannot be read: there is no standard input")
+        raise RecordError("- cannot be read: standard input is closed")
     return sys.stdin.buffer
+
+
+_TASKS = {
+    "verify": ("look for records that are missing or have changed", _verify),
+    "backup": ("copy everything into a new file", _backup),
+    "restore": ("replace the store by a backup; the old one is kept under a new name", _restore),
+    "repair": ("copy every sound game into a new file, and list what is left behind", _repair),
+    "export": ("write all games as JSON lines", _export),
+    "import": ("record games from JSON lines; all of them, or none", _import),
+}

@@ -1,22 +1,29 @@
-"""Report a tournament, as a table, as CSV or as JSON."""
+"""`noughts tournament`: bots and programs against each other, and their ratings."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import signal
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from random import Random
-from typing import Protocol, TextIO
+from typing import TextIO
 
 import numpy as np
 
 from noughts.bots.odds import percent
-from noughts.bots.policy import Policy
 from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, CannotStartProgram
-from noughts.core.errors import NotInstalled, printable, quoted
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.exit import no_goodbye
+from noughts.cli.extras import needs_extra
+from noughts.cli.opponents import load_bot
+from noughts.cli.progress import ProgressBar
+from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.lab.match_runner import MatchRunner, plan_series
 from noughts.lab.ratings import Rating, rate_all
@@ -31,18 +38,40 @@ from noughts.lab.tournament import (
     shorten,
 )
 
-
-class Progress(Protocol):
-    """A progress bar."""
-
-    def show(self, done: int) -> None: ...
-
-    def clear(self) -> None: ...
-
-
 COLUMNS = "x", "o", "games", "x_wins", "draw", "o_wins", "exact"
 MAX_NAME_COLUMNS = 20
-"""In the table; longer names are printed in full below it."""
+"""A name that is longer is cut in the table, and written in full below it."""
+
+
+def add_options(parser: shared.Parser) -> None:
+    parser.add_argument(
+        "bots", metavar="BOT", nargs="+", help="two or more policies, saved:file=PATH or program:COMMAND"
+    )
+    parser.add_argument(
+        "--games",
+        type=shared.count,
+        default=100,
+        metavar="N",
+        help="games per pair and seat; the weight of an exact pairing (default: 100)",
+    )
+    parser.add_argument("--seed", metavar="TEXT", help="the same seed gives the same random numbers")
+    shared.add_jobs(parser)
+    shared.add_patience(parser)
+    shared.add_plot(parser, "the ratings")
+    shared.add_data_formats(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt_once)
+    sys.set_int_max_str_digits(0)  # exact fractions can be long
+    with no_goodbye(when=options.json or options.csv):
+        hold_tournament(options, console.out, lambda total: ProgressBar(total, console.err))
+
+
+def _interrupt_once(*_: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not stop the report
+    raise KeyboardInterrupt
 
 
 class TournamentReport(Value):
@@ -59,39 +88,32 @@ class TournamentReport(Value):
     """The best first."""
     forfeits: tuple[Forfeits, ...]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all planned games were played."""
-        return self.played == self.planned
 
+def hold_tournament(options: Namespace, out: TextIO, bar: Callable[[int], ProgressBar]) -> None:
+    """Play a tournament and report it; if it is interrupted, report what there is.
 
-def tell_tournament(
-    options: Namespace, asked_policy: Callable[[str], Policy], out: TextIO, bar: Callable[[int], Progress]
-) -> None:
-    """Hold a tournament and print its results, even if it is interrupted.
-
-    They are printed before the plot is drawn, so that a failing plot does not lose them.
+    The report is written before the plot, which may fail.
     """
-    draw = None if options.plot is None else _plotter(options.plot)
-    timeout_seconds = ANSWER_TIMEOUT_SECONDS if options.patience is None else options.patience
-    tournament = _start(enter(options.bots, asked_policy, timeout_seconds), options.games, bar)
+    plot = None if options.plot is None else _plotter(options.plot)
+    patience = ANSWER_TIMEOUT_SECONDS if options.patience is None else options.patience
+    tournament = _compute_odds(enter(options.bots, load_bot, patience), options.games, bar)
     seed = options.seed
-    if seed is None:  # without games, the same command prints the same
+    if seed is None:  # without games nothing is random
         seed = os.urandom(8).hex() if tournament.planned else ""
     try:
         if tournament.planned:
-            _play(tournament, seed, options.jobs or _cores(), timeout_seconds, bar)
+            _play(tournament, seed, options.jobs or _cores(), patience, bar)
     except (KeyboardInterrupt, CannotStartProgram):
         _write(report(tournament, seed), options, out)
         raise
-    results = report(tournament, seed)
-    _write(results, options, out)
-    if draw:
-        draw(results.ratings)
+    found = report(tournament, seed)
+    _write(found, options, out)
+    if plot:
+        plot(found.ratings)
 
 
 def report(tournament: Tournament, seed: str) -> TournamentReport:
-    """Return the results so far."""
+    """Sum up a tournament, as far as it was played."""
     rng = np.random.default_rng([*os.fsencode(seed)])
     return TournamentReport(
         tournament.entrants,
@@ -105,15 +127,16 @@ def report(tournament: Tournament, seed: str) -> TournamentReport:
     )
 
 
-def write_table(results: TournamentReport, out: TextIO) -> None:
+def write_table(found: TournamentReport, out: TextIO) -> None:
     """Write a row for each bot, the best first, with a column for each opponent."""
-    names = [one.name for one in results.ratings]
+    names = [one.name for one in found.ratings]
     rows = [["#", "bot", "rating", "95 %", "score", *map(str, range(1, len(names) + 1))]]
-    for rank, one in enumerate(results.ratings, 1):
-        cells = [_cell(one.name, other, results.meetings) for other in names]
-        mean = _short(score(one.name, None, results.meetings))
+    for rank, one in enumerate(found.ratings, 1):
+        cells = [_cell(one.name, other, found.meetings) for other in names]
+        mean = _short(score(one.name, None, found.meetings))
+        interval = "?" if one.low is None or one.high is None else f"{round(one.low)}..{round(one.high)}"
         shown = shorten(one.name, MAX_NAME_COLUMNS)
-        rows.append([str(rank), shown, str(round(one.rating)), _interval(one), mean, *cells])
+        rows.append([str(rank), shown, str(round(one.rating)), interval, mean, *cells])
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     widths[5:] = [max(widths[5:])] * len(names)
     for row in rows:
@@ -121,101 +144,88 @@ def write_table(results: TournamentReport, out: TextIO) -> None:
         rest = [f"{text:>{width}}" for text, width in zip(row[2:], widths[2:], strict=True)]
         out.write(f"{'  '.join(head + rest[:3])}  {' '.join(rest[3:])}\n")
     out.write("\n")
-    out.writelines(f"{note}\n" for note in _notes(results))
+    out.writelines(f"{note}\n" for note in _notes(found))
 
 
-def write_csv(results: TournamentReport, out: TextIO) -> None:
-    """Write a row for each pair and seat, with exact fractions."""
+def write_csv(found: TournamentReport, out: TextIO) -> None:
+    """Write a row for each pair and each seat: shares of games, as exact fractions."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in results.meetings:
+    for one in found.meetings:
         writer.writerow((one.x, one.o, one.games, *one.shares, "true" if one.is_exact else "false"))
 
 
-def write_json(results: TournamentReport, out: TextIO) -> None:
-    """Write one object on one line."""
-    ranked = {one.name: (rank, one) for rank, one in enumerate(results.ratings, 1)}
+def write_json(found: TournamentReport, out: TextIO) -> None:
+    """Write everything, as one object on one line."""
+    ranked = {one.name: (rank, one) for rank, one in enumerate(found.ratings, 1)}
     data = {
-        "games": results.games,
-        "seed": results.seed,
-        "planned": results.planned,
-        "played": results.played,
-        "bots": [_bot_as_json(bot, *ranked[bot.name], results.meetings) for bot in results.entrants],
-        "meetings": [_meeting_as_json(one) for one in results.meetings],
+        "games": found.games,
+        "seed": found.seed,
+        "planned": found.planned,
+        "played": found.played,
+        "bots": [_bot_to_dict(bot, *ranked[bot.name], found.meetings) for bot in found.entrants],
+        "meetings": [_meeting_to_dict(one) for one in found.meetings],
         "forfeits": [
-            {"name": one.name, "games": one.games, "first": one.first} for one in results.forfeits
+            {"name": one.name, "games": one.games, "first": one.first} for one in found.forfeits
         ],
     }
     out.write(f"{json.dumps(data)}\n")
 
 
 def _plotter(file: str) -> Callable[[Sequence[Rating]], None]:
-    """Return a function that plots the ratings, after checking that the file can be written."""
-    try:
-        from noughts.lab.plots import check_plot, plot_ratings  # noqa: PLC0415 - slow, and rarely needed
-    except ImportError as error:
-        raise NotInstalled(
-            f"--plot needs {quoted(error.name)}, which is not installed: pip install 'noughts[lab]'"
-        ) from error
+    """Return what plots the ratings into a file, if that is possible."""
+    with needs_extra("lab"):
+        from noughts.lab.plots import check_plot, plot_ratings  # noqa: PLC0415 - slow, and seldom needed
     check_plot(file)
     return lambda ratings: plot_ratings(ratings, file)
 
 
-def _start(entrants: Sequence[Entrant], games: int, bar: Callable[[int], Progress]) -> Tournament:
+def _compute_odds(
+    entrants: Sequence[Entrant], games: int, bar: Callable[[int], ProgressBar]
+) -> Tournament:
     """Compute all exact odds, with a progress bar."""
     policies = sum(entrant.policy is not None for entrant in entrants)
     if policies < 2:
         return Tournament(entrants, games)
-    progress = bar(policies * (policies - 1))
-    try:
+    with bar(policies * (policies - 1)) as progress:
         return Tournament(entrants, games, progress.show)
-    finally:
-        progress.clear()
 
 
 def _cores() -> int:
+    """Return the number of processors that we may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _play(
-    tournament: Tournament, seed: str, jobs: int, timeout_seconds: float, bar: Callable[[int], Progress]
+    tournament: Tournament, seed: str, jobs: int, patience: float, bar: Callable[[int], ProgressBar]
 ) -> None:
     """Play all games, with a progress bar."""
-    progress = bar(tournament.planned)
     planned = plan_series(tournament.to_play, tournament.games)
 
-    def rng_for(game: str) -> Random:
-        return Random(os.fsencode(f"{seed}\0{game}"))  # noqa: S311 - not for secrets
+    def rng(game: str) -> Random:
+        return Random(os.fsencode(f"{seed}\0{game}"))  # noqa: S311 - games, not secrets
 
-    try:
+    with bar(tournament.planned) as progress:
         progress.show(0)
-        with MatchRunner(planned, jobs, timeout_seconds, rng_for, tournament.record) as games:
-            for done, _ in enumerate(games, 1):
+        with MatchRunner(planned, jobs, patience, rng, tournament.record) as tables:
+            for done, _ in enumerate(tables, 1):
                 progress.show(done)
-    finally:
-        progress.clear()
 
 
-def _write(results: TournamentReport, options: Namespace, out: TextIO) -> None:
+def _write(found: TournamentReport, options: Namespace, out: TextIO) -> None:
     if options.json:
-        write_json(results, out)
+        write_json(found, out)
     elif options.csv:
-        write_csv(results, out)
+        write_csv(found, out)
     else:
-        write_table(results, out)
+        write_table(found, out)
     out.flush()
 
 
-def _interval(rating: Rating) -> str:
-    if rating.low is None or rating.high is None:
-        return "?"
-    return f"{round(rating.low)}..{round(rating.high)}"
-
-
 def _cell(name: str, other: str, meetings: Sequence[Meeting]) -> str:
-    """Return a bot's score against another over both seats, marked with ~ if it is from games."""
+    """Return what a bot scored against another over both seats, with ~ if that is from games."""
     if name == other:
         return "-"
     is_exact = all(one.is_exact for one in meetings if {one.x, one.o} == {name, other})
@@ -227,29 +237,27 @@ def _short(share: Fraction | None) -> str:
     return "?" if share is None else percent(share).removesuffix(" %")
 
 
-def _notes(results: TournamentReport) -> list[str]:
-    """Return the notes below the table, a sentence a line."""
+def _notes(found: TournamentReport) -> list[str]:
+    """Return the notes below the table."""
     notes = [
         f"{rank} is {printable(one.name)}."
-        for rank, one in enumerate(results.ratings, 1)
+        for rank, one in enumerate(found.ratings, 1)
         if shorten(one.name, MAX_NAME_COLUMNS) != printable(one.name)
     ]
-    if not results.is_whole:
-        notes.append(
-            f"Only {results.played:,} of {results.planned:,} games were played: it was interrupted."
-        )
-    source = "those with ~ are from games" if results.planned else "all are exact"
+    if found.played < found.planned:
+        notes.append(f"Interrupted: only {found.played:,} of {found.planned:,} games were played.")
+    source = "those with ~ are from games" if found.planned else "all are exact"
     notes.append(f"Scores are in percent, over both seats; {source}.")
-    played = {(one.x, one.o) for one in results.meetings if one.games}
-    if any((o, x) not in played for x, o in played):
-        notes.append("Some pairs have played in one seat only: there the first move affects the score.")
-    for one in results.forfeits:
+    begun = {(one.x, one.o) for one in found.meetings if one.games}
+    if any((o, x) not in begun for x, o in begun):
+        notes.append("Some pairs have met in one seat only, so the first move counts in their scores.")
+    for one in found.forfeits:
         times = "a game" if one.games == 1 else f"{one.games:,} games, the first one"
         notes.append(f"{printable(one.name)} forfeited {times}: {printable(one.first)}.")
     return notes
 
 
-def _bot_as_json(
+def _bot_to_dict(
     bot: Entrant, rank: int, rating: Rating, meetings: Sequence[Meeting]
 ) -> dict[str, object]:
     mean = score(bot.name, None, meetings)
@@ -265,8 +273,8 @@ def _bot_as_json(
     }
 
 
-def _meeting_as_json(meeting: Meeting) -> dict[str, object]:
-    """Return exact shares as text and as numbers, and the counted games."""
+def _meeting_to_dict(meeting: Meeting) -> dict[str, object]:
+    """Return a meeting as data: exact shares as text and as floats, and the counts of games."""
     ends = dict(zip(COLUMNS[3:6], meeting.shares, strict=True))
     counts = {name: int(share * meeting.games) for name, share in ends.items()}
     return {

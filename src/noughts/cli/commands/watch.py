@@ -1,61 +1,87 @@
-"""Games to look on at: two bots that leave it to chance, or others, or programs."""
+"""`noughts watch`: games between bots or programs; by default, both move at random."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
-from noughts.bots.bot import random_cell
 from noughts.bots.errors import Forfeit, PolicyError
-from noughts.cli.opening import Starters, opening_events
-from noughts.cli.opponents import Sitter
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.opening import Opponent, Starters, name_players, opening_events, seat_opponents
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
-from noughts.core.game import Game, PlaceToken, Resign, decide, fold, replay
+from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.player import Player
 
 
-class Chance:
-    """Who sits where nobody else was called to: it moves at random, and loads nothing for that."""
+def add_options(parser: shared.Parser) -> None:
+    shared.add_seats(parser, "a name for a bot that moves at random")
+    shared.add_starting_rule(parser)
+    shared.add_interval(parser, 2)
+    parser.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
+    parser.add_argument(
+        "--games", type=shared.count, metavar="N", help="play N games, and show the tally"
+    )
+    shared.add_events(parser)
+    shared.add_display(parser, "narrative")
+
+
+def run(options: Namespace, console: Console) -> None:
+    screen, rng = console.screen(options), console.rng(options.seed)
+    pause = Pause(options.interval, console.poller.sleep)
+    seats = {Mark.X: options.x, Mark.O: options.o}
+    with seat_opponents(seats, options, console, rng, saves=False) as opponents:
+        players = name_players(options, opponents)
+        starters = Starters(options.first or screen.wording.starter, rng)
+        everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | opponents
+        watch(screen, players, starters, everybody, pause, options.games)
+
+
+class RandomOpponent:
+    """Moves at random; unlike `bot:random`, it needs no policies to be loaded."""
+
+    name = "random"
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
-    def begin(self) -> None:
-        """Be ready for any game."""
+    def start_game(self) -> None: ...
 
     def choose(self, board: Board) -> Cell:
-        """Leave it to chance."""
-        return random_cell(board, self._rng)
+        return board.free_cells[self._rng.randrange(len(board.free_cells))]
+
+    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
+        return None
 
 
 class Pause:
-    """A rest between two moves, and none before the first."""
+    """A pause between two moves, and none before the first."""
 
     def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
         self._seconds = seconds
         self._sleep = sleep
-        self._rested = True
+        self._is_first = True
 
     def __call__(self) -> None:
-        """Rest, unless this is the first call."""
-        if not self._rested:
+        if not self._is_first:
             self._sleep(self._seconds)
-        self._rested = False
+        self._is_first = False
 
 
 def watch(
     screen: Screen,
     players: Iterable[Player],
     starters: Starters,
-    sitters: Mapping[Mark, Sitter | Chance],
+    opponents: Mapping[Mark, Opponent],
     pause: Pause,
     games: int | None = None,
 ) -> None:
-    """Let two bots play a game, or so many and their tally, telling every move."""
+    """Play one game, or several and their tally, and show every move."""
     seated = tuple(players)
-    ends = dict.fromkeys((Mark.X, Mark.O, None), 0)
+    results = dict.fromkeys((Mark.X, Mark.O, None), 0)
     before = None
     for _ in range(games or 1):
         opened = opening_events(starters.pick(before), seated)
@@ -63,41 +89,38 @@ def watch(
         if line := starters.announcement(screen, game):
             screen.say(line)
         screen.log(opened)
-        for sitter in sitters.values():
-            sitter.begin()
+        for opponent in opponents.values():
+            opponent.start_game()
         while mark := game.active:
             pause()
-            game = _let_move(screen, game, sitters[mark])
-        ends[game.winner] += 1
+            game = _let_move(screen, game, opponents[mark])
+        results[game.winner] += 1
         before = game
     if games is not None and before is not None:
-        screen.say(f"Tally: {screen.points(before, ends)}")
+        screen.say(f"Tally: {screen.points(before, results)}")
 
 
-def _let_move(screen: Screen, game: Game, sitter: Sitter | Chance) -> Game:
-    """Let a bot or a program move; one that does anything else has lost."""
-    who = screen.name(game, game.board.turn)
+def _let_move(screen: Screen, game: Game, opponent: Opponent) -> Game:
+    """Let a bot or a program move; anything else forfeits the game."""
     try:
-        cell = sitter.choose(game.board)
+        cell = opponent.choose(game.board)
     except (Forfeit, PolicyError) as forfeit:
-        screen.say(f"{who} forfeits: {printable(str(forfeit))}.")
+        screen.say(f"{screen.name(game, game.board.turn)} forfeits: {printable(str(forfeit))}.")
         cell = None
     if cell is not None:
         return show_move(screen, game, cell)
-    events = decide(game, Resign(game.board.turn))
-    after = fold(events, game)
-    screen.log(events)
-    screen.say(screen.wording.resigned.format(player=who))
-    screen.show(after)
-    return after
+    return _show(screen, game, Resign(game.board.turn), screen.wording.resigned)
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:
-    """Place the next token, and tell who moved and where that leads."""
-    mark = game.board.turn
-    events = decide(game, PlaceToken(mark, cell))
+    """Place the next token, and show the game after it."""
+    return _show(screen, game, PlaceToken(game.board.turn, cell), screen.wording.moves)
+
+
+def _show(screen: Screen, game: Game, command: Command, template: str) -> Game:
+    events = decide(game, command)
     after = fold(events, game)
     screen.log(events)
-    screen.say(screen.wording.moves.format(player=screen.name(game, mark)))
+    screen.say(template.format(player=screen.name(game, game.board.turn)))
     screen.show(after)
     return after

@@ -9,45 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from noughts.cli.input import Typed
-from noughts.cli.keyboard import UnreadableLine
-from noughts.cli.local_game import SHORT_HELP
-from noughts.cli.prompt import Talk, sentence
+from noughts.cli import hints
+from noughts.cli.help import HELP, SHORT_HELP
+from noughts.cli.input import LineBuffer, UnreadableLine
+from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, sentence
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
 from noughts.cli.remote.client import Client, RequestRefused
 from noughts.cli.remote.messages import GameSnapshot, RoomState
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
-from noughts.cli.remote.view import AGAIN, GameView
+from noughts.cli.remote.view import GameView
 from noughts.cli.screen import Screen
-from noughts.cli.signals import Waiting
+from noughts.cli.signals import Poller
 from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell, printable
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Game, PlaceToken, TakeBack, decide
-from noughts.core.notation import format_cell, parse_cell
+from noughts.core.notation import parse_cell
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
 
-HELP = """\
-Type the number of a free cell, 1 to 9, row by row from the top left;
-row,column (0,0 to 2,2) and a1 to c3 name the same cells.
-hint    show a best move, and why it is one
-why     explain the last token; why 5, what a token on 5 would do
-undo    take back your last token and the answer to it; a person is asked first
-resign  give the game up
-help    show this
-quit    leave; you can come back"""
-
 WATCHING = "You are watching: type hint, why, help or quit."
 
-YES, NO = ("y", "yes"), ("n", "no")
-YES_OR_NO = "Please answer y or n."
 DISCONNECTED, RECONNECTED = "Connection lost; reconnecting.", "Reconnected."
 PLEASE_WAIT = "Please wait: the server has not answered yet."
-MOVED_ON = "This game has moved on in another window; here it is now."
 
 _STALE_CODES = "staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"
 """Refusals of commands that were allowed in the game the player saw."""
@@ -73,14 +60,14 @@ class RemoteGame:
         self,
         client: Client,
         screen: Screen,
-        typed: Typed,
+        typed: LineBuffer,
         inbox: Inbox,
-        waiting: Waiting,
+        waiting: Poller,
         seats: SeatFiles,
     ) -> None:
         self._client = client
         self._screen = screen
-        self._talk = Talk(screen)
+        self._talk = Prompt(screen)
         self._typed = typed
         self._inbox = inbox
         self._waiting = waiting
@@ -177,7 +164,7 @@ class RemoteGame:
             for sender, update in self._inbox.take():
                 self._handle(sender, update)
         if {*keyboard} & {*ready}:
-            self._typed.take_in()
+            self._typed.feed()
         elif has_line:
             self._handle_line()
 
@@ -318,8 +305,8 @@ class RemoteGame:
                 raise _Quit
             if words == "help":
                 self._talk.reply(self._help, game)
-            elif words == "hint" or words.split()[:1] == ["why"]:
-                self._talk.reply(self._coached(words), game)
+            elif hints.is_question(words):
+                self._talk.reply(hints.answer(game, words, short=self._screen.compact), game)
             elif self._mark is None:
                 self._talk.reply(WATCHING, game)
             elif self._disconnected or self._pending:
@@ -328,12 +315,8 @@ class RemoteGame:
                 self._answer_again(words)
             else:
                 self._command(words, self._mark)
-        except UnreadableCell as refusal:
-            self._talk.refuse(f"{refusal}, or help", game)
-        except IllegalMove:
-            self._refuse_taken()
-        except CommandRefused as refusal:
-            self._talk.reply(sentence(str(refusal)), game)
+        except (UnreadableCell, IllegalMove, CommandRefused) as refusal:
+            self._talk.refuse_error(refusal, game)
 
     def _command(self, words: str, mark: Mark) -> None:
         game = self._view.game
@@ -353,7 +336,7 @@ class RemoteGame:
                 other = self._view.name(mark.other)
                 self._talk.reply(f"It is not your turn: {other} is to move.", game)
             elif isinstance(decide(game, PlaceToken(mark, cell))[0], PlayerNotifyIllegalMove):
-                self._refuse_taken()
+                self._talk.refuse_taken(game)
             else:
                 self._send("move", "/moves", {"cell": cell, **seen})
 
@@ -381,18 +364,3 @@ class RemoteGame:
         if self._mark is None:
             return WATCHING
         return SHORT_HELP if self._screen.compact else HELP
-
-    def _coached(self, words: str) -> str:
-        from noughts.cli.hints import explain, hint  # noqa: PLC0415 - only who asks for it loads it
-
-        game, asked = self._view.game, words.removeprefix("why").strip()
-        if game.is_over and (words == "hint" or asked):
-            return "The game is over."
-        if words == "hint":
-            return hint(game.board, short=self._screen.compact)
-        return explain(game, asked, short=self._screen.compact)
-
-    def _refuse_taken(self) -> None:
-        game = self._view.game
-        free = ", ".join(map(format_cell, game.board.free_cells))
-        self._talk.refuse(f"that cell is taken: the free cells are {free}", game)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from noughts.cli.prompt import Talk
+from noughts.cli.prompt import AGAIN, Prompt
 from noughts.cli.remote.client import BadResponse
 from noughts.cli.remote.messages import GameSnapshot, RoomState
 from noughts.core.board import Mark
@@ -22,7 +22,6 @@ from noughts.core.events import (
 from noughts.core.game import Game, evolve
 from noughts.core.notation import format_cell
 
-AGAIN = "Play again? (y/n)"
 _MAX_EVENTS_PER_COMMAND = 5
 """A winning token leads to five events."""
 
@@ -76,7 +75,7 @@ def _is_consistent(game: Game) -> bool:
 class GameView:
     """Shows a game and its room, from a seat or to a watcher."""
 
-    def __init__(self, talk: Talk, snapshot: GameSnapshot, mark: Mark | None) -> None:
+    def __init__(self, talk: Prompt, snapshot: GameSnapshot, mark: Mark | None) -> None:
         self._talk = talk
         self._replica = GameReplica(snapshot.version, snapshot.game)
         self.room = snapshot.room
@@ -166,8 +165,7 @@ class GameView:
             return f"{self.name(mark.other)} wants to take back. Agree? (y/n)"
         if not game.is_ready or game.active is not mark:
             return None
-        question = "{mark} 1-9:" if screen.compact else screen.wording.ask
-        return question.format(mark=mark, player=self.name(mark))
+        return screen.move_question(game, mark)
 
     def waiting(self) -> str | None:
         """Return a sentence that says whom the game waits for; bots answer at once."""

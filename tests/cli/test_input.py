@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from noughts.cli.keyboard import LONGEST_LINE, UnreadableLine, read_line
+from noughts.cli.input import MAX_LINE_BYTES, UnreadableLine, read_line
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""], ids=ascii)
@@ -25,10 +25,10 @@ def test_after_the_last_line_there_is_none() -> None:
 @pytest.mark.parametrize("end", [b"\n", b""], ids=ascii)
 def test_the_longest_line_is_taken(end: bytes) -> None:
     """Ended or not."""
-    assert read_line(BytesIO(b"9" * LONGEST_LINE + end)) == "9" * LONGEST_LINE
+    assert read_line(BytesIO(b"9" * MAX_LINE_BYTES + end)) == "9" * MAX_LINE_BYTES
 
 
-@pytest.mark.parametrize("length", [LONGEST_LINE + 1, LONGEST_LINE + 2, 10**7])
+@pytest.mark.parametrize("length", [MAX_LINE_BYTES + 1, MAX_LINE_BYTES + 2, 10**7])
 def test_a_longer_line_is_refused_and_the_next_one_taken(length: int) -> None:
     """None of it is taken for a line of its own."""
     source = BytesIO(b"9" * length + b"\n5\n")

@@ -1,0 +1,43 @@
+"""`noughts play`: a game with people, bots or programs."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from noughts.cli import options as shared
+from noughts.cli.console import Console
+from noughts.cli.local_game import LocalGame
+from noughts.cli.opening import Starters, name_players, seat_opponents
+from noughts.cli.recorder import MEMORY, Recorder, keeps_games, open_saved
+from noughts.core.board import Mark
+from noughts.service import Service
+from noughts.store.base import EventStore
+from noughts.store.errors import StoreError
+
+
+def add_options(parser: shared.Parser) -> None:
+    shared.add_seats(parser)
+    shared.add_starting_rule(parser)
+    shared.add_events(parser)
+    shared.add_display(parser, "kata")
+    where = parser.add_mutually_exclusive_group()
+    shared.add_store(where)
+    where.add_argument("--no-save", action="store_true", help="don't save the game")
+
+
+def run(options: Namespace, console: Console) -> None:
+    screen, rng, lasts = console.screen(options), console.rng(), keeps_games(options)
+    seats = {Mark.X: options.x, Mark.O: options.o}
+    with seat_opponents(seats, options, console, rng, saves=lasts) as opponents:
+        players = name_players(options, opponents)
+        with _open_store(options) as store:
+            recorder = Recorder(Service(store), lasts=lasts)
+            starters = Starters(options.first or screen.wording.starter, rng)
+            LocalGame(screen, console.input(), recorder, starters, players, opponents).play()
+
+
+def _open_store(options: Namespace) -> EventStore:
+    try:
+        return open_saved(MEMORY if options.no_save else options.store, create=True)
+    except StoreError as error:
+        raise type(error)(f"{error} (--no-save plays without saving)") from error

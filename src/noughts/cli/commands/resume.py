@@ -1,0 +1,72 @@
+"""`noughts resume`: continue a saved game."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+
+from noughts.bots.errors import UnknownPolicy
+from noughts.bots.registry import BOT, PROGRAM, parse_player
+from noughts.cli import options as shared
+from noughts.cli.commands.games import last_left
+from noughts.cli.console import Console
+from noughts.cli.local_game import LocalGame
+from noughts.cli.opening import ELLIPSIS, Starters, seat_opponents
+from noughts.cli.recorder import Recorder, keeps_games, open_saved
+from noughts.core.board import Mark
+from noughts.core.errors import AlreadyOver, InvalidName, quoted
+from noughts.core.game import Game
+from noughts.service import Service
+from noughts.text.describe import standing
+
+
+def add_options(parser: shared.Parser) -> None:
+    parser.add_argument(
+        "game",
+        metavar="GAME",
+        nargs="?",
+        help="its id, or the beginning of it (default: the last one left)",
+    )
+    shared.add_seats(parser)
+    shared.add_starting_rule(parser)
+    shared.add_display(parser, "kata")
+    shared.add_store(parser)
+
+
+def run(options: Namespace, console: Console) -> None:
+    screen, rng = console.screen(options), console.rng()
+    starters = Starters(options.first or screen.wording.starter, rng)
+    with open_saved(options.store) as store:
+        service = Service(store)
+        game = service.find(options.game) if options.game is not None else last_left(store)
+        now = service.look(game).game
+        if now.is_over:
+            raise AlreadyOver(f"the game is over, {standing(now)}: noughts replay shows it")
+        seats = opponents_of(now, {Mark.X: options.x, Mark.O: options.o})
+        with seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as opponents:
+            recorder = Recorder(service, lasts=True)
+            LocalGame(screen, console.input(), recorder, starters, opponents=opponents).resume(game)
+
+
+def opponents_of(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str | None]:
+    """Return the bots and programs of a game that was left: as asked for, or by their recorded names."""
+    seats: dict[Mark, str | None] = {}
+    for mark, seat in asked.items():
+        player = game.player(mark)
+        recorded = player.name if player else ""
+        name = recorded.removesuffix(f" ({mark})")
+        is_unknown = recorded.startswith(PROGRAM) or (
+            recorded.startswith(BOT) and name.endswith(ELLIPSIS)
+        )
+        if seat is not None and not parse_player(seat)[0]:
+            raise InvalidName(
+                f"the players of a saved game have their names: {quoted(seat)} is not bot:POLICY "
+                f"or program:COMMAND"
+            )
+        if seat is None and is_unknown:
+            raise UnknownPolicy(
+                f"{quoted(recorded)} played {mark} and cannot be found by its name: "
+                f"give --{str(mark).lower()} bot:POLICY or program:COMMAND"
+            )
+        seats[mark] = seat or (name if recorded.startswith(BOT) else None)
+    return seats

@@ -1,0 +1,39 @@
+"""A console and a progress bar that a test can look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noughts.cli.console import Console
+from noughts.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from io import StringIO
+
+
+def fake_console(out: StringIO, err: StringIO | None = None) -> Console:
+    """Return a console that writes there."""
+    console = Console()
+    console.out, console.err = out, err
+    return console
+
+
+class RecordingBar(ProgressBar):
+    """A bar that remembers what it showed; it may press Ctrl-C after so much work."""
+
+    def __init__(self, total: int = 0, interrupts_at: int = 10**18) -> None:
+        self.total = total
+        self.shown: list[int] = []
+        self.is_clear = True
+        self._interrupts_at = interrupts_at
+
+    def show(self, done: int) -> None:
+        """Remember it."""
+        self.shown.append(done)
+        self.is_clear = False
+        if done >= self._interrupts_at:
+            raise KeyboardInterrupt
+
+    def clear(self) -> None:
+        """Remember that, too."""
+        self.is_clear = True
