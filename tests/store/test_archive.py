@@ -310,7 +310,7 @@ SENTENCES = {
     "the same game twice": "the lines of game b are not together",
     "the old format after the new one": "game bad mixes the old format and the new one",
     "an unknown event": "no event is called 'gameBurnt'",
-    "an unknown schema": "schema 2 is not known here",
+    "an unknown schema": "schema 2 is unknown",
     "another event": "the hash doesn't follow from the lines of game bad before it",
     "half a command": "game bad: the history stops after event",
     "a notice to one player": "playerNotifyIllegalMove is not part of a game's record",

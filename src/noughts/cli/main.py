@@ -10,6 +10,7 @@ from noughts.cli.console import Console
 from noughts.cli.exit import run_to_exit
 from noughts.cli.extras import needs_extra
 from noughts.cli.options import Parser
+from noughts.core.errors import NotInstalled
 
 COMMANDS = {
     "play": "a game with people, bots or programs",
@@ -60,8 +61,14 @@ def build_parser(arguments: Sequence[str]) -> Parser:
     for name in [asked] if asked in COMMANDS and arguments[0] == asked else COMMANDS:
         subparser = parsers.add_parser(name, help=COMMANDS[name], allow_abbrev=False)
         if name == asked:
-            with needs_extra(EXTRAS.get(name)):
-                module = import_module(f"noughts.cli.commands.{name}")
+            try:
+                with needs_extra(EXTRAS.get(name)):
+                    module = import_module(f"noughts.cli.commands.{name}")
+            except NotInstalled as missing:
+                if not {"-h", "--help"} & {*arguments}:
+                    raise
+                subparser.epilog = f"Its options are listed once it is installed: {missing}."
+                continue
             module.add_options(subparser)
             subparser.set_defaults(run=module.run)
     return parser
