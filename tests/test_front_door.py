@@ -58,29 +58,6 @@ def test_who_wants_the_rules_does_not_load_the_players() -> None:
     assert ran.stdout.strip() == "set()"
 
 
-def test_a_user_of_the_library_is_told_of_wrong_types_and_names(tmp_path: Path) -> None:
-    """The names are typed although they come late, and one that is not there is noticed."""
-    script = tmp_path / "user.py"
-    script.write_text(
-        "from noughts import Board, X, decide, Bord\n"
-        "reveal_type(Board().place(4, X).winner)\n"
-        "decide(None, 5)\n"
-        "Board().plaice(4)\n"
-    )
-
-    said = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout
-
-    assert 'Module "noughts" has no attribute "Bord"' in said
-    assert 'Revealed type is "noughts.core.board.Mark | None"' in said
-    assert 'Argument 2 to "decide" has incompatible type "int"' in said
-    assert '"Board" has no attribute "plaice"' in said
-
-
 def test_a_plain_name_needs_no_table_of_all_characters() -> None:
     """The table of Unicode takes longer to load than the rules; it is loaded for other names only."""
     code = "import sys; from noughts import Player, X; {}; print('unicodedata' in sys.modules)"

@@ -1,4 +1,4 @@
-"""What a stranger can rely on: a class name means one thing, and no modules import each other in a circle."""
+"""A class name means one thing, and no modules import each other in a circle."""
 
 from __future__ import annotations
 

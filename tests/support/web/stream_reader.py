@@ -44,9 +44,9 @@ class Refusal(Exception):
 class EventStreamParser:
     r"""Parses the chunked bytes of a stream into messages, however they are cut.
 
-    >>> unfolding = Unfolding()
+    >>> parser = EventStreamParser()
     >>> for byte in b'HTTP/1.1 200 OK\r\n\r\nc\r\nid: 1\ndata: \r\n3\r\n7\n\n\r\n':
-    ...     for message in unfolding.feed(bytes([byte])):
+    ...     for message in parser.feed(bytes([byte])):
     ...         print(message)
     {'id': '1', 'data': '7'}
     """

@@ -1,0 +1,19 @@
+"""A user of the library, for mypy: public names are typed although they are imported late.
+
+`make check` fails if an error that is expected here is not found.
+"""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import noughts
+from noughts import Board, Mark, X, decide
+
+
+def use() -> None:
+    """Use names rightly and wrongly."""
+    assert_type(Board().place(4, X).winner, Mark | None)
+    decide(None, 5)  # type: ignore[arg-type]  # not a command
+    Board().plaice(4)  # type: ignore[attr-defined]  # misspelt
+    noughts.Bord()  # type: ignore[attr-defined]  # not a public name
