@@ -1,0 +1,162 @@
+"""Which module may import which, and what class names mean."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "noughts"
+
+# A package may import from itself, and from these.
+MAY_IMPORT: dict[str, set[str]] = {
+    "core": set(),
+    "analysis": {"core", "text"},
+    "text": {"core", "analysis"},
+    "bots": {"core", "analysis", "files", "text"},
+    "files": {"core"},
+    "store": {"core", "files"},
+    "service": {"core", "store"},
+    "cli": {"core", "analysis", "bots", "service", "store", "text", "files", "__init__"},
+    "web": {"core", "analysis", "bots", "errors", "service", "store", "text", "files", "__init__"},
+    "lab": {"core", "analysis", "bots", "files", "text"},
+    "__init__": set(),
+    "errors": {"core", "bots", "files", "lab", "store"},
+    "__main__": {"__init__", "cli"},
+}
+
+# The dependencies of an extra, by the package or file that may import them.
+EXTRAS = {
+    "cli/commands/tournament.py": {"numpy"},
+    "lab": {"cupy", "gymnasium", "jax", "matplotlib", "numpy", "pettingzoo", "pyarrow", "torch"},
+    "store/postgres.py": {"psycopg", "psycopg_pool"},
+    "store/postgres_schema.py": {"psycopg", "psycopg_pool"},
+    "store/salvage.py": {"psycopg"},
+    "web": {"httptools", "msgspec", "uvloop"},
+}
+
+# A command imports the server or the lab only when it runs.
+LAB = {f"noughts.lab.{path.stem}" for path in (SOURCE / "lab").glob("*.py")}
+LATE_IMPORTS = {
+    "cli/commands/dataset.py": {"noughts.lab.dataset"},
+    "cli/commands/menace.py": {"noughts.lab.plots"},
+    "cli/commands/serve.py": {"noughts.web.serve"},
+    "cli/commands/simulate.py": LAB,
+    "cli/commands/tournament.py": LAB,
+}
+
+OUTSIDE = sys.stdlib_module_names | {"_typeshed"}  # only type checkers know the last one
+ENGINES = {"noughts.store.memory", "noughts.store.postgres", "noughts.store.sqlite"}
+IMPURE = {"datetime", "random", "secrets", "time"} | {"io", "logging", "os", "pathlib", "sys"}
+IMPURE |= {"socket", "subprocess"}
+SERVER_LIBRARIES = {"httptools", "uvloop", "uvicorn", "starlette", "granian", "hypercorn", "socket"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+FILES = sorted(SOURCE.rglob("*.py"))
+TREES = {module_name(path): ast.parse(path.read_text()) for path in FILES}
+
+
+def imported(module: str) -> set[str]:
+    """Return the modules that a module imports, anywhere in it, also those for types alone."""
+    found: set[str] = set()
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & TREES.keys()
+            if not names <= TREES.keys():
+                found.add(node.module or "")
+    return found
+
+
+IMPORTS = {module: imported(module) for module in TREES}
+
+
+def package(module: str) -> str:
+    return (*module.split("."), "__init__")[1]
+
+
+def reached(module: str) -> set[str]:
+    """Return a module of noughts and all those that it imports, directly or not."""
+    found, waiting = {module}, [module]
+    while waiting:
+        new = (IMPORTS[waiting.pop()] & IMPORTS.keys()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_only_what_its_package_may(path: Path) -> None:
+    file, module = path.relative_to(SOURCE).as_posix(), module_name(path)
+    home = package(module)
+    outside = OUTSIDE | EXTRAS.get(file, set()) | EXTRAS.get(home, set())
+    for name in IMPORTS[module] - LATE_IMPORTS.get(file, set()):
+        top = name.partition(".")[0]
+        is_allowed = package(name) in {home, *MAY_IMPORT[home]} if top == "noughts" else top in outside
+        assert is_allowed, f"{file} must not import {name}"
+
+
+def test_every_package_is_in_the_table() -> None:
+    assert {package(module) for module in TREES} == MAY_IMPORT.keys()
+
+
+def test_the_page_on_architecture_shows_the_table() -> None:
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\|`(\w+)`\|(.*)\|$", page, re.MULTILINE)
+
+    assert {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in rows} == {
+        name: allowed - {"__init__"} for name, allowed in MAY_IMPORT.items() if not name.startswith("__")
+    }
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {module: (names & IMPORTS.keys()) - {module} for module, names in IMPORTS.items()}
+
+    assert [*TopologicalSorter(graph).static_order()]
+
+
+def test_a_class_name_is_used_once() -> None:
+    """Only the schemas of the API may share the name of what they describe."""
+    homes = defaultdict(list)
+    for module in TREES.keys() - {"noughts.web.schemas"}:
+        for node in ast.walk(TREES[module]):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(module)
+
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+@pytest.mark.parametrize("module", TREES)
+def test_core_and_text_are_pure_and_engines_are_hidden(module: str) -> None:
+    """Time, chance and files come in as arguments; a store is opened by its URL."""
+    if package(module) in {"core", "text"}:
+        assert not IMPORTS[module] & IMPURE
+    if package(module) != "store":
+        assert not IMPORTS[module] & ENGINES
+
+
+def test_the_service_knows_only_the_contract_of_stores() -> None:
+    known = {name for name in IMPORTS["noughts.service"] if package(name) == "store"}
+
+    assert known == {"noughts.store.base", "noughts.store.errors", "noughts.store.records"}
+
+
+def test_the_web_application_knows_no_server() -> None:
+    modules = {name for name in reached("noughts.web.app") if name.startswith("noughts.web")}
+    assert not modules & {f"noughts.web.{name}" for name in ("asgi", "http", "serve", "server")}
+    libraries = {name.partition(".")[0] for module in modules for name in IMPORTS[module]}
+    assert not libraries & SERVER_LIBRARIES
+    assert "msgspec" in libraries
