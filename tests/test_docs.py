@@ -51,7 +51,6 @@ def make(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference.md"])
 def test_the_code_on_a_page_does_what_it_says(page: str) -> None:
-    """Every example is run, and there are some."""
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
 
     assert tried > 3
@@ -59,7 +58,6 @@ def test_the_code_on_a_page_does_what_it_says(page: str) -> None:
 
 
 def test_the_reference_shows_every_public_name() -> None:
-    """In code, so that it can be found."""
     page = (ROOT / "docs" / "reference.md").read_text()
     code = " ".join(
         re.findall(r"`([^`\n]+)`", page) + re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -70,7 +68,7 @@ def test_the_reference_shows_every_public_name() -> None:
 
 
 def test_the_reference_lists_the_fields_of_every_value() -> None:
-    """In the bullet of its class; the lines of a wording are many, and left to the code."""
+    """In the bullet of its class; the lines of a wording are left to the code."""
     page = (ROOT / "docs" / "reference.md").read_text()
     bullets = dict(re.findall(r"^- `(\w+)`: (.*)$", page, re.MULTILINE))
     public = [getattr(noughts, name) for name in noughts.__all__]
@@ -88,7 +86,6 @@ def test_the_reference_lists_the_fields_of_every_value() -> None:
 
 
 def test_the_reference_lists_every_event() -> None:
-    """With its fields."""
     page = (ROOT / "docs" / "reference.md").read_text()
     kinds = get_args(noughts.Event)
 
@@ -109,12 +106,11 @@ def test_the_recipe_for_a_bot_names_every_place() -> None:
 
 
 def test_the_readme_names_two_make_commands() -> None:
-    """One to play and one to test; nothing else is needed."""
     assert commands("make") == ["make play", "make test"]
 
 
 def test_make_play_starts_a_game() -> None:
-    """With no environment made before: the first board, the question, and goodbye at the end of input."""
+    """With no environment made before."""
     ran = make("play", typed="5\n")
 
     assert ran.returncode == 0, ran.stderr
@@ -133,7 +129,7 @@ def test_make_test_runs_these_tests() -> None:
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
-    """One after the other, in an empty folder: piped, one token placed, no pauses, fewer games."""
+    """In order, in an empty folder: piped, one token placed, no pauses, fewer games."""
     home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
     lines = commands("noughts")
     at_once = "--interval", "0"
@@ -158,7 +154,6 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", blocks("console"))
 def test_a_session_of_the_readme_shows_what_is_seen(block: str) -> None:
-    """To the letter."""
     command, _, output = block.partition("\n")
 
     ran = run_noughts(*shlex.split(command)[2:])
@@ -167,7 +162,6 @@ def test_a_session_of_the_readme_shows_what_is_seen(block: str) -> None:
 
 
 def test_the_readme_installs_one_package(tmp_path: Path) -> None:
-    """`pip install .` brings noughts and nothing else, and what it brings is typed."""
     assert "`pip install .`" in README
     install = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-index", "--quiet"]
 
@@ -179,7 +173,6 @@ def test_the_readme_installs_one_package(tmp_path: Path) -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    """Every file that a page links to is there."""
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             linked = page.parent / target
@@ -188,7 +181,6 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_the_changelog_knows_this_version() -> None:
-    """Under a heading with its day."""
     assert re.search(
         rf"^## {re.escape(noughts.__version__)} - \d{{4}}-\d\d-\d\d$",
         (ROOT / "CHANGELOG.md").read_text(),
@@ -197,7 +189,6 @@ def test_the_changelog_knows_this_version() -> None:
 
 
 def test_every_note_is_dated() -> None:
-    """A page for each decision, named by its day."""
     notes = list((ROOT / "docs" / "notes").iterdir())
 
     assert notes
@@ -205,7 +196,6 @@ def test_every_note_is_dated() -> None:
 
 
 def test_make_help_lists_every_target() -> None:
-    """And CONTRIBUTING names none that isn't there."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"python"}
     lines = re.findall(r"`make ([a-z -]+)`", (ROOT / "CONTRIBUTING.md").read_text())
 

@@ -14,12 +14,11 @@ from support.public_names import stub
 
 
 def test_type_checkers_read_the_names_of_the_table() -> None:
-    """The stub is up to date: `make names` writes it."""
+    """`make names` writes the stub."""
     assert Path(noughts.__file__).with_suffix(".pyi").read_text() == stub()
 
 
 def test_every_public_name_can_be_imported() -> None:
-    """Each is where the table says, and is listed once."""
     for name in noughts.__all__:
         assert getattr(noughts, name) is not None
         assert name in dir(noughts)
@@ -27,7 +26,6 @@ def test_every_public_name_can_be_imported() -> None:
 
 
 def test_every_public_name_says_what_it_is() -> None:
-    """Functions, classes and modules have a docstring; the rest are plain values and types."""
     for name in noughts.__all__:
         thing = getattr(noughts, name)
         if isinstance(thing, type | FunctionType | ModuleType):
@@ -35,7 +33,6 @@ def test_every_public_name_says_what_it_is() -> None:
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:
-    """As any module would."""
     with pytest.raises(AttributeError, match=r"^module 'noughts' has no attribute 'Checkers'$"):
         noughts.Checkers  # type: ignore[attr-defined]  # noqa: B018 - asking is the test
 
@@ -50,7 +47,6 @@ def test_importing_noughts_imports_nothing_else() -> None:
 
 
 def test_who_wants_the_rules_does_not_load_the_players() -> None:
-    """Nor do they load each other's needs: no process and no fraction for a board."""
     code = "import noughts, sys; noughts.Board; print({'subprocess', 'fractions'} & {*sys.modules})"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -59,7 +55,7 @@ def test_who_wants_the_rules_does_not_load_the_players() -> None:
 
 
 def test_a_plain_name_needs_no_table_of_all_characters() -> None:
-    """The table of Unicode takes longer to load than the rules; it is loaded for other names only."""
+    """The table of Unicode takes longer to load than the rules."""
     code = "import sys; from noughts import Player, X; {}; print('unicodedata' in sys.modules)"
     names = "Player('bob', X)", "Player('Zo\u00eb', X)"
 

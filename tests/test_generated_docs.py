@@ -19,5 +19,4 @@ def test_a_page_is_as_make_docs_writes_it(page: Path) -> None:
 
 
 def test_every_part_is_on_a_page() -> None:
-    """Once."""
     assert sorted(name for page in PAGES for name in names(page.read_text())) == sorted(PARTS)

@@ -177,7 +177,6 @@ things = st.recursive(
 @example(thing={"X", "O"})
 @settings(max_examples=15)
 def test_anything_is_taken_or_refused_with_a_sentence(name: str, thing: object) -> None:
-    """Every refusal is a `NoughtsError` that fits on a line, whatever was handed over."""
     try:
         TAKES[name](thing)
     except NoughtsError as refusal:
@@ -195,13 +194,11 @@ CELLS = [
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize("thing", [True, False, 1.0, np.bool_(True), np.float64(1)], ids=repr)  # noqa: FBT003 - that is the point
 def test_true_and_1_0_are_not_the_number_1(name: str, thing: object) -> None:
-    """Wherever a cell, a row or a set of cells is taken, neither of them passes for one."""
     with pytest.raises(NoughtsError):
         TAKES[name](thing)
 
 
 def test_numbers_of_numeric_libraries_are_cells() -> None:
-    """Where Python's own integers are, those of NumPy are as well."""
     four = np.int64(4)
 
     assert Board().place(four) is Board().place(4)  # type: ignore[arg-type]  # that is the point

@@ -302,7 +302,6 @@ def test_a_command_has_the_outcome_that_is_due(store: Unreliable, case: Case) ->
 
 
 def test_a_record_has_the_time_and_the_key(store: MemoryStore) -> None:
-    """A command without a key gets one of its own; a clock that is set back changes no order."""
     times, ids = iter((NOW, 5, 6)), iter(("one", "two"))
     service = Service(store, clock=partial(next, times), new_id=partial(next, ids))
     service.handle(GAME, CreateGame())
@@ -318,7 +317,6 @@ def test_a_record_has_the_time_and_the_key(store: MemoryStore) -> None:
 
 
 def test_the_real_clock_and_ids_are_the_default(store: MemoryStore) -> None:
-    """The time is the system's, and ids are long and never the same."""
     before = wall_clock()
 
     Service(store).handle(GAME, CreateGame())
@@ -331,7 +329,6 @@ def test_the_real_clock_and_ids_are_the_default(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "\x1b[2J", "\udcff", "a" * 65, "\u00e9"])
 def test_a_bad_id_is_refused(store: MemoryStore, name: str) -> None:
-    """Before anything is read or recorded."""
     service = service_of(store)
     attempts: list[Callable[[], object]] = [
         lambda: service.handle(name, CreateGame()),
@@ -348,7 +345,6 @@ def test_a_bad_id_is_refused(store: MemoryStore, name: str) -> None:
 
 
 def test_a_missing_game_cannot_be_looked_at(store: MemoryStore) -> None:
-    """Nor one that was deleted, which takes no commands either, not even one to create it."""
     with pytest.raises(NoSuchGame, match="there is no game 'game'"):
         service_of(store).look(GAME)
     service = begun(store)
@@ -368,7 +364,6 @@ def test_a_missing_game_cannot_be_looked_at(store: MemoryStore) -> None:
 
 
 def test_a_game_that_is_deleted_before_the_append_is_missing(store: Unreliable) -> None:
-    """The command is refused, and leaves nothing behind."""
     service = begun(store)
     store.faster = [lambda: store.delete(GAME, at=NOW)]
 
@@ -379,7 +374,6 @@ def test_a_game_that_is_deleted_before_the_append_is_missing(store: Unreliable) 
 
 
 def test_records_that_make_no_game_are_reported(store: MemoryStore) -> None:
-    """They read back as recorded, but are against the rules."""
     store.append(GAME, [GamePlacedCount(5)], expected=0, key="key", at=NOW)
 
     with pytest.raises(CorruptStore, match="the records of game game don't make a game"):
@@ -404,7 +398,6 @@ IDS = ("abc", "abcdef", "abd", "xyz", "abcdefgh1", "abcdefgh2", "xyzxyzxyz1")
     ],
 )
 def test_a_game_is_found_by_a_prefix_of_its_id(store: MemoryStore, prefix: str, then: str) -> None:
-    """If it is the only one, or if the prefix is a whole id; otherwise the message says why not."""
     service = service_of(store)
     for game in IDS:
         service.handle(game, CreateGame())
@@ -418,7 +411,6 @@ def test_a_game_is_found_by_a_prefix_of_its_id(store: MemoryStore, prefix: str, 
 
 
 def test_a_short_id_finds_its_game(store: MemoryStore) -> None:
-    """It is the whole id where eight characters are not enough."""
     service = service_of(store)
     for game in IDS:
         service.handle(game, CreateGame())
@@ -434,7 +426,6 @@ OPENING = (CreateGame(open_seats=True), JoinGame(X, "Ann"), JoinGame(O, "Bob"), 
 
 @pytest.mark.parametrize("game", [GAME, "g" * 64])
 def test_a_game_is_started_with_several_commands(game: str) -> None:
-    """Each is a record, and the answer is that of handling one after the other."""
     one, other = MemoryStore(), MemoryStore()
     answer, service = service_of(one).start(game, OPENING), service_of(other)
     for command in OPENING:
@@ -478,7 +469,6 @@ def test_a_start_that_is_repeated_records_nothing_twice(store: Unreliable, fails
 def test_a_start_with_a_refused_command_records_nothing(
     store: MemoryStore, commands: list[Command], refusal: type[NoughtsError]
 ) -> None:
-    """Not even the commands before it."""
     with pytest.raises(refusal):
         service_of(store).start(GAME, commands)
 
@@ -487,7 +477,6 @@ def test_a_start_with_a_refused_command_records_nothing(
 
 
 def test_a_game_that_others_started_is_not_started_again(store: MemoryStore) -> None:
-    """Nothing is added to theirs, not even if it begins the same."""
     begun(store)
     before = recorded(store)
 
@@ -518,7 +507,6 @@ def _check_keys(records: Iterable[Record], sent: dict[str, Command]) -> None:
 
 @pytest.mark.usefixtures("eager_threads")
 def test_of_many_moves_at_one_version_one_is_placed(store: MemoryStore) -> None:
-    """Eight threads send eight moves of X that were meant for the empty board."""
     service = begun(store)
     answers = _at_once(8, lambda number: service.handle(GAME, PlaceToken(X, number), version=CREATED))
 
@@ -531,7 +519,6 @@ def test_of_many_moves_at_one_version_one_is_placed(store: MemoryStore) -> None:
 @pytest.mark.usefixtures("eager_threads")
 @pytest.mark.parametrize("seed", range(10))
 def test_many_threads_play_one_game(store: MemoryStore, seed: int) -> None:
-    """Each plays both sides; every token was placed by one command, which was answered."""
     service = begun(store)
 
     def play(number: int) -> list[str]:
@@ -557,7 +544,6 @@ def test_many_threads_play_one_game(store: MemoryStore, seed: int) -> None:
 
 @pytest.mark.usefixtures("eager_threads")
 def test_many_threads_send_everything(store: MemoryStore) -> None:
-    """Names, moves, take-backs and resignations at once, for versions seen or not, make a right game."""
     service = service_of(store)
     sent: dict[str, Command] = {"create": CreateGame()}
     service.handle(GAME, CreateGame(), key="create")
@@ -584,7 +570,6 @@ def test_many_threads_send_everything(store: MemoryStore) -> None:
 
 @pytest.mark.usefixtures("eager_threads")
 def test_one_command_sent_by_many_threads_is_recorded_once(store: MemoryStore) -> None:
-    """With one key: all get the same answer."""
     service = begun(store)
 
     answers = _at_once(8, lambda _: service.handle(GAME, PlaceToken(X, 4), version=CREATED, key="one"))
@@ -655,7 +640,7 @@ def test_a_key_belongs_to_one_command_of_its_own_game(store: MemoryStore) -> Non
 
 
 def test_an_illegal_move_sent_again_is_never_placed_in_another_position(store: MemoryStore) -> None:
-    """It left no trace, but the version shows that it was not meant for this position."""
+    """It was not recorded, but the version shows that it was not meant for this position."""
     service = begun(store)
     send = partial(service.handle, GAME, PlaceToken(O, 0), version=CREATED, key="key")
     refused = send()
@@ -766,7 +751,7 @@ def _tokens(events: Iterable[Event]) -> list[Mark]:
 
 @given(st.lists(steps, max_size=40))
 def test_whatever_clients_send_makes_a_right_game(drawn: list[tuple[object, ...]]) -> None:
-    """With stale versions, broken connections and retries, no key is there twice and no move is late."""
+    """With stale versions, broken connections and retries, no key is used twice and no move is late."""
     clients = Clients()
     clients.send(0, CreateGame(), "")
 

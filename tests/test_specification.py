@@ -33,22 +33,18 @@ def proven() -> Counter[str]:
 
 
 def test_the_specification_lists_every_requirement_once_and_in_order() -> None:
-    """A bullet that is lost, doubled or new is noticed."""
     assert listed() == KNOWN
 
 
 def test_every_requirement_is_proven_by_a_scenario() -> None:
-    """An id without a scenario is a promise that nobody keeps."""
     assert [requirement for requirement in listed() if not proven()[requirement]] == []
 
 
 def test_every_tag_is_a_requirement() -> None:
-    """A tag that is no id proves nothing; most likely it was mistyped."""
     assert sorted(set(proven()) - set(listed())) == []
 
 
 def test_every_scenario_says_what_it_proves() -> None:
-    """A scenario without a tag would not be missed if it went."""
     untagged = [
         scenario.name
         for feature in get_features([str(FEATURES)])
@@ -69,7 +65,7 @@ def test_no_scenario_hides_another() -> None:
 
 
 def test_every_feature_is_run() -> None:
-    """A file of scenarios that no test module takes up would prove nothing."""
+    """A file of scenarios without a test module would prove nothing."""
     features = {path.name for path in FEATURES.glob("*.feature")}
     taken_up = {
         name

@@ -129,7 +129,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_a_class_name_is_used_once() -> None:
-    """Only the schemas of the API may share the name of what they describe."""
     homes = defaultdict(list)
     for module in TREES.keys() - {"noughts.web.schemas"}:
         for node in ast.walk(TREES[module]):
@@ -141,7 +140,6 @@ def test_a_class_name_is_used_once() -> None:
 
 @pytest.mark.parametrize("module", TREES)
 def test_core_and_text_are_pure_and_engines_are_hidden(module: str) -> None:
-    """Time, chance and files come in as arguments; a store is opened by its URL."""
     if package(module) in {"core", "text"}:
         assert not IMPORTS[module] & IMPURE
     if package(module) != "store":

@@ -16,14 +16,12 @@ from noughts.text.sentences import say_reason
 
 
 def test_a_prospect_is_a_result_and_a_distance() -> None:
-    """Of every result there is."""
     found = [prospect_to_dict(Prospect(result, 3)) for result in Result]
 
     assert found == [{"result": result, "distance": 3} for result in ("win", "draw", "loss")]
 
 
 def test_a_move_to_the_letter() -> None:
-    """Cells and lines are counted from 0, and each reason has its sentence, which counts from 1."""
     found = advice_to_dict(judge_move(parse_board("X__/_O_/__X"), 2))
 
     reasons = found.pop("reasons")
@@ -54,7 +52,6 @@ def test_a_move_to_the_letter() -> None:
 
 
 def test_every_move_of_every_position_says_what_the_advice_says() -> None:
-    """Nothing is left out, nothing added, and all of it survives being written as JSON."""
     for board in reachable():
         if board.canonical is not board:
             continue
@@ -94,7 +91,6 @@ def test_every_move_of_every_position_says_what_the_advice_says() -> None:
 def test_a_game_is_its_moves_and_its_mistakes(
     moves: tuple[int, ...], standing: dict[str, object], mistakes: list[int], decisive: int | None
 ) -> None:
-    """Mistakes are numbers of moves, from 1 on; of a game without any, none decided it."""
     for first in (X, O):
         found = review_to_dict(review(moves, first))
 
@@ -109,7 +105,6 @@ def test_a_game_is_its_moves_and_its_mistakes(
 
 
 def test_a_position_that_is_over_has_no_moves() -> None:
-    """And is lost for the mark that would move."""
     board = parse_board("XXX/OO_/___")
 
     assert moves_to_dicts(advise(board)) == []

@@ -32,7 +32,6 @@ def worst_end(board: Board, seat: Mark, known: dict[Board, tuple[int, int]]) -> 
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_it_never_loses_whatever_the_opponent_does(first: Mark, seat: Mark) -> None:
-    """In both seats, whichever mark starts, whichever best cell it takes, against every answer."""
     known: dict[Board, tuple[int, int]] = {}
     worst_end(Board(first=first), seat, known)
 
@@ -44,7 +43,6 @@ def test_it_never_loses_whatever_the_opponent_does(first: Mark, seat: Mark) -> N
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_from_any_position_it_gets_what_the_position_is_worth(first: Mark, seat: Mark) -> None:
-    """The fastest win there is, the draw, or the latest loss: no opponent can make it worse or slower."""
     known: dict[Board, tuple[int, int]] = {}
     for board in reachable(first):
         if board.turn is seat and not board.is_over:
@@ -52,7 +50,6 @@ def test_from_any_position_it_gets_what_the_position_is_worth(first: Mark, seat:
 
 
 def test_it_takes_the_fastest_win() -> None:
-    """Each best cell of a won position wins after as few tokens as can be; and a win now is taken now."""
     for board in IN_PLAY:
         signs, mark = seen(board)
         result, distance = minimax(signs, mark)
@@ -63,13 +60,13 @@ def test_it_takes_the_fastest_win() -> None:
 
 
 def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> None:
-    """Most is expected of an opponent who moves by chance, while it plays on like this itself."""
+    """Against an opponent who moves at random."""
     choices = 0
     for board in IN_PLAY:
         signs, mark = seen(board)
         ends = moves(signs, mark)
         equal = [cell for cell, end in ends.items() if end == minimax(signs, mark)]
-        hopes = {cell: hope(put(signs, cell, mark), mark) for cell in equal}
+        hopes = {cell: hope(put(signs, mark, cell), mark) for cell in equal}
         highest = max(hopes.values())
         best = [cell for cell, expected in hopes.items() if expected == highest]
         assert perfect_cells(board) == tuple(best), board
@@ -79,13 +76,12 @@ def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> Non
 
 
 def test_it_opens_in_a_corner() -> None:
-    """All openings draw; but after a corner, 191 of 192 answers by chance go wrong."""
+    """All openings draw; after a corner, 191 of 192 random answers lose."""
     assert perfect_cells(Board()) == perfect_cells(Board(first=O)) == (0, 2, 6, 8)
     assert most_hopeful("_" * 9, "X")[1] == Fraction(191, 192)
 
 
 def test_images_have_the_images_of_the_perfect_cells() -> None:
-    """It has no favourite corner."""
     for board in IN_PLAY:
         own = perfect_cells(board)
         for symmetry in SYMMETRIES:
@@ -94,16 +90,14 @@ def test_images_have_the_images_of_the_perfect_cells() -> None:
 
 
 def test_it_plays_o_as_it_plays_x() -> None:
-    """With the marks exchanged, the best cells stay where they are."""
     for board in in_play(X):
         assert perfect_cells(Board(board.o, board.x, O)) == perfect_cells(board)
 
 
 def test_a_finished_board_has_no_perfect_cells() -> None:
-    """Neither a won one nor a full one."""
     assert all(perfect_cells(board) == () for board in reachable() if board.is_over)
 
 
 def test_a_lost_game_is_played_on_as_long_as_it_lasts() -> None:
-    """X threatens 2 and 4: O blocks one of them rather than let X win at once anywhere."""
+    """X threatens 2 and 4: O blocks one of them."""
     assert set(perfect_cells(parse_board("X_X/_O_/X_O"))) <= {1, 3}

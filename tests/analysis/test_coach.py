@@ -52,7 +52,7 @@ def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
     """Tell all games of so many moves at most, finished or not."""
     yield ()
     if length and not plain.is_over(signs):
-        for cell in plain.free(signs):
+        for cell in sorted(plain.free(signs)):
             for rest in games(plain.put(signs, mark, cell), OTHER[mark], length - 1):
                 yield (cell, *rest)
 
@@ -61,7 +61,7 @@ def game_by_chance(rng: Random) -> tuple[int, ...]:
     """Return a game in which every move is left to chance, to its end."""
     signs, mark, moves = EMPTY, "X", []
     while not plain.is_over(signs):
-        cell = rng.choice(plain.free(signs))
+        cell = rng.choice(sorted(plain.free(signs)))
         moves.append(cell)
         signs, mark = plain.put(signs, mark, cell), OTHER[mark]
     return tuple(moves)
@@ -76,7 +76,6 @@ def finished_games() -> tuple[tuple[tuple[int, ...], Review], ...]:
 
 
 def test_every_move_is_advised_upon_in_order() -> None:
-    """Each free cell once, for the mark to move, with the reasons of that move."""
     for board, advice in all_advice():
         assert tuple(one.cell for one in advice) == board.free_cells
         assert all(one.mark is board.turn for one in advice)
@@ -84,7 +83,6 @@ def test_every_move_is_advised_upon_in_order() -> None:
 
 
 def test_a_move_leads_to_what_a_plain_search_says() -> None:
-    """Win, draw or loss for the side that moves, and after how many tokens."""
     for board, advice in all_advice():
         ends = plain.ends(*seen(board))
         for one in advice:
@@ -92,16 +90,15 @@ def test_a_move_leads_to_what_a_plain_search_says() -> None:
 
 
 def test_a_move_is_best_exactly_when_no_other_is_better() -> None:
-    """No other ends better, wins sooner or loses later; what an opponent may get wrong does not count."""
+    """What an opponent may get wrong does not count."""
     for board, advice in all_advice():
         ends = plain.ends(*seen(board))
-        highest = max(map(plain.liking, ends.values()))
+        highest = max(map(plain.preference, ends.values()))
         for one in advice:
-            assert one.is_best == (plain.liking(ends[one.cell]) == highest), board
+            assert one.is_best == (plain.preference(ends[one.cell]) == highest), board
 
 
 def test_all_openings_are_best_and_so_is_the_trap_in_the_opposite_corner() -> None:
-    """All nine draw; and after the centre and a corner, so does every answer."""
     trap = Board().place(4).place(0)
 
     assert all(one.is_best for one in advise(Board()))
@@ -109,7 +106,7 @@ def test_all_openings_are_best_and_so_is_the_trap_in_the_opposite_corner() -> No
 
 
 def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
-    """A win given up or a draw given up, and nothing else: to win later is none."""
+    """To win later is not a mistake."""
     for board, advice in all_advice():
         before = plain.end(*seen(board))[0]
         for one in advice:
@@ -122,13 +119,11 @@ def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
 
 
 def test_what_gives_something_up_are_two_kinds() -> None:
-    """The win and the draw."""
     assert set(MISTAKES) == {Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW}
 
 
 @pytest.mark.parametrize("first", Mark)
 def test_there_is_no_advice_on_a_finished_board(first: Mark) -> None:
-    """Won by either or drawn, with free cells or without."""
     finished = [board for board in reachable(first) if board.is_over]
 
     assert len(finished) == 958
@@ -148,7 +143,6 @@ def test_there_is_no_advice_on_a_finished_board(first: Mark) -> None:
 def test_a_move_that_is_not_legal_is_not_judged(
     written: str, cell: int, refusal: type[errors.IllegalMove]
 ) -> None:
-    """It is refused as the board refuses it, in the same words."""
     board = parse_board(written)
     with pytest.raises(refusal) as wanted:
         board.place(cell)
@@ -173,7 +167,6 @@ def check_review(moves: tuple[int, ...], first: Mark) -> None:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_short_game_is_reviewed_as_a_plain_search_would(first: Mark) -> None:
-    """All of four moves at most, and all that are won with the fifth."""
     short = list(games(EMPTY, str(first), 4))
     won = [moves for moves in games(EMPTY, "X", 5) if len(moves) == 5 and is_won(moves)]
 
@@ -193,7 +186,6 @@ def is_won(moves: tuple[int, ...]) -> bool:
 
 @pytest.mark.parametrize("first", Mark)
 def test_games_by_chance_are_reviewed_as_a_plain_search_would(first: Mark) -> None:
-    """Two thousand of them, each to its end or left off somewhere."""
     rng = Random(7)
     for _ in range(2_000):
         moves = game_by_chance(rng)
@@ -201,7 +193,6 @@ def test_games_by_chance_are_reviewed_as_a_plain_search_would(first: Mark) -> No
 
 
 def test_each_move_of_a_game_is_judged_on_the_board_it_was_made_on() -> None:
-    """With all its reasons, as if that position alone had been asked about."""
     for moves, found in finished_games()[:200]:
         board = Board()
         for cell, one in zip(moves, found.moves, strict=True):
@@ -210,7 +201,7 @@ def test_each_move_of_a_game_is_judged_on_the_board_it_was_made_on() -> None:
 
 
 def test_a_game_that_was_won_was_decided_by_a_mistake_of_the_loser() -> None:
-    """The empty board is a draw, so somebody erred; and after the last error nothing changed."""
+    """The empty board is a draw, so somebody made a mistake; after the last one nothing changed."""
     won = 0
     for moves, found in finished_games():
         if is_won(moves):
@@ -234,7 +225,6 @@ def test_a_game_that_was_drawn_had_no_mistakes_or_ended_them_with_a_win_given_up
 
 @pytest.mark.parametrize("first", Mark)
 def test_a_game_without_moves_has_nothing_to_review(first: Mark) -> None:
-    """It is a draw in nine tokens, like the empty board."""
     found = review((), first)
 
     assert found == Review((), Prospect(Result.DRAW, 9))
@@ -243,7 +233,6 @@ def test_a_game_without_moves_has_nothing_to_review(first: Mark) -> None:
 
 
 def test_a_game_without_mistakes_has_no_decisive_move() -> None:
-    """Both play their best, and it is a draw."""
     found = review(parse_moves("152374689"))
 
     assert found.mistakes == ()
@@ -270,12 +259,10 @@ def test_a_game_that_is_not_finished_stands_as_it_does() -> None:
 
 
 def test_a_game_that_was_just_won_is_lost_for_the_one_to_move() -> None:
-    """No token is placed any more."""
     assert review(parse_moves("12437")).standing == Prospect(Result.LOSS, 0)
 
 
 def test_a_game_that_o_starts_is_reviewed_like_one_that_x_starts() -> None:
-    """Only the marks are exchanged."""
     moves = parse_moves("123584679")
     by_x, by_o = review(moves), review(moves, O)
 
@@ -286,7 +273,6 @@ def test_a_game_that_o_starts_is_reviewed_like_one_that_x_starts() -> None:
 
 
 def test_the_moves_of_a_game_may_come_one_by_one() -> None:
-    """From whatever can be gone through once."""
     assert review(iter((0, 4, 8))) == review([0, 4, 8]) == review((0, 4, 8))
     assert review(takewhile(lambda cell: cell < 9, (0, 9))) == review((0,))
 
@@ -304,18 +290,15 @@ def test_the_moves_of_a_game_may_come_one_by_one() -> None:
 def test_a_game_with_a_move_that_is_not_legal_is_refused(
     moves: tuple[int, ...], refusal: type[errors.IllegalMove]
 ) -> None:
-    """As the board refuses that move."""
     with pytest.raises(refusal):
         review(moves)
 
 
 def test_who_starts_is_a_mark() -> None:
-    """Its letter alone is none."""
     with pytest.raises(TypeError, match=r"a mark is Mark\.X or Mark\.O, not 'O'"):
         review((), "O")  # type: ignore[arg-type]  # the wrong type is the test
 
 
 def test_advice_and_reviews_are_values() -> None:
-    """Equal when all of them is, and they can be kept in a set."""
     assert len({judge_move(Board(), 4), judge_move(Board(), 4), judge_move(Board(), 0)}) == 2
     assert len({review((4,)), review((4,)), review((0,))}) == 2

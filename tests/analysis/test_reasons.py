@@ -105,10 +105,7 @@ def test_every_reason_is_that_of_the_reference() -> None:
 
 
 def test_every_claim_of_a_win_or_a_loss_carries_the_line_that_proves_it() -> None:
-    """Some reason of the move shows it: played out from there, the side that is said to win has won.
-
-    In as many tokens as are claimed; and no side can do better anywhere on the way.
-    """
+    """Played out with best play on both sides, it ends as claimed, after as many tokens."""
     for move in every_move():
         result, distance = move.end
         if result:
@@ -186,7 +183,6 @@ def test_what_is_seen_agrees_with_how_it_ends() -> None:
 
 
 def test_the_marks_do_not_matter() -> None:
-    """With X and O exchanged, the reasons are the same to the last move."""
     exchange = str.maketrans("XO", "OX")
     known = {(move.signs, move.mark, move.cell): move.reasons for move in every_move()}
     for move in every_move():
@@ -194,7 +190,6 @@ def test_the_marks_do_not_matter() -> None:
 
 
 def test_images_of_a_position_have_the_images_of_its_reasons() -> None:
-    """The same kinds, with cells and lines turned and mirrored, and shown by as many moves."""
     plain_image = SYMMETRIES[0]
     known = {
         (move.board, move.cell): [turned(reason, plain_image) for reason in move.reasons]
@@ -215,7 +210,6 @@ def turned(reason: Reason, symmetry: tuple[int, ...]) -> tuple[object, ...]:
 
 
 def test_best_play_goes_to_the_end_and_is_the_best_of_both() -> None:
-    """From every position, with as many moves as it takes, each a best one; none from a finished one."""
     for first in Mark:
         for board in reachable(first):
             signs, mark = seen(board)
@@ -226,7 +220,6 @@ def test_best_play_goes_to_the_end_and_is_the_best_of_both() -> None:
 
 
 def test_a_move_that_is_not_legal_is_refused_as_the_board_refuses_it() -> None:
-    """On every position, finished or not: a cell that is taken, one that is none, and the end."""
     refused = Counter[type]()
     for board in reachable():
         for cell in range(-1, 10):
@@ -243,7 +236,6 @@ def test_a_move_that_is_not_legal_is_refused_as_the_board_refuses_it() -> None:
 
 
 def test_a_reason_is_a_value() -> None:
-    """Equal when all of it is, and with nothing to show unless it is given."""
     bare = Reason(Kind.CORNER)
 
     assert bare == Reason(Kind.CORNER, (), (), ())
@@ -323,5 +315,4 @@ EXAMPLES = {
 
 @pytest.mark.parametrize(("written", "cell", "wanted"), EXAMPLES.values(), ids=EXAMPLES)
 def test_all_that_is_said_of_a_move(written: str, cell: int, wanted: list[Reason]) -> None:
-    """A few moves in full, as a person would see them."""
     assert list(reasons(parse_board(written), cell)) == wanted

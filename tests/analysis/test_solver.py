@@ -37,7 +37,6 @@ def liking(found: Prospect) -> tuple[int, int]:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None:
-    """Result and distance, on all 5,478, finished ones too, whichever mark starts."""
     boards = reachable(first)
 
     assert len(boards) == 5_478
@@ -47,7 +46,6 @@ def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
-    """Each free cell of each position has its prospect, in order, and no other cell has."""
     for board in in_play(first):
         expected = {cell: as_told(end) for cell, end in moves(*seen(board)).items()}
         assert prospects(board) == expected, board
@@ -55,7 +53,6 @@ def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
 
 
 def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
-    """The result turns, and the move is one more token."""
     for board in IN_PLAY:
         for cell, found in prospects(board).items():
             left = prospect(board.place(cell))
@@ -63,13 +60,12 @@ def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
 
 
 def test_a_position_is_worth_its_best_move() -> None:
-    """The winner takes the soonest win, the loser the latest loss."""
     for board in IN_PLAY:
         assert liking(prospect(board)) == max(map(liking, prospects(board).values()))
 
 
 def test_a_soon_win_and_a_late_loss_are_best() -> None:
-    """X wins now, or later by a fork; and O, who cannot stop two threats, stops one of them."""
+    """X wins now, or later by a fork; O cannot stop two threats, and stops one of them."""
     winning = prospects(parse_board("XX_/O__/_O_"))
     assert winning[2] == prospect(parse_board("XX_/O__/_O_")) == Prospect(Result.WIN, 1)
     assert winning[4] == Prospect(Result.WIN, 3)
@@ -78,7 +74,6 @@ def test_a_soon_win_and_a_late_loss_are_best() -> None:
 
 
 def test_images_are_worth_the_same() -> None:
-    """Turned or mirrored, a position keeps its worth, and each of its moves too."""
     for board in ALL:
         own, of_moves = prospect(board), prospects(board)
         for symmetry in SYMMETRIES:
@@ -88,7 +83,6 @@ def test_images_are_worth_the_same() -> None:
 
 
 def test_it_does_not_matter_which_mark_started() -> None:
-    """With the marks exchanged, the mark to move has the same prospects."""
     for board in reachable(X):
         exchanged = Board(board.o, board.x, O)
         assert sides(exchanged) == sides(board)
@@ -97,7 +91,6 @@ def test_it_does_not_matter_which_mark_started() -> None:
 
 
 def test_a_finished_board_is_worth_its_end() -> None:
-    """A line was completed by the opponent, so it is lost; a full board without one is drawn."""
     for board in ALL:
         if board.is_over:
             end = Result.DRAW if board.winner is None else Result.LOSS
@@ -106,7 +99,6 @@ def test_a_finished_board_is_worth_its_end() -> None:
 
 
 def test_the_empty_board_is_a_draw_of_nine_tokens() -> None:
-    """Whatever the first move."""
     draw = Prospect(Result.DRAW, 9)
 
     assert prospect(Board()) == prospect(Board(first=O)) == draw
@@ -128,7 +120,7 @@ def test_the_answers_that_hold_an_opening_are_those_of_the_books(opening: int, h
 
 @pytest.mark.parametrize("first", Mark)
 def test_of_5478_positions_the_mover_wins_2836_draws_1068_and_loses_1574(first: Mark) -> None:
-    """As the second opinion counts them too; 942 of those lost are so because the game is over."""
+    """942 of those lost are finished games."""
     counted = Counter(prospect(board) for board in reachable(first))
     results = Counter(prospect(board).result for board in reachable(first))
 
@@ -148,7 +140,6 @@ def test_a_score_is_higher_for_what_is_liked_better() -> None:
 
 
 def test_a_move_scores_as_the_position_after_it_with_the_sign_turned() -> None:
-    """And the best of them as the position itself."""
     for board in IN_PLAY:
         found = move_scores(*sides(board))
         assert found == {cell: -score(*sides(board.place(cell))) for cell in board.free_cells}
@@ -156,14 +147,12 @@ def test_a_move_scores_as_the_position_after_it_with_the_sign_turned() -> None:
 
 
 def test_sides_are_those_of_the_mover_and_of_the_other() -> None:
-    """Whichever mark started."""
     assert sides(Board(0o1, 0)) == (0, 0o1)
     assert sides(Board(0o1, 0o2)) == (0o1, 0o2)
     assert sides(Board(0o1, 0o2, O)) == (0o2, 0o1)
 
 
 def test_a_result_can_be_seen_from_the_other_side() -> None:
-    """A win is the other's loss, and a draw is a draw; each is written as its word."""
     assert [result.other for result in Result] == [Result.LOSS, Result.DRAW, Result.WIN]
     assert [str(result) for result in Result] == ["win", "draw", "loss"]
     assert repr(Prospect(Result.WIN, 1)) == "Prospect(result=win, distance=1)"

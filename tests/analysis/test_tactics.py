@@ -20,7 +20,6 @@ VIEWS = [
 
 @pytest.mark.parametrize("name", ["wins", "threats", "forks", "fork_answers", "fork_blocks"])
 def test_what_is_seen_is_what_a_plain_definition_says(name: str) -> None:
-    """On every position in play, for the side to move and for the other."""
     assert len(VIEWS) == 2 * 2 * 4_520
     silent = 0
     for (mine, theirs), signs, mark in VIEWS:
@@ -31,7 +30,6 @@ def test_what_is_seen_is_what_a_plain_definition_says(name: str) -> None:
 
 
 def test_open_lines_are_those_that_the_other_side_has_not_spoilt() -> None:
-    """For each cell: every line that goes through it and holds none of their marks."""
     for (_, theirs), signs, mark in VIEWS:
         for cell in range(9):
             unspoilt = [
@@ -43,7 +41,6 @@ def test_open_lines_are_those_that_the_other_side_has_not_spoilt() -> None:
 
 
 def test_a_set_of_cells_is_told_in_order() -> None:
-    """All 512 of them; and the cells that are not held, each as a set of its own."""
     for held in range(512):
         own = [cell for cell in range(9) if held // 2**cell % 2]
         assert tactics.cells(held) == tuple(own)
@@ -51,7 +48,6 @@ def test_a_set_of_cells_is_told_in_order() -> None:
 
 
 def test_centre_corners_and_edges_are_where_they_should_be() -> None:
-    """And together they are the board."""
     assert bits(plain.CENTRE) == tactics.CENTRE
     assert bits(plain.CORNERS) == tactics.CORNERS
     assert bits(plain.EDGES) == tactics.EDGES
@@ -59,7 +55,7 @@ def test_centre_corners_and_edges_are_where_they_should_be() -> None:
 
 
 def test_a_win_is_neither_a_threat_nor_a_fork() -> None:
-    """Completing a line ends the game, so nothing is threatened; and each fork is a threat."""
+    """Completing a line ends the game."""
     for (mine, theirs), _, _ in VIEWS:
         assert not tactics.wins(mine, theirs) & tactics.threats(mine, theirs)
         assert tactics.forks(mine, theirs) & ~tactics.threats(mine, theirs) == 0

@@ -25,7 +25,6 @@ BOARDS = ["___/___/___", "X__/___/___", "XO_/___/___", "XX_/OO_/___", "X__/_O_/_
 
 @pytest.mark.parametrize("name", ["random", *LADDER, "newell-simon", "perfect"])
 def test_a_bot_takes_only_cells_that_have_a_chance(name: str) -> None:
-    """On every position, drawn a few times."""
     policy = find_policy(name)
     bot = Bot(policy, Random(f"{name} draws"))
     for board in in_play(X, O):
@@ -36,7 +35,7 @@ def test_a_bot_takes_only_cells_that_have_a_chance(name: str) -> None:
 @pytest.mark.parametrize("written", BOARDS)
 @pytest.mark.parametrize("name", ["random", *LADDER])
 def test_cells_are_taken_as_often_as_their_chances_say(name: str, written: str) -> None:
-    """Within five standard errors, and a cell whose chance is one always."""
+    """Within five standard errors."""
     policy, board = find_policy(name), parse_board(written)
     bot = Bot(policy, Random(f"{name} on {written}"))
 
@@ -49,7 +48,6 @@ def test_cells_are_taken_as_often_as_their_chances_say(name: str, written: str) 
 
 
 def test_unequal_chances_are_kept_apart() -> None:
-    """A cell that is taken once in a hundred is not taken once in ninety, nor the others too seldom."""
     chances = {8: Fraction(1, 100), 0: Fraction(29, 100), 4: Fraction(70, 100)}
     bot = Bot(lambda _: chances, Random("unequal"))
 
@@ -63,20 +61,18 @@ def test_unequal_chances_are_kept_apart() -> None:
 
 
 def test_a_policy_that_gives_no_cell_a_chance_resigns() -> None:
-    """The bot takes no cell."""
     assert Bot(lambda _: {}, Random(1)).choose(Board()) is None
     assert Bot(lambda _: {4: Fraction(0)}, Random(1)).choose(Board()) is None
 
 
 def test_a_cell_that_is_certain_is_taken() -> None:
-    """Each of the nine, also cell 0, which is not a resignation."""
+    """Also cell 0, which is not a resignation."""
     for cell in range(9):
         certain = {cell: Fraction(1)}
         assert Bot({Board(): certain}.__getitem__, Random(1)).choose(Board()) == cell
 
 
 def test_the_same_seed_chooses_alike() -> None:
-    """Chance comes from the generator that is given, and from nowhere else."""
     boards = in_play(X)
     once, again, other = (Bot(random, Random(seed)) for seed in ("a", "a", "b"))
 
@@ -87,7 +83,6 @@ def test_the_same_seed_chooses_alike() -> None:
 
 
 def test_each_board_is_thought_about_once() -> None:
-    """A slow policy is asked no more often than there are boards."""
     asked: Counter[Board] = Counter()
 
     def slow(board: Board) -> Mapping[int, Fraction]:
@@ -103,7 +98,6 @@ def test_each_board_is_thought_about_once() -> None:
 
 
 def test_a_bad_policy_is_refused_when_it_is_asked() -> None:
-    """Not before, and each time."""
     bot = Bot(lambda _: {4: Fraction(1, 2)}, Random(1))
 
     for _ in range(2):
@@ -113,7 +107,6 @@ def test_a_bad_policy_is_refused_when_it_is_asked() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_no_bot_answers_when_the_game_is_over(name: str) -> None:
-    """On every finished board all bots alike raise what `next_move` raises there."""
     bot = Bot(find_policy(name), Random(1))
     for board in reachable():
         if board.is_over:
@@ -122,7 +115,6 @@ def test_no_bot_answers_when_the_game_is_over(name: str) -> None:
 
 
 def test_a_random_move_adds_one_mark_on_a_free_cell() -> None:
-    """On every position in play, and the board given stays as it was."""
     rng = Random(1)
     for board in reachable():
         if not board.is_over:
@@ -144,17 +136,14 @@ def test_cells_are_chosen_evenly() -> None:
 
 
 def test_the_same_seed_moves_alike() -> None:
-    """Chance comes from the generator that is given, and from nowhere else."""
     assert next_move(Board(), X, Random("a")) is next_move(Board(), X, Random("a"))
 
 
 def test_a_board_and_a_mark_are_enough() -> None:
-    """Without a generator the move is random too: 200 moves reach all nine cells."""
     assert len({next_move(Board(), X) for _ in range(200)}) == 9
 
 
 def test_a_written_board_is_as_good_as_a_board() -> None:
-    """The document's flat list, rows and text lead to the same next board."""
     flat = ["X", "", "", "", "O", "", "", "", ""]
     forms = (flat, [flat[:3], flat[3:6], flat[6:]], "X__/_O_/___", parse_board("X__/_O_/___"))
 
@@ -164,13 +153,11 @@ def test_a_written_board_is_as_good_as_a_board() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_a_finished_board_is_refused(mark: Mark) -> None:
-    """There is nothing to move for, not even on a full board."""
     for written in ("XXX/OO_/___", "XOX/OOX/XXO"):
         with pytest.raises(errors.GameOver):
             next_move(parse_board(written), mark, Random(1))
 
 
 def test_only_the_mark_to_move_may_move() -> None:
-    """The other one is refused."""
     with pytest.raises(errors.NotYourTurn):
         next_move(Board(), O, Random(1))

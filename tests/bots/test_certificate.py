@@ -154,7 +154,6 @@ def judged(name: str, mark: Mark) -> SecondOpinion:
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_the_worst_line_is_a_game_that_the_bot_can_play(name: str, mark: Mark) -> None:
-    """Each of its own moves has a chance, whose product is given, and the game ends as given."""
     worst, policy = certified(name, mark).worst, named(name)
     board, chance = Board(), Fraction(1)
     for cell in worst.line:
@@ -173,7 +172,6 @@ def test_the_worst_line_is_a_game_that_the_bot_can_play(name: str, mark: Mark) -
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_nothing_worse_can_happen(name: str, mark: Mark) -> None:
-    """Of all games that it can come to none ends worse, and none that ends so is likelier."""
     found = certified(name, mark)
     worse = FROM_BAD_TO_GOOD[: FROM_BAD_TO_GOOD.index(found.worst.result)]
 
@@ -185,7 +183,6 @@ def test_nothing_worse_can_happen(name: str, mark: Mark) -> None:
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_the_games_are_counted(name: str, mark: Mark) -> None:
-    """Over every opponent, by their end."""
     games = certified(name, mark).games
 
     assert games == {result: judged(name, mark).games(Board(), result) for result in Result}
@@ -194,7 +191,7 @@ def test_the_games_are_counted(name: str, mark: Mark) -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("name", FEW_GAMES)
 def test_the_worst_line_is_the_first_of_all(name: str, mark: Mark) -> None:
-    """Found by playing each game out: the worst, the likeliest, the shortest, the first by cells."""
+    """The worst, the likeliest, the shortest, the first by cells."""
     found = certified(name, mark)
     every = sorted(
         (WORTH[result], -chance, len(line), line)
@@ -207,7 +204,6 @@ def test_the_worst_line_is_the_first_of_all(name: str, mark: Mark) -> None:
 
 
 def test_chance_can_come_to_every_game_there_is() -> None:
-    """131,184 that X wins, 46,080 draws and 77,904 that O wins."""
     x_wins, draws, o_wins = 131_184, 46_080, 77_904
 
     assert certified("random", X).games == {Result.WIN: x_wins, Result.DRAW: draws, Result.LOSS: o_wins}
@@ -217,7 +213,6 @@ def test_chance_can_come_to_every_game_there_is() -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("name", NEVER_LOSE)
 def test_some_bots_never_lose(name: str, mark: Mark) -> None:
-    """In no game that there is, and so the worst is a draw."""
     found = certified(name, mark)
 
     assert found.games[Result.LOSS] == 0
@@ -231,7 +226,6 @@ def test_some_bots_never_lose(name: str, mark: Mark) -> None:
 
 @pytest.mark.parametrize(("name", "mark"), [seat for seat in SEATS if seat[0] not in NEVER_LOSE])
 def test_all_others_can_lose(name: str, mark: Mark) -> None:
-    """Somebody can beat them, and the line shows how."""
     found = certified(name, mark)
 
     assert found.worst.result is Result.LOSS
@@ -240,13 +234,12 @@ def test_all_others_can_lose(name: str, mark: Mark) -> None:
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_the_least_is_what_the_best_opponent_leaves(name: str, mark: Mark) -> None:
-    """As found by answering every move of the bot as well as can be."""
+    """As found by answering every move of the bot as well as possible."""
     assert certified(name, mark).least == judged(name, mark).least(Board())
 
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_nobody_leaves_less_than_the_least(name: str, mark: Mark) -> None:
-    """Neither chance, nor perfect play, which is perfect against everybody but best against nobody."""
     found = certified(name, mark)
 
     assert 0 <= found.least <= found.against_random.score(mark)
@@ -256,7 +249,6 @@ def test_nobody_leaves_less_than_the_least(name: str, mark: Mark) -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("name", ["casual", "menace", "learned"])
 def test_no_other_bot_leaves_less_than_the_least(name: str, mark: Mark) -> None:
-    """Whichever of those built in it plays."""
     policy, least = named(name), certified(name, mark).least
     for other in map(find_policy, BUILT_IN):
         found = odds(policy, other) if mark is X else odds(other, policy)
@@ -265,7 +257,6 @@ def test_no_other_bot_leaves_less_than_the_least(name: str, mark: Mark) -> None:
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
 def test_the_odds_are_told_too(name: str, mark: Mark) -> None:
-    """Against chance and against perfect play, in that seat."""
     found, policy = certified(name, mark), named(name)
 
     against_random, against_perfect = (
@@ -278,7 +269,7 @@ def test_the_odds_are_told_too(name: str, mark: Mark) -> None:
 
 
 def test_an_opponent_that_knows_the_bot_does_better_than_perfect_play() -> None:
-    """Perfect play takes a draw that is certain, where the best answer to chance takes a risk."""
+    """Perfect play takes a certain draw where the best answer to chance takes a risk."""
     found = certified("random", X)
 
     assert found.least < found.against_perfect.score(X)
@@ -286,7 +277,6 @@ def test_an_opponent_that_knows_the_bot_does_better_than_perfect_play() -> None:
 
 @pytest.mark.parametrize(("mark", "line"), [(X, ()), (O, (0,))])
 def test_a_bot_that_resigns_at_once_has_lost_every_game(mark: Mark, line: tuple[int, ...]) -> None:
-    """There is one for each move that can come before."""
     found = certify(lambda _: {}, mark)
 
     assert found.worst.result is Result.LOSS
@@ -306,7 +296,6 @@ def test_a_bot_that_resigns_later_has_lost_where_it_does() -> None:
 
 
 def test_a_machine_with_an_empty_box_is_certain_to_lose_there() -> None:
-    """In its first box, it loses at once."""
     machine = Menace()
     machine.boxes[0] = [0, 0, 0]
 
@@ -315,14 +304,11 @@ def test_a_machine_with_an_empty_box_is_certain_to_lose_there() -> None:
 
 
 def test_training_raises_the_least() -> None:
-    """A machine that has learned can count on more than one that has not."""
     for mark in Mark:
         assert certified("learned", mark).least > certified("menace", mark).least
 
 
 def test_what_is_no_policy_gets_no_certificate() -> None:
-    """Wherever in the game it fails."""
-
     def fails_late(board: Board) -> Mapping[int, Fraction]:
         return random(board) if board.count < 6 else {0: Fraction(1, 2)}
 
@@ -332,5 +318,4 @@ def test_what_is_no_policy_gets_no_certificate() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_the_same_bot_gets_the_same_certificate(mark: Mark) -> None:
-    """It is deterministic."""
     assert certify(perfect, mark) == certified("perfect", mark)

@@ -67,7 +67,7 @@ def score(name: str, opponent: str, seat: Mark) -> Fraction:
 
 
 def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -> None:
-    """Win, block, fork, stop a fork, centre, opposite corner, corner, edge; on every position."""
+    """Win, block, fork, stop a fork, centre, opposite corner, corner, edge."""
     play = newell_simon
     used = set()
     for board in IN_PLAY:
@@ -80,7 +80,6 @@ def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:
-    """In both seats, whichever mark starts, against every answer, whichever cell its rule takes."""
     play = newell_simon
     found = [Board(first=first)]
     known = set(found)
@@ -96,7 +95,6 @@ def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
-    """Fractions above zero, for free cells only, on every position."""
     play = found_once(name)
     for board in IN_PLAY:
         chances = play(board)
@@ -107,7 +105,6 @@ def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
-    """What is overlooked leaves its chance to the rules below it, exactly, on every position."""
     play, plain = found_once(name), somebody(**as_text(LADDER[name]))
     for board in in_play(X):
         assert play(board) == plain(*seen(board)), board
@@ -115,10 +112,7 @@ def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
-    """It wins, blocks, forks, stops a fork, threatens, or is the centre or a corner.
-
-    An edge that does none of that is taken only where no cell does.
-    """
+    """An edge without a reason is taken only where no cell has one."""
     play = found_once(name)
     for board in IN_PLAY:
         signs, mark = seen(board)
@@ -151,7 +145,6 @@ def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
 
 
 def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
-    """And that is the default."""
     play = fallible(Oversights())
     for board in IN_PLAY:
         signs, mark = seen(board)
@@ -161,7 +154,6 @@ def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
 
 @pytest.mark.parametrize("thing", THINGS)
 def test_each_parameter_changes_how_often_its_own_thing_is_overlooked(thing: str) -> None:
-    """All, nothing, or a third of it; as a second opinion says, on one position of seven."""
     usual, known = find_policy("club"), as_text(LADDER["club"])
     differ = 0
     for chance in ("0", "1/3", "1"):
@@ -173,7 +165,7 @@ def test_each_parameter_changes_how_often_its_own_thing_is_overlooked(thing: str
 
 
 def test_chances_with_long_denominators_stay_exact() -> None:
-    """Five different primes of nine digits: nothing is rounded anywhere."""
+    """Five different primes of nine digits: nothing is rounded."""
     primes = (999_999_937, 999_999_929, 999_999_893, 999_999_883, 999_999_797)
     missed = {thing: f"{prime // 3}/{prime}" for thing, prime in zip(THINGS, primes, strict=True)}
     asked = "novice:" + ",".join(f"{thing}={chance}" for thing, chance in missed.items())
@@ -185,14 +177,12 @@ def test_chances_with_long_denominators_stay_exact() -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_a_rung_is_a_person_of_its_attention(name: str) -> None:
-    """Which is the only difference between the bots of the ladder."""
     play = fallible(LADDER[name])
 
     assert all(play(board) == found_once(name)(board) for board in IN_PLAY[::7])
 
 
 def test_each_rung_overlooks_less_than_the_one_below() -> None:
-    """Of every kind."""
     for lower, upper in pairwise(LADDER.values()):
         assert all(getattr(lower, thing) > getattr(upper, thing) for thing in THINGS)
     assert list(LADDER) == ["novice", "casual", "club", "expert"]
@@ -201,14 +191,12 @@ def test_each_rung_overlooks_less_than_the_one_below() -> None:
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize(("lower", "upper"), STEPS)
 def test_each_rung_is_stronger_than_the_one_below(lower: str, upper: str, seat: Mark) -> None:
-    """By exact score, in each seat: against random, against perfect, and against every rung."""
     for opponent in ORDER:
         assert score(upper, opponent, seat) > score(lower, opponent, seat)
 
 
 @pytest.mark.parametrize(("lower", "upper"), STEPS)
 def test_each_rung_beats_the_one_below(lower: str, upper: str) -> None:
-    """Over both seats it gets more than half."""
     assert score(upper, lower, X) + score(upper, lower, O) > 1
 
 
@@ -225,7 +213,6 @@ def test_the_ladder_against_chance_and_against_perfection_is_as_measured() -> No
 
 
 def test_chances_can_be_shared_evenly() -> None:
-    """Each gets the same, and together they get one; nobody gets nothing."""
     for count in range(1, 10):
         assert evenly(range(count)) == dict.fromkeys(range(count), Fraction(1, count))
     assert evenly(()) == {}
@@ -233,7 +220,6 @@ def test_chances_can_be_shared_evenly() -> None:
 
 @pytest.mark.parametrize("name", ["newell-simon", *LADDER])
 def test_a_position_is_played_the_same_whichever_mark_started(name: str) -> None:
-    """With the marks exchanged, the chances stay where they are."""
     play = found_once(name)
     for board in in_play(X):
         assert play(Board(board.o, board.x, O)) == play(board)

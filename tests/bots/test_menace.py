@@ -148,7 +148,6 @@ def drawn_in(moves: tuple[int, ...], mark: Mark, first: Mark = X) -> list[tuple[
 
 
 def test_a_new_machine_is_filled_as_michie_did() -> None:
-    """Four beads of each kind in its first box, then three, two and one."""
     machine = Menace()
 
     assert machine.rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
@@ -159,7 +158,6 @@ def test_a_new_machine_is_filled_as_michie_did() -> None:
 
 
 def test_each_machine_has_boxes_of_its_own() -> None:
-    """And within a machine no two boxes share their beads."""
     one, other = Menace(), Menace()
     one.learn(parse_moves(X_WINS), X)
 
@@ -168,7 +166,6 @@ def test_each_machine_has_boxes_of_its_own() -> None:
 
 
 def test_a_win_adds_three_beads_for_each_move() -> None:
-    """To the beads that it moved by, and to no others."""
     machine = Menace()
     machine.learn(parse_moves(X_WINS), X)
 
@@ -190,7 +187,7 @@ def test_a_win_adds_three_beads_for_each_move() -> None:
     ],
 )
 def test_michies_rules_to_the_letter(moves: str, mark: Mark, expected: list[tuple[int, int]]) -> None:
-    """Three more, one more, or one less, in either seat; the ninth token was no choice."""
+    """Three more, one more, or one less, in either seat; the ninth token was not a choice."""
     assert changed(moves, mark) == expected
 
 
@@ -216,12 +213,10 @@ def test_michies_rules_to_the_letter(moves: str, mark: Mark, expected: list[tupl
 def test_other_rules_to_the_letter(
     rules: BeadRules, moves: str, mark: Mark, expected: list[tuple[int, int]]
 ) -> None:
-    """Each number is its own, none falls below zero, and the last move alone can have the blame."""
     assert changed(moves, mark, rules) == expected
 
 
 def test_the_beads_at_first_are_told_stage_by_stage() -> None:
-    """Four numbers, for its first to its fourth move, whichever seat it has."""
     machine = Menace(BeadRules(beads=(8, 4, 2, 1)))
 
     assert {(box.stage, *beads[:1]) for box, beads in zip(boxes(), machine.boxes, strict=True)} == {
@@ -238,7 +233,6 @@ def test_the_beads_at_first_are_told_stage_by_stage() -> None:
 def test_the_beads_agree_with_a_second_opinion(
     rules: BeadRules, games: list[tuple[int, Mark, Mark]]
 ) -> None:
-    """Game after game, whatever the rules, the seat, the starter and the end."""
     machine, books = Menace(rules), Bookkeeper(rules)
     for seed, mark, first in games:
         moves, own, result = play(seed, mark, first)
@@ -256,7 +250,6 @@ def test_the_beads_agree_with_a_second_opinion(
 def test_no_box_ever_holds_less_than_nothing(
     rules: BeadRules, games: list[tuple[int, Mark, Mark]]
 ) -> None:
-    """Nor more than fits; and unless it is to resign there, none is ever empty."""
     machine = Menace(rules)
     for seed, mark, first in games * 3:
         learn(machine, play(seed, mark, first)[0], mark, first)
@@ -268,7 +261,6 @@ def test_no_box_ever_holds_less_than_nothing(
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "5", "51", "519", ""])
 def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark: Mark) -> None:
-    """`learn` finds the beads that were drawn and how the game ended, and settles it."""
     learned, settled = Menace(), Menace()
     cells = parse_moves(moves)
     learn(learned, cells, mark)
@@ -283,7 +275,6 @@ def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark:
 @pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "51"])
 @pytest.mark.parametrize("mark", Mark)
 def test_the_letters_make_no_difference(moves: str, mark: Mark) -> None:
-    """The same game with the marks exchanged, O starting, changes the same beads."""
     one, other = Menace(), Menace()
     learn(one, parse_moves(moves), mark, X)
     learn(other, parse_moves(moves, O), mark.other, O)
@@ -295,7 +286,6 @@ def test_the_letters_make_no_difference(moves: str, mark: Mark) -> None:
 
 @pytest.mark.parametrize("turn", SYMMETRIES)
 def test_an_image_of_a_game_teaches_the_same(turn: tuple[int, ...]) -> None:
-    """Turned or mirrored, it is the same beads that change."""
     one, other = Menace(), Menace()
     one.learn(parse_moves(O_WINS), X)
     other.learn([turn[cell] for cell in parse_moves(O_WINS)], X)
@@ -304,7 +294,6 @@ def test_an_image_of_a_game_teaches_the_same(turn: tuple[int, ...]) -> None:
 
 
 def test_a_game_that_was_given_up_is_a_loss_for_who_resigned() -> None:
-    """And a win for the other."""
     assert changed("51", X) == [(0, -1)]
     assert changed("51", O) == [(0, 3)]
     assert changed("519", X) == [(0, 3), (1, 3)]
@@ -312,7 +301,6 @@ def test_a_game_that_was_given_up_is_a_loss_for_who_resigned() -> None:
 
 
 def test_a_game_given_up_at_once_changes_no_beads() -> None:
-    """It counts, and that is all."""
     machine = Menace()
     machine.learn((), X, resigned=X)
     machine.learn((), O, resigned=X)
@@ -323,7 +311,6 @@ def test_a_game_given_up_at_once_changes_no_beads() -> None:
 
 
 def test_a_machine_with_an_empty_box_resigns_there() -> None:
-    """It gives no cell a chance, in any image, and so loses for certain."""
     machine = Menace(BeadRules(ONE_EACH))
     answer = Board().place(0)
     drain(machine)
@@ -338,7 +325,6 @@ def test_a_machine_with_an_empty_box_resigns_there() -> None:
 
 
 def test_an_empty_box_is_filled_again_if_it_is_told_so() -> None:
-    """As at first: not a moment earlier, and with every kind of bead."""
     machine = Menace(BeadRules((2, 1, 1, 1), empty="refill"))
 
     drain(machine)
@@ -353,7 +339,6 @@ def test_an_empty_box_is_filled_again_if_it_is_told_so() -> None:
 
 @pytest.mark.parametrize("loss", [-1, -2, -1000])
 def test_the_last_bead_is_kept_if_it_is_told_so(loss: int) -> None:
-    """However many would have to be taken out."""
     machine = Menace(BeadRules((2, 1, 1, 1), loss=loss, empty="keep"))
     for _ in range(5):
         drain(machine)
@@ -363,7 +348,6 @@ def test_the_last_bead_is_kept_if_it_is_told_so(loss: int) -> None:
 
 
 def test_beads_that_are_taken_for_a_win_can_empty_a_box_too() -> None:
-    """Whatever the rules are, a box that has become empty is dealt with alike."""
     rules = BeadRules(ONE_EACH, win=-1)
     box = find_box(Board()).box
     for empty, left in (("resign", [0, 0, 0]), ("refill", [1, 1, 1]), ("keep", [0, 0, 1])):
@@ -387,7 +371,6 @@ def test_a_game_that_takes_nothing_out_leaves_an_empty_box_empty() -> None:
 
 
 def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
-    """A lost game in which it was moved by all the same leaves its kind at zero."""
     box = find_box(Board()).box
     for empty in ("resign", "refill", "keep"):
         machine = Menace(BeadRules(empty=empty))
@@ -397,7 +380,6 @@ def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
 
 
 def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
-    """It has no last bead to keep."""
     box = find_box(Board()).box
     for empty, left in (("resign", [0, 0, 0]), ("refill", [4, 4, 4]), ("keep", [0, 0, 0])):
         machine = Menace(BeadRules(empty=empty))
@@ -407,7 +389,6 @@ def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
 
 
 def test_no_more_beads_fit_than_fit() -> None:
-    """A kind stays at its limit, and one below it reaches it."""
     machine = Menace(BeadRules((MAX_BEADS, MAX_BEADS, 1, 1), win=MAX_BEADS))
     box = find_box(Board()).box
     machine.boxes[box][1] = MAX_BEADS - 1
@@ -418,7 +399,6 @@ def test_no_more_beads_fit_than_fit() -> None:
 
 
 def test_a_box_without_a_game_is_left_alone() -> None:
-    """Settling a game in which it never had a choice counts the game alone."""
     for blame in ("all", "last"):
         machine = Menace(BeadRules(blame=blame))
         machine.settle([], Result.LOSS)
@@ -427,7 +407,6 @@ def test_a_box_without_a_game_is_left_alone() -> None:
 
 
 def test_chances_are_the_shares_of_the_beads() -> None:
-    """In every position, trained or not; a kind that has run out has no chance."""
     machine = Menace()
     for seed in range(300):
         learn(machine, play(seed, X, X)[0], X)
@@ -445,7 +424,6 @@ def test_chances_are_the_shares_of_the_beads() -> None:
 
 
 def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
-    """Of equivalent cells, one is given."""
     machine = Menace()
     for board in IN_PLAY:
         cells = machine.beads(board)
@@ -455,7 +433,7 @@ def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
 
 
 def test_a_last_free_cell_is_certain() -> None:
-    """It has no box, and there is no choice; even a machine without beads takes it."""
+    """It has no box, and there is no choice."""
     machine = Menace()
     machine.boxes = [[0] * len(beads) for beads in machine.boxes]
     last = [board for board in IN_PLAY if len(board.free_cells) == 1]
@@ -467,7 +445,6 @@ def test_a_last_free_cell_is_certain() -> None:
 
 
 def test_asking_changes_nothing() -> None:
-    """The caller gets a copy."""
     machine = Menace()
     machine.beads(Board())[0] = 99
 
@@ -476,13 +453,11 @@ def test_asking_changes_nothing() -> None:
 
 
 def test_an_untrained_machine_plays_about_by_lot() -> None:
-    """Of its three first moves each is as likely as the others."""
     third = Fraction(1, 3)
     assert Menace()(Board()) == {0: third, 1: third, 4: third}
 
 
 def test_the_results_are_counted_by_their_end() -> None:
-    """Every game is one of three."""
     machine = Menace()
     for moves, times in ((X_WINS, 3), (DRAW, 2), (O_WINS, 1)):
         for _ in range(times):
@@ -496,7 +471,6 @@ def test_the_results_are_counted_by_their_end() -> None:
     "beads", [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MAX_BEADS + 1, 1, 1, 1)]
 )
 def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> None:
-    """Every box needs a bead of each kind at first, and so many fit."""
     with pytest.raises(errors.UnknownPolicy, match=r"four numbers of at least 1, such as 4-3-2-1$"):
         BeadRules(beads=beads)
 
@@ -504,7 +478,6 @@ def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> N
 @pytest.mark.parametrize("name", ["win", "draw", "loss"])
 @pytest.mark.parametrize("number", [MAX_BEADS + 1, -MAX_BEADS - 1])
 def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
-    """The limit itself is allowed."""
     with pytest.raises(errors.UnknownPolicy, match=r"at most 1,000,000,000 beads"):
         BeadRules(**{name: number})
     at_most = MAX_BEADS if number > 0 else -MAX_BEADS
@@ -519,14 +492,12 @@ def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> N
     ],
 )
 def test_an_unknown_word_is_refused(name: str, sentence: str) -> None:
-    """With those there are."""
     with pytest.raises(errors.UnknownPolicy) as refusal:
         BeadRules(**{name: "first"})
     assert str(refusal.value) == sentence
 
 
 def test_rules_say_what_a_result_changes() -> None:
-    """Each result has its number."""
     rules = BeadRules(win=7, draw=5, loss=-3)
 
     assert [rules.change(result) for result in Result] == [7, 5, -3]
@@ -534,7 +505,6 @@ def test_rules_say_what_a_result_changes() -> None:
 
 @pytest.mark.parametrize(("moves", "mark"), [((0, 4, 0), X), ((0, 3, 1, 4, 2, 5), O), ((9,), X)])
 def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
-    """As an illegal move of either player."""
     with pytest.raises(errors.IllegalMove):
         Menace().learn(moves, mark)
 
@@ -553,13 +523,11 @@ def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> N
     ],
 )
 def test_beads_are_whole(rules: dict[str, object]) -> None:
-    """Nobody has seen half a bead."""
     with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
         BeadRules(**rules)
 
 
 def test_a_letter_is_no_mark() -> None:
-    """Neither for who learns, nor for who trains, nor for who is certified."""
     for wrong in (
         lambda: Menace().learn((0,), "X"),  # type: ignore[arg-type]  # that is the test
         lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # the same
@@ -572,7 +540,6 @@ def test_a_letter_is_no_mark() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_a_game_that_is_not_over_teaches_nothing(mark: Mark) -> None:
-    """It is refused, and no bead has changed, unless it is said who resigned."""
     machine = Menace()
     with pytest.raises(errors.NotOver) as refusal:
         machine.learn((0, 4), mark)
@@ -599,7 +566,6 @@ def test_a_game_that_is_not_over_teaches_nothing(mark: Mark) -> None:
 def test_a_machine_learns_from_cells_and_marks(
     moves: tuple[int, ...], resigned: Mark, kind: type[errors.NoughtsError]
 ) -> None:
-    """Anything else is refused, and no bead has changed."""
     machine = Menace()
     with pytest.raises(kind):
         machine.learn(moves, X, resigned=resigned)
@@ -609,8 +575,6 @@ def test_a_machine_learns_from_cells_and_marks(
 
 
 def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
-    """Rules made of either are equal, and can be looked up."""
-
     class Three:
         def __index__(self) -> int:
             return 3
@@ -624,7 +588,6 @@ def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
 
 
 def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
-    """As any other policy."""
     assert Menace()(parse_board("XXX/OO_/___")) == {}
 
 
@@ -632,7 +595,6 @@ def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
 
 
 def test_a_machine_is_found_by_its_name() -> None:
-    """A new one each time, with Michie's rules where no parameter says otherwise."""
     found, other = menace_policy(), menace_policy()
     found.learn(parse_moves(X_WINS), X)
 
@@ -667,7 +629,6 @@ BAD_PARAMETERS = {
 
 @pytest.mark.parametrize("sentence", BAD_PARAMETERS)
 def test_a_bad_parameter_is_refused(sentence: str) -> None:
-    """With what is right."""
     for name, texts in BAD_PARAMETERS[sentence].items():
         for text in texts:
             with pytest.raises(errors.UnknownPolicy) as refusal:

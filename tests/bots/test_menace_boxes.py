@@ -33,7 +33,6 @@ def boxes_of(answering: int) -> list[Box]:
 
 
 def test_the_second_opinion_turns_and_mirrors() -> None:
-    """Before it judges anybody, it is looked at itself."""
     assert clockwise("abcdefghi") == "gdahebifc"
     assert mirrored("abcdefghi") == "cbafedihg"
     assert len(set(images("abcdefghi"))) == 8
@@ -41,7 +40,7 @@ def test_the_second_opinion_turns_and_mirrors() -> None:
 
 
 def test_a_machine_that_starts_has_304_boxes() -> None:
-    """As on Michie's shelf: 1, 12, 108 and 183 for its first, second, third and fourth move."""
+    """As Michie's had: 1, 12, 108 and 183 for its first, second, third and fourth move."""
     boxes = boxes_of(answering=0)
 
     assert len(boxes) == 304
@@ -49,7 +48,7 @@ def test_a_machine_that_starts_has_304_boxes() -> None:
 
 
 def test_a_machine_that_answers_has_289_boxes() -> None:
-    """Its own: 3, 38, 153 and 95 for its first, second, third and fourth move."""
+    """3, 38, 153 and 95 for its first, second, third and fourth move."""
     boxes = boxes_of(answering=1)
 
     assert len(boxes) == 289
@@ -57,12 +56,10 @@ def test_a_machine_that_answers_has_289_boxes() -> None:
 
 
 def test_the_boxes_of_the_machine_that_starts_come_first() -> None:
-    """So that either machine has its boxes in one piece of the shelf."""
     assert [box.board.count % 2 for box in boxes()] == [0] * 304 + [1] * 289
 
 
 def test_there_is_one_box_for_each_position_that_looks_different() -> None:
-    """As counted by turning and mirroring text: none is missing, none is there twice."""
     counted = Counter(box_of(signs_of(box.board)) for box in boxes())
 
     assert set(counted) == {box_of(signs) for signs in positions_with_a_choice()}
@@ -70,12 +67,10 @@ def test_there_is_one_box_for_each_position_that_looks_different() -> None:
 
 
 def test_a_label_shows_a_game_that_x_started() -> None:
-    """And of all images the canonical one."""
     assert all(box.board.first is X and box.board.canonical is box.board for box in boxes())
 
 
 def test_there_is_a_kind_of_bead_for_each_move_that_looks_different() -> None:
-    """The first of all cells of the label that come to the same, in order."""
     for box in boxes():
         signs = signs_of(box.board)
         firsts: dict[tuple[str, int], int] = {}
@@ -85,7 +80,6 @@ def test_there_is_a_kind_of_bead_for_each_move_that_looks_different() -> None:
 
 
 def test_every_position_with_a_choice_has_its_place() -> None:
-    """Whichever mark started: the box on whose label it is shown, turned, mirrored or as it is."""
     assert len(WITH_A_CHOICE) == 2 * len(positions_with_a_choice())
     for board in WITH_A_CHOICE:
         label = boxes()[find_box(board).box].board
@@ -96,13 +90,11 @@ def test_every_position_with_a_choice_has_its_place() -> None:
 
 
 def test_images_share_a_box() -> None:
-    """All eight of every position."""
     for board in WITH_A_CHOICE:
         assert {find_box(board.image(turn)).box for turn in SYMMETRIES} == {find_box(board).box}
 
 
 def test_the_kinds_of_beads_cover_exactly_the_free_cells() -> None:
-    """Each free cell has a kind, each kind has a cell, and that cell is of that kind."""
     for board in WITH_A_CHOICE:
         place = find_box(board)
         assert sorted(place.kinds) == list(board.free_cells)
@@ -111,7 +103,6 @@ def test_the_kinds_of_beads_cover_exactly_the_free_cells() -> None:
 
 
 def test_cells_are_of_one_kind_exactly_when_they_come_to_the_same() -> None:
-    """If the board can be turned or mirrored into itself so that the one comes to lie on the other."""
     for board in WITH_A_CHOICE:
         signs, kinds = signs_of(board), find_box(board).kinds
         names = {cell: move_of(signs, cell) for cell in board.free_cells}
@@ -121,7 +112,6 @@ def test_cells_are_of_one_kind_exactly_when_they_come_to_the_same() -> None:
 
 
 def test_a_bead_means_the_same_move_in_every_image() -> None:
-    """The board after it is an image of the label after it."""
     for board in WITH_A_CHOICE:
         if board.first is X:
             place = find_box(board)
@@ -131,7 +121,6 @@ def test_a_bead_means_the_same_move_in_every_image() -> None:
 
 
 def test_a_place_is_the_same_whichever_mark_started() -> None:
-    """A machine that answers with X has the beads of one that answers with O."""
     for board in reachable():
         if not board.is_over and len(board.free_cells) > 1:
             assert find_box(Board(board.o, board.x, O)) == find_box(board)

@@ -48,13 +48,11 @@ def trained(
 
 
 def test_an_untrained_machine_mostly_loses_to_perfect_play() -> None:
-    """So much is known of it exactly, in both seats."""
     assert loss(Menace(), X, perfect) == Fraction(707, 810)
     assert loss(Menace(), O, perfect) == Fraction(119, 120)
 
 
 def test_michies_rules_teach_a_machine_that_survives_never_to_lose() -> None:
-    """One that starts gets there within 200 games against perfect play, and stays there."""
     machine = Menace()
     training = Training(machine, perfect, Random(1))
     training.play(200)
@@ -94,19 +92,16 @@ def test_a_machine_whose_first_box_is_empty_has_lost_for_good() -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_boxes_that_are_filled_again_teach_every_machine(seed: int, mark: Mark) -> None:
-    """Whatever the seed and the seat, 2,000 games against perfect play leave hardly a chance to lose."""
     assert loss(trained(2000, seed, mark, REFILL), mark, perfect) < Fraction(2, 1000)
 
 
 @pytest.mark.parametrize(("seed", "mark"), [(2, X), (3, X), (7, X), (1, O), (3, O), (5, O)])
 def test_boxes_that_are_filled_again_can_teach_never_to_lose(seed: int, mark: Mark) -> None:
-    """Here no chance is left at all."""
     assert loss(trained(2000, seed, mark, REFILL), mark, perfect) == 0
 
 
 @pytest.mark.parametrize(("seed", "mark"), [(1, X), (2, X), (5, X), (7, O)])
 def test_the_last_bead_that_is_kept_can_be_the_right_one(seed: int, mark: Mark) -> None:
-    """Then a machine that keeps it never loses to perfect play either."""
     machine = trained(1000, seed, mark, BeadRules(empty="keep"))
 
     assert loss(machine, mark, perfect) == 0
@@ -116,7 +111,6 @@ def test_the_last_bead_that_is_kept_can_be_the_right_one(seed: int, mark: Mark) 
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_machine_learns_from_chance_too(seed: int, mark: Mark) -> None:
-    """Its exact chance to lose to random play falls with every few hundred games."""
     machine = Menace()
     training = Training(machine, random, Random(seed), mark)
     chances = [loss(machine, mark, random)]
@@ -130,7 +124,6 @@ def test_a_machine_learns_from_chance_too(seed: int, mark: Mark) -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_the_same_seed_trains_the_same_machine(mark: Mark) -> None:
-    """Bead for bead; and another seed another one."""
     one, same, other = (trained(300, seed, mark, REFILL) for seed in (11, 11, 12))
 
     assert one.boxes == same.boxes
@@ -139,7 +132,6 @@ def test_the_same_seed_trains_the_same_machine(mark: Mark) -> None:
 
 
 def test_games_in_one_go_or_in_several_come_to_the_same() -> None:
-    """Training goes on where it stopped."""
     machine = Menace(REFILL)
     training = Training(machine, perfect, Random(3), O)
     for games in (1, 0, 9, 90):
@@ -150,7 +142,6 @@ def test_games_in_one_go_or_in_several_come_to_the_same() -> None:
 
 
 def test_the_games_are_counted_by_their_end() -> None:
-    """All of them, and none is won against perfect play."""
     machine = trained(400, 5, X, REFILL)
 
     assert machine.games == sum(machine.results.values()) == 400
@@ -161,7 +152,6 @@ def test_the_games_are_counted_by_their_end() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_a_game_changes_the_beads_of_its_own_moves_alone(mark: Mark) -> None:
-    """One in each box from the first move on, each by what the result is worth, in boxes of its seat."""
     ends = Counter[Result]()
     for seed in range(150):
         machine = trained(1, seed, mark, against=random)
@@ -180,7 +170,6 @@ def test_a_game_changes_the_beads_of_its_own_moves_alone(mark: Mark) -> None:
 
 
 def test_beads_are_drawn_by_their_number() -> None:
-    """A kind with five beads of eight is drawn about five times in eight."""
     first = Counter[int]()
     for seed in range(2_000):
         machine = Menace()
@@ -194,7 +183,6 @@ def test_beads_are_drawn_by_their_number() -> None:
 
 
 def test_a_kind_that_has_run_out_is_never_drawn() -> None:
-    """Here the middle is the only first move that is left."""
     machine = Menace()
     machine.boxes[FIRST_BOX] = [0, 0, 1]
     Training(machine, give_up, Random(1)).play(100)
@@ -203,7 +191,6 @@ def test_a_kind_that_has_run_out_is_never_drawn() -> None:
 
 
 def test_an_opponent_that_resigns_has_lost() -> None:
-    """The machine's one move is rewarded each time."""
     machine = trained(40, 1, X, against=give_up)
 
     assert machine.results == {Result.WIN: 40, Result.DRAW: 0, Result.LOSS: 0}
@@ -212,7 +199,6 @@ def test_an_opponent_that_resigns_has_lost() -> None:
 
 
 def test_an_opponent_that_resigns_at_once_teaches_nothing() -> None:
-    """A game without a move of the machine's own is won, and no bead changes."""
     machine = trained(40, 1, O, against=give_up)
 
     assert machine.results == {Result.WIN: 40, Result.DRAW: 0, Result.LOSS: 0}
@@ -221,7 +207,6 @@ def test_an_opponent_that_resigns_at_once_teaches_nothing() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_another_machine_is_an_opponent_like_any_other(mark: Mark) -> None:
-    """The one learns how not to lose to it, and the other stays as it is."""
     opponent = trained(500, 1, mark.other, REFILL)
     before = [list(beads) for beads in opponent.boxes]
     machine = trained(1000, 9, mark, REFILL, opponent)
@@ -232,7 +217,6 @@ def test_another_machine_is_an_opponent_like_any_other(mark: Mark) -> None:
 
 
 def test_an_opponent_that_is_an_emptied_machine_resigns() -> None:
-    """And so every game is won."""
     emptied = trained(200, seed=2)
     machine = trained(10, 1, O, against=emptied)
 
@@ -240,7 +224,6 @@ def test_an_opponent_that_is_an_emptied_machine_resigns() -> None:
 
 
 def test_either_seat_teaches_its_own_boxes() -> None:
-    """A machine can be trained in both, one after the other, and forgets nothing."""
     machine = trained(1000, 1, X, REFILL)
     as_x = loss(machine, X, perfect)
     Training(machine, perfect, Random(1), O).play(1000)
@@ -252,7 +235,6 @@ def test_either_seat_teaches_its_own_boxes() -> None:
 
 @pytest.mark.parametrize("name", ["novice", "casual", "club", "expert", "newell-simon"])
 def test_a_machine_learns_from_every_bot(name: str) -> None:
-    """Afterwards it loses less often to that one than before."""
     policy = find_policy(name)
     machine = trained(500, 1, X, REFILL, policy)
 
@@ -260,7 +242,6 @@ def test_a_machine_learns_from_every_bot(name: str) -> None:
 
 
 def test_an_opponent_that_is_no_policy_is_refused() -> None:
-    """With a sentence, when it is to move."""
     training = Training(Menace(), lambda _: {0: Fraction(1, 2)}, Random(1), O)
 
     with pytest.raises(errors.BadPolicy, match="add up to 1"):
@@ -268,8 +249,6 @@ def test_an_opponent_that_is_no_policy_is_refused() -> None:
 
 
 def test_a_game_that_broke_off_is_not_learned_from() -> None:
-    """A bot that fails in the middle of a game leaves the machine as it was."""
-
     def fails(board: Board) -> Mapping[int, Fraction]:
         if board.count > 2:
             raise RuntimeError("out of coffee")

@@ -71,7 +71,6 @@ def first_free(board: Board) -> Mapping[int, Fraction]:
 @pytest.mark.parametrize("first", Mark)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: Mark) -> None:
-    """None is below zero; and the game lasts as many tokens as there is room for, at most."""
     found = calculator(pair)
     for board in reachable(first):
         ends = found.odds(board)
@@ -86,7 +85,6 @@ def test_chances_add_up_to_one_on_every_position(pair: tuple[str, str], first: M
     ids=str,
 )
 def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> None:
-    """On every position, of games that either mark starts, with policies written a second time."""
     found = calculator(pair)
     expected = all_odds(PLAIN[pair[0]], PLAIN[pair[1]], str(first))
 
@@ -97,7 +95,6 @@ def test_odds_are_those_of_a_naive_sum(pair: tuple[str, str], first: Mark) -> No
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
-    """All these policies play images alike."""
     found = calculator(pair)
     for board in reachable():
         assert found.odds(board) == found.odds(board.canonical)
@@ -105,7 +102,6 @@ def test_images_have_the_same_odds(pair: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
-    """With the marks and the seats exchanged, on every position."""
     found, exchanged = calculator(pair), calculator(pair[::-1])
     for board in reachable():
         ends, other = found.odds(board), exchanged.odds(Board(board.o, board.x, O))
@@ -113,14 +109,13 @@ def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
 
 
 def test_two_who_move_by_chance() -> None:
-    """X wins 737 of 1,260, O 121 of 420, 8 of 63 are drawn; and they last 3203/420 tokens on average."""
+    """X wins 737 of 1,260, O 121 of 420, 8 of 63 are drawn; they last 3203/420 tokens on average."""
     assert odds(random, random) == Odds(
         Fraction(737, 1260), Fraction(8, 63), Fraction(121, 420), Fraction(3203, 420)
     )
 
 
 def test_two_who_play_perfectly_always_draw() -> None:
-    """With all nine tokens; and so do those who play by the eight rules."""
     drawn = Odds(Fraction(0), Fraction(1), Fraction(0), Fraction(9))
     classic_rules = find_policy("newell-simon")
 
@@ -128,7 +123,6 @@ def test_two_who_play_perfectly_always_draw() -> None:
 
 
 def test_the_perfect_player_wins_191_of_192_games_against_chance() -> None:
-    """When it starts; the others are drawn."""
     ends = odds(perfect, random)
 
     assert (ends.x, ends.draw, ends.o) == (Fraction(191, 192), Fraction(1, 192), Fraction(0))
@@ -136,7 +130,6 @@ def test_the_perfect_player_wins_191_of_192_games_against_chance() -> None:
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_nobody_beats_the_perfect_player(name: str) -> None:
-    """In neither seat."""
     policy = find_policy(name)
 
     assert odds(perfect, policy).o == 0
@@ -144,7 +137,6 @@ def test_nobody_beats_the_perfect_player(name: str) -> None:
 
 
 def test_a_finished_board_has_the_odds_of_its_end() -> None:
-    """No token is placed any more, and nobody is asked."""
     nobody = OddsCalculator(resign, resign)
     for board in (*reachable(X), *reachable(O)):
         if board.is_over:
@@ -157,7 +149,6 @@ def test_a_finished_board_has_the_odds_of_its_end() -> None:
 
 
 def test_whoever_resigns_has_lost() -> None:
-    """At once, in either seat, whichever mark starts; and a token that is not placed is not counted."""
     x_won, o_won = ((Fraction(int(mark is X)), Fraction(0), Fraction(int(mark is O))) for mark in Mark)
 
     assert odds(resign, random) == Odds(*o_won, Fraction(0))
@@ -168,7 +159,7 @@ def test_whoever_resigns_has_lost() -> None:
 
 
 def test_resigning_sometimes_counts_for_those_games_alone() -> None:
-    """O gives up where X did not open in the centre, which is eight games of nine."""
+    """O resigns where X did not open in the centre, which is eight games of nine."""
 
     def proud(board: Board) -> Mapping[int, Fraction]:
         return first_free(board) if board.x >> 4 & 1 else {}
@@ -181,7 +172,7 @@ def test_resigning_sometimes_counts_for_those_games_alone() -> None:
 
 
 def test_odds_can_be_asked_for_from_any_board() -> None:
-    """X, who moves by chance, hits the win once in three; or else O stops it, and the board fills up."""
+    """X, at random, hits the win once in three; or else O stops it, and the board fills up."""
     board = parse_board("XX_/OO_/X_O")
 
     assert odds(random, first_free, board) == Odds(
@@ -193,12 +184,10 @@ def test_odds_can_be_asked_for_from_any_board() -> None:
 
 
 def test_a_game_without_chance_has_one_end() -> None:
-    """Two who take the first free cell play 1 to 7, and X has a line with the seventh token."""
     assert odds(first_free, first_free) == Odds(Fraction(1), Fraction(0), Fraction(0), Fraction(7))
 
 
 def test_a_score_counts_a_draw_as_half() -> None:
-    """And what one side gets, the other does not."""
     ends = Odds(Fraction(1, 2), Fraction(1, 3), Fraction(1, 6), Fraction(7))
 
     assert (ends.win(X), ends.win(O)) == (Fraction(1, 2), Fraction(1, 6))
@@ -206,7 +195,6 @@ def test_a_score_counts_a_draw_as_half() -> None:
 
 
 def test_each_position_is_reckoned_once() -> None:
-    """However often it is asked for, and whichever game leads there."""
     asked: Counter[Board] = Counter()
 
     def slow(board: Board) -> Mapping[int, Fraction]:
@@ -223,7 +211,6 @@ def test_each_position_is_reckoned_once() -> None:
 
 @pytest.mark.parametrize("seat", Mark)
 def test_a_bad_policy_is_refused(seat: Mark) -> None:
-    """In either seat; nothing is made of what it gives."""
     bad = {4: Fraction(1, 2)}
 
     def half(_board: Board) -> Mapping[int, Fraction]:

@@ -67,7 +67,6 @@ class Seven:
     ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
 def test_what_is_no_chance_for_each_free_cell_is_refused(given: object, sentence: str) -> None:
-    """Each kind of wrong gets its sentence, and the sentence shows the board or the value at fault."""
     with pytest.raises(errors.BadPolicy) as refusal:
         weigh(giving(given), BOARD)
 
@@ -81,14 +80,12 @@ def test_what_is_no_chance_for_each_free_cell_is_refused(given: object, sentence
     ids=["whole", "above one", "below one"],
 )
 def test_numbers_too_long_to_be_written_are_refused_like_others(huge: object) -> None:
-    """Python itself refuses to write an integer of 4,301 digits; the sentence does without."""
+    """Python itself refuses to write an integer of 4,301 digits."""
     with pytest.raises(errors.BadPolicy, match="chances add up to 1"):
         weigh(giving({2: huge}), BOARD)
 
 
 def test_a_policy_that_raises_is_refused_with_what_it_raised() -> None:
-    """And what it raised is the cause."""
-
     def broken(_board: Board) -> Mapping[int, Fraction]:
         raise RuntimeError("out of beads")
 
@@ -101,7 +98,6 @@ def test_a_policy_that_raises_is_refused_with_what_it_raised() -> None:
 
 
 def test_a_refusal_of_the_policy_itself_is_passed_on() -> None:
-    """It is a sentence already."""
     refusal = errors.UnknownPolicy("not on Sundays")
 
     def closed(_board: Board) -> Mapping[int, Fraction]:
@@ -115,12 +111,10 @@ def test_a_refusal_of_the_policy_itself_is_passed_on() -> None:
 
 @pytest.mark.parametrize("given", [{}, {2: Fraction(0)}, {2: 0, 3: Fraction(0)}, MappingProxyType({})])
 def test_a_mapping_with_no_chance_resigns(given: Mapping[int, Fraction]) -> None:
-    """Whether it names cells or not."""
     assert weigh(giving(given), BOARD) == RESIGNS == Weights((), (), 0)
 
 
 def test_chances_become_whole_numbers_of_the_smallest_total() -> None:
-    """In the order in which they were given; a cell without a chance is left out."""
     given = {5: Fraction(1, 3), 2: HALF, 3: Fraction(0), 7: Fraction(1, 6)}
 
     assert weigh(giving(given), BOARD) == Weights((5, 2, 7), (2, 3, 1), 6)
@@ -128,7 +122,6 @@ def test_chances_become_whole_numbers_of_the_smallest_total() -> None:
 
 @pytest.mark.parametrize("given", [{7: 1}, {7: True}, {Seven(): Fraction(1)}, MappingProxyType({7: 1})])
 def test_whole_numbers_of_any_type_and_mappings_of_any_kind_will_do(given: object) -> None:
-    """One is exact in any type, and a cell is what counts as a whole number."""
     found = weigh(giving(given), BOARD)
 
     assert found == Weights((7,), (1,), 1)
@@ -136,7 +129,6 @@ def test_whole_numbers_of_any_type_and_mappings_of_any_kind_will_do(given: objec
 
 
 def test_a_policy_is_asked_about_the_board_that_is_given() -> None:
-    """And about no other, once."""
     asked = []
 
     def curious(board: Board) -> Mapping[int, Fraction]:
@@ -150,7 +142,6 @@ def test_a_policy_is_asked_about_the_board_that_is_given() -> None:
 
 @pytest.mark.parametrize("name", ["random", *LADDER, "newell-simon", "perfect"])
 def test_weights_say_exactly_what_the_policy_says(name: str) -> None:
-    """On every position, of every policy built in."""
     policy = find_policy(name)
     for board in in_play(X, O):
         found = weigh(policy, board)
@@ -161,13 +152,11 @@ def test_weights_say_exactly_what_the_policy_says(name: str) -> None:
 
 
 def test_no_chance_at_all_may_be_given_to_a_cell_that_is_taken() -> None:
-    """A policy may speak of all nine cells."""
     given = {cell: Fraction(int(cell == 2)) for cell in range(9)}
 
     assert weigh(giving(given), BOARD).cells == (2,)
 
 
 def test_a_policy_that_leaves_the_program_is_refused() -> None:
-    """It is asked for chances, and not for an end."""
     with pytest.raises(errors.BadPolicy, match="SystemExit: 5"):
         weigh(lambda _: sys.exit(5), BOARD)

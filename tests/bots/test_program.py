@@ -183,14 +183,12 @@ CANNOT_START = {
 
 @pytest.mark.parametrize("line", CANNOT_START, ids=lambda line: repr(line[:12]))
 def test_a_command_that_cannot_be_started_is_refused(line: str, watch: Watch) -> None:
-    """With what is wrong with it."""
     assert refused(line).startswith(CANNOT_START[line])
     assert watch.started == []
 
 
 @pytest.mark.usefixtures("watch")
 def test_a_file_that_is_not_a_program_is_refused(tmp_path: Path) -> None:
-    """It is not executable, a folder, binary, or its interpreter is missing."""
     bot = tmp_path / "bot"
     for path, text, mode, why in (
         (bot, "#!/bin/sh\n", 0o644, "Permission denied"),
@@ -235,7 +233,6 @@ MISBEHAVIOURS: dict[str, tuple[str, str, float]] = {
 
 @pytest.mark.parametrize("kind", MISBEHAVIOURS)
 def test_a_program_that_misbehaves_at_once_has_lost(kind: str, watch: Watch) -> None:
-    """It is ended, with everything that it has started."""
     code, why, patience = MISBEHAVIOURS[kind]
     line = watch.watched(command(code))
 
@@ -275,7 +272,6 @@ NOT_NAMES = [
 
 @pytest.mark.parametrize("said", NOT_NAMES, ids=lambda said: repr(said[:16]))
 def test_a_bad_name_is_refused(said: bytes, watch: Watch) -> None:
-    """It is quoted, shortened, and cannot move the cursor."""
     line = watch.watched(command(f"hear(); os.write(1, {said!r} + b'\\n'); wait()"))
     first = said.split(b"\n")[0].decode("utf-8", "replace")
 
@@ -300,7 +296,6 @@ ANSWERS = {
     ids=lambda value: repr(value[:12]),
 )
 def test_an_answer_that_is_not_a_move_has_lost(why: str, said: bytes, watch: Watch) -> None:
-    """With what was said, harmless to print, and what would have been right."""
     first = quoted(said.split(b"\n")[0].decode("utf-8", "replace"))
     with watch.start(plays(f"os.write(1, {said!r} + b'\\n'); wait()")) as program:
         assert forfeited(program) == f"hostile {why.format(first)}"
@@ -309,7 +304,6 @@ def test_an_answer_that_is_not_a_move_has_lost(why: str, said: bytes, watch: Wat
 
 @pytest.mark.parametrize("mark", Mark)
 def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
-    """Its own or the opponent's."""
     board = parse_board("X__/_O_/___") if mark is X else parse_board("X__/_O_/__X")
     with watch.start(plays("say('move 5'); wait()")) as program:
         program.new_game(mark)
@@ -320,7 +314,6 @@ def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
 
 
 def test_endless_lines_have_lost(watch: Watch) -> None:
-    """Instead of a name, or after it; whichever of them is read first."""
     line = watch.watched("yes")
     assert refused(line) == f"{quoted(line)} said 'y' instead of 'name' and a name"
     check_reaped(watch.started)
@@ -333,7 +326,6 @@ def test_endless_lines_have_lost(watch: Watch) -> None:
 
 @pytest.mark.usefixtures("hurry")
 def test_a_program_that_closes_its_output_has_lost(watch: Watch) -> None:
-    """Though it lives, and with what it complained of."""
     line = watch.watched(command("os.write(2, b'tired\\n'); os.close(1); wait()"))
 
     assert refused(line) == f"{quoted(line)} closed its output, complaining: 'tired'"
@@ -342,7 +334,6 @@ def test_a_program_that_closes_its_output_has_lost(watch: Watch) -> None:
 
 @pytest.mark.usefixtures("hurry")
 def test_complaints_without_end_are_not_read_without_end(watch: Watch) -> None:
-    """Not even of a program that has closed its output; the last of them is quoted."""
     line = watch.watched(command(f"os.write(2, b'oh no'); os.close(1)\n{ENDLESS_COMPLAINTS}"))
 
     assert refused(line).startswith(f"{quoted(line)} closed its output, complaining: '")
@@ -352,7 +343,6 @@ def test_complaints_without_end_are_not_read_without_end(watch: Watch) -> None:
 def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
     watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The program itself has ended, and its child is ended with it."""
     monkeypatch.setattr(program, "EXIT_TIMEOUT_SECONDS", 1.0)
     code = f"os.write(2, b'oh no')\nif os.fork(): os._exit(7)\nos.close(1)\n{ENDLESS_COMPLAINTS}"
     line = watch.watched(command(code))
@@ -363,14 +353,12 @@ def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
 
 @pytest.mark.usefixtures("hurry")
 def test_a_program_that_closes_its_output_in_the_middle_has_lost(watch: Watch) -> None:
-    """Though it lives."""
     with watch.start(plays("os.close(1); wait()")) as program:
         assert forfeited(program) == "hostile closed its output"
         check_reaped(watch.started)
 
 
 def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> None:
-    """What is sent to it is lost, and the reason says how it ended."""
     with watch.start(plays("say('move 1'); sys.exit(5)")) as program:
         program.new_game(X)
         assert program.choose(Board()) == 0
@@ -386,7 +374,6 @@ def tell_much(program: Program) -> None:
 
 
 def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
-    """Once its pipe is full, and nobody waits until it is not."""
     with watch.start(greets("wait()")) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
             tell_much(program)
@@ -407,7 +394,6 @@ def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None
 
 
 def test_a_second_move_is_one_too_many(watch: Watch) -> None:
-    """It is not taken for the answer to the next question."""
     code = plays("say('move 1\\nmove 2'); wait()")
     with watch.start(code) as program:
         assert program.choose(Board()) == 0
@@ -425,7 +411,7 @@ def test_a_second_move_is_one_too_many(watch: Watch) -> None:
     ],
 )
 def test_what_is_said_before_the_question_is_no_answer(code: str, said: str, watch: Watch) -> None:
-    """However late it came: what lies in the pipe when the question is asked was not asked for."""
+    """However late it came: what is in the pipe when the question is asked was not asked for."""
     sources: list[int] = []
 
     def wait(open_ones: Iterable[int], seconds: float) -> list[int]:
@@ -444,7 +430,6 @@ def test_what_is_said_before_the_question_is_no_answer(code: str, said: str, wat
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_after_a_forfeit_the_program_is_started_again(announced: bool, watch: Watch) -> None:  # noqa: FBT001 - a parameter of the test
-    """For a new game or the next question, as a new process that says its name again."""
     with watch.start(plays("say('move 10'); wait()")) as program:
         for games in (1, 2, 3):
             if announced:
@@ -455,7 +440,6 @@ def test_after_a_forfeit_the_program_is_started_again(announced: bool, watch: Wa
 
 
 def test_a_program_may_do_better_in_its_next_life(watch: Watch, tmp_path: Path) -> None:
-    """And then its name is the new one."""
     code = (
         f"if not os.path.exists(sys.argv[1]):\n"
         f"    open(sys.argv[1], 'w').close()\n"
@@ -474,7 +458,6 @@ def test_a_program_may_do_better_in_its_next_life(watch: Watch, tmp_path: Path) 
 
 
 def test_a_program_that_cannot_be_started_again(watch: Watch, tmp_path: Path) -> None:
-    """It may have gone from the disk."""
     bot = tmp_path / "bot"
     bot.write_text(f"#!/bin/sh\n{command(plays('sys.exit(1)'))}\n")
     bot.chmod(0o755)
@@ -494,7 +477,7 @@ def test_a_program_that_cannot_be_started_again(watch: Watch, tmp_path: Path) ->
     "code", [POLITE + "sys.exit(6)", greets("while sys.stdin.readline(): pass\nsys.exit(6)")]
 )
 def test_a_program_may_exit_by_itself(code: str, watch: Watch) -> None:
-    """After `bye`, or at the end of its input, and so with its own exit code."""
+    """After `bye`, or at the end of its input, with its own exit code."""
     watch.start(code).close()
 
     check_reaped(watch.started)
@@ -517,14 +500,12 @@ def test_a_program_may_exit_by_itself(code: str, watch: Watch) -> None:
     ],
 )
 def test_a_program_that_does_not_go_is_ended(code: str, watch: Watch) -> None:
-    """Whatever it does instead, and its children with it."""
     watch.start(greets(code)).close()
 
     check_reaped(watch.started)
 
 
 def test_a_program_that_closed_its_output_is_ended_at_once(watch: Watch) -> None:
-    """Nothing more can come from it."""
     code = greets("os.close(1); wait()")
     watch.start(code).close()
 
@@ -532,7 +513,6 @@ def test_a_program_that_closed_its_output_is_ended_at_once(watch: Watch) -> None
 
 
 def test_a_child_that_stays_behind_goes_with_the_program(watch: Watch) -> None:
-    """Also one that has closed everything, and ignores whatever can be ignored."""
     child = (
         "if not os.fork():\n"
         "    for pipe in (0, 1, 2): os.close(pipe)\n"
@@ -546,7 +526,6 @@ def test_a_child_that_stays_behind_goes_with_the_program(watch: Watch) -> None:
 
 
 def test_a_program_is_closed_as_often_as_one_likes(watch: Watch) -> None:
-    """After a forfeit too."""
     program = watch.start(POLITE)
     program.close()
     program.close()
@@ -565,7 +544,6 @@ def leave_by_an_error(program: Program) -> None:
 
 
 def test_an_error_ends_the_program_too(watch: Watch) -> None:
-    """It is let through."""
     program = watch.start(POLITE)
     with pytest.raises(RuntimeError, match="lights"):
         leave_by_an_error(program)
@@ -576,7 +554,7 @@ def test_an_error_ends_the_program_too(watch: Watch) -> None:
 
 
 def test_what_a_program_is_told(watch: Watch, tmp_path: Path) -> None:
-    """Line by line: the protocol, the mark, the position and the mark to move, and goodbye."""
+    """The protocol, the mark, the position and the mark to move, and goodbye."""
     log = tmp_path / "log"
     code = POLITE.replace("words = line.split()", "words = line.split(); log.write(line); log.flush()")
     line = watch.watched(command("log = open(sys.argv[1], 'w')\n" + code, log))
@@ -607,7 +585,6 @@ def test_what_a_program_is_told(watch: Watch, tmp_path: Path) -> None:
     ],
 )
 def test_a_program_says_its_name(said: str, name: str, watch: Watch) -> None:
-    """As players' names are: composed, without the blanks around it."""
     with watch.start(f"hear(); say({said!r}); hear()") as program:
         assert program.name == name
 
@@ -616,13 +593,11 @@ def test_a_program_says_its_name(said: str, name: str, watch: Watch) -> None:
     ("said", "cell"), [("5", 4), ("1", 0), ("9", 8), ("b2", 4), ("1,2", 5), (" 5 ", 4)]
 )
 def test_a_program_says_its_moves_as_people_do(said: str, cell: int, watch: Watch) -> None:
-    """By number, by square, or by row and column."""
     with watch.start(plays(f"say('move {said}'); hear()")) as program:
         assert program.choose(Board()) == cell
 
 
 def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
-    """With a carriage return before the line feed."""
     code = (
         "hear(); say('name elsewhere\\r')\n"
         "while hear()[0] != 'position': pass\n"
@@ -637,7 +612,6 @@ def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
 
 
 def test_a_line_may_come_in_pieces(watch: Watch) -> None:
-    """Byte by byte, it is one line."""
     code = (
         "def say(line):\n"
         "    for sign in line + '\\n':\n"
@@ -650,7 +624,6 @@ def test_a_line_may_come_in_pieces(watch: Watch) -> None:
 
 
 def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
-    """That is not an answer either, but it is read to its end."""
     with watch.start(plays("say('x' * 1000); wait()")) as program:
         assert forfeited(program).startswith("hostile said 'xxx")
 
@@ -666,7 +639,6 @@ def test_a_program_resigns(watch: Watch) -> None:
 
 
 def test_a_program_may_complain_as_much_as_it_likes_while_it_answers(watch: Watch) -> None:
-    """What it writes as errors is read, so that it is never stuck with it."""
     code = POLITE.replace("words = line.split()", "words = line.split(); os.write(2, b'x' * 500_000)")
     with watch.start(code) as program:
         for _ in range(3):
@@ -676,7 +648,6 @@ def test_a_program_may_complain_as_much_as_it_likes_while_it_answers(watch: Watc
 
 @pytest.mark.usefixtures("hurry")
 def test_a_child_of_the_program_may_complain_without_end(watch: Watch) -> None:
-    """The program itself is read all the same, and both are ended."""
     code = f"if not os.fork():\n    {ENDLESS_COMPLAINTS}\n" + POLITE
     with watch.start(code) as program:
         assert [program.choose(Board()) for _ in range(5)] == [0] * 5
@@ -684,14 +655,13 @@ def test_a_child_of_the_program_may_complain_without_end(watch: Watch) -> None:
 
 
 def test_a_program_runs_in_a_session_of_its_own(watch: Watch) -> None:
-    """So that what is typed to end us is ours to hear."""
+    """Ctrl-C reaches us alone."""
     code = "hear(); say('name alone' if os.getsid(0) == os.getpid() else 'name crowded'); hear()"
     with watch.start(code) as program:
         assert program.name == "alone"
 
 
 def test_a_program_is_told_its_arguments(watch: Watch) -> None:
-    """As in a shell: quoted ones are one."""
     code = "hear(); say('name ' + '+'.join(sys.argv[1:])); hear()"
     line = f"{command(code)} one 'two three' \"four\""
     with Program(watch.watched(line), PATIENT) as program:
@@ -701,7 +671,6 @@ def test_a_program_is_told_its_arguments(watch: Watch) -> None:
 
 
 def test_programs_do_not_get_in_each_others_way(watch: Watch) -> None:
-    """One that is ended leaves the others alone; none holds the pipes of another."""
     rude = watch.start(plays("say('move 0'); wait()"))
     with watch.start(POLITE) as polite:
         forfeited(rude)
@@ -713,7 +682,7 @@ def test_programs_do_not_get_in_each_others_way(watch: Watch) -> None:
 
 
 def test_whoever_waits_may_have_other_things_to_see_to(watch: Watch) -> None:
-    """It is asked with descriptors and seconds, and may come back with none that can be read."""
+    """It gets descriptors and seconds, and may return none that can be read."""
     asked: list[tuple[int, float]] = []
 
     def wait(sources: Iterable[int], seconds: float) -> list[int]:
@@ -728,8 +697,6 @@ def test_whoever_waits_may_have_other_things_to_see_to(watch: Watch) -> None:
 
 
 def test_a_descriptor_that_cannot_be_read_after_all_is_no_trouble(watch: Watch) -> None:
-    """It is waited for again."""
-
     def wait(sources: Iterable[int], seconds: float) -> list[int]:
         found = list(sources)
         poll(found, seconds)
@@ -741,7 +708,7 @@ def test_a_descriptor_that_cannot_be_read_after_all_is_no_trouble(watch: Watch) 
 
 
 def test_an_interrupt_while_waiting_ends_the_program_in_the_end(watch: Watch) -> None:
-    """It is let through, out of the question and out of the block."""
+    """It is let through."""
     interrupts = [signal.Signals.SIGINT]
 
     def wait(sources: Iterable[int], seconds: float) -> list[int]:
@@ -758,8 +725,6 @@ def test_an_interrupt_while_waiting_ends_the_program_in_the_end(watch: Watch) ->
 
 
 def test_an_interrupt_while_it_is_told_to_go_ends_the_program(watch: Watch) -> None:
-    """Nobody waits for it any longer."""
-
     def wait(sources: Iterable[int], seconds: float) -> list[int]:
         if program_is_named:
             raise KeyboardInterrupt
@@ -774,7 +739,6 @@ def test_an_interrupt_while_it_is_told_to_go_ends_the_program(watch: Watch) -> N
 
 
 def test_polling_tells_what_can_be_read() -> None:
-    """What can, also because its end is reached; nothing, if time is up."""
     reading, writing = os.pipe()
     other_reading, other_writing = os.pipe()
     try:
@@ -794,7 +758,6 @@ def test_polling_tells_what_can_be_read() -> None:
 
 
 def test_the_examples_say_their_names(watch: Watch) -> None:
-    """As they do in the documents."""
     with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
         assert python.name == "chance"
         assert shell.name == "first"
@@ -803,7 +766,6 @@ def test_the_examples_say_their_names(watch: Watch) -> None:
 
 @pytest.mark.usefixtures("watch")
 def test_the_examples_play_whole_games_against_each_other() -> None:
-    """Legal ones, in either seat, without being started again."""
     with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
         for _ in range(10):
             assert play_game(python, shell).is_over
@@ -814,7 +776,6 @@ def test_the_examples_play_whole_games_against_each_other() -> None:
 
 @pytest.mark.usefixtures("watch")
 def test_the_example_in_python_answers_every_position() -> None:
-    """All that are not over, whichever mark started, with a free cell."""
     with Program(IN_PYTHON, PATIENT) as python:
         for first in Mark:
             for board in reachable(first):
@@ -824,7 +785,6 @@ def test_the_example_in_python_answers_every_position() -> None:
 
 @pytest.mark.usefixtures("watch")
 def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
-    """In a sample of the positions, of every count."""
     by_count: dict[int, list[Board]] = {}
     for board in (*reachable(X), *reachable(O)):
         if not board.is_over:
@@ -837,7 +797,7 @@ def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
 
 
 def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> None:
-    """Nobody has it yet who could close it."""
+    """Nobody could close it yet."""
     log = tmp_path / "pid"
 
     def wait(_: Iterable[int], __: float) -> list[int]:

@@ -76,19 +76,16 @@ def refused(asked: str) -> str:
 
 
 def test_random_gives_every_free_cell_the_same_chance() -> None:
-    """On every position."""
     for board in IN_PLAY:
         assert random(board) == by_chance(*seen(board))
 
 
 def test_perfect_shares_its_chances_among_the_best_moves() -> None:
-    """On every position, as a second opinion does."""
     for board in IN_PLAY:
         assert perfect(board) == hopeful(*seen(board))
 
 
 def test_a_policy_is_found_by_its_name() -> None:
-    """Each of those built in, and it does what it should."""
     found = {name: find_policy(name) for name in WITHOUT_MEMORY}
 
     assert found["random"] is random
@@ -104,7 +101,6 @@ def test_a_policy_is_found_by_its_name() -> None:
 
 @pytest.mark.parametrize("name", ["random", "newell-simon", "perfect"])
 def test_a_policy_built_in_gives_exact_chances_for_free_cells(name: str) -> None:
-    """Above zero, and together one, on every position of both starters."""
     policy = find_policy(name)
     for board in IN_PLAY:
         chances = policy(board)
@@ -115,7 +111,6 @@ def test_a_policy_built_in_gives_exact_chances_for_free_cells(name: str) -> None
 
 @pytest.mark.parametrize("name", WITHOUT_MEMORY)
 def test_a_policy_built_in_plays_images_alike(name: str) -> None:
-    """Turned or mirrored, and so in every way, a board has its chances turned or mirrored too."""
     policy = find_policy(name)
     turned, mirrored = SYMMETRIES[1], SYMMETRIES[4]
     for board in IN_PLAY:
@@ -125,7 +120,6 @@ def test_a_policy_built_in_plays_images_alike(name: str) -> None:
 
 
 def test_parameters_change_a_policy() -> None:
-    """One or several, as fractions or decimal numbers; the others stay as they are."""
     threatened = Board(0o003, 0o020)
 
     assert find_policy("club:block=0")(threatened) == {2: 1}
@@ -137,7 +131,6 @@ def test_parameters_change_a_policy() -> None:
 
 
 def test_the_same_name_with_other_parameters_is_another_policy() -> None:
-    """A policy that was asked for keeps its parameters when another one is asked for."""
     careful, careless = find_policy("club:centre=0"), find_policy("club:centre=1")
 
     assert careful(Board()) == {4: 1}
@@ -149,7 +142,6 @@ def test_the_same_name_with_other_parameters_is_another_policy() -> None:
     "asked", ["", "nobody", "Perfect", " perfect", "perfect ", "club.block=1", "__class__", NOT_ASCII]
 )
 def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
-    """A name is written exactly, and nobody has to guess it."""
     sentence = refused(asked)
 
     assert repr(asked) in sentence
@@ -185,7 +177,6 @@ def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
     ],
 )
 def test_bad_parameters_are_refused_with_a_sentence(asked: str, sentence: str) -> None:
-    """It shows what was wrong, and says what is right."""
     assert sentence in refused(asked)
 
 
@@ -215,7 +206,6 @@ def test_bad_parameters_are_refused_with_a_sentence(asked: str, sentence: str) -
     ],
 )
 def test_huge_text_is_refused_with_a_short_sentence(asked: str) -> None:
-    """Nothing is reckoned with it, and not all of it is shown."""
     assert refused(asked)
 
 
@@ -230,7 +220,6 @@ def test_huge_text_is_refused_with_a_short_sentence(asked: str) -> None:
     ],
 )
 def test_what_is_no_chance_is_refused(text: str) -> None:
-    """Whether it is read alone or as a parameter."""
     with pytest.raises(
         errors.UnknownPolicy, match=r"is not a chance: write 0 to 1, such as 1/3 or 0\.25"
     ):
@@ -250,7 +239,6 @@ def test_what_is_no_chance_is_refused(text: str) -> None:
     ],
 )
 def test_a_chance_is_read_exactly(text: str, chance: Fraction) -> None:
-    """As a fraction, or as a decimal number."""
     found = read_chance(text)
 
     assert type(found) is Fraction
@@ -267,7 +255,6 @@ def test_a_chance_is_read_exactly(text: str, chance: Fraction) -> None:
     ],
 )
 def test_the_parameters_there_are_are_listed_well(known: tuple[str, ...], sentence: str) -> None:
-    """None, one, two or more; and those there are are taken."""
     check_parameters("deep", known, known)
     with pytest.raises(errors.UnknownPolicy) as refusal:
         check_parameters("deep", ("luck",), known)
@@ -276,13 +263,11 @@ def test_the_parameters_there_are_are_listed_well(known: tuple[str, ...], senten
 
 
 def test_the_names_are_those_built_in_when_no_package_offers_more() -> None:
-    """In the order of their strength, as far as they have one."""
     assert policy_names()[: len(BUILT_IN)] == tuple(BUILT_IN)
     assert policy_names()[:7] == WITHOUT_MEMORY
 
 
 def test_another_package_can_offer_a_policy(offer: Offer) -> None:
-    """It is found by its name, with its parameters as text, and listed after those built in."""
     offer("noughts_stubborn", GOOD, stubborn="stubborn")
 
     assert find_policy("stubborn")(Board()) == {4: 1}
@@ -292,7 +277,6 @@ def test_another_package_can_offer_a_policy(offer: Offer) -> None:
 
 
 def test_several_packages_are_listed_in_order_and_each_name_once(offer: Offer) -> None:
-    """Whichever comes first on the path."""
     offer("noughts_zebra", GOOD, zebra="stubborn", common="stubborn")
     offer("noughts_ant", GOOD, ant="stubborn", common="stubborn")
 
@@ -301,7 +285,6 @@ def test_several_packages_are_listed_in_order_and_each_name_once(offer: Offer) -
 
 
 def test_a_package_is_loaded_only_when_its_policy_is_asked_for(offer: Offer) -> None:
-    """Neither the list of names nor another policy loads it."""
     offer("noughts_lazy", GOOD, lazy="stubborn")
 
     policy_names()
@@ -315,7 +298,7 @@ def test_a_package_is_loaded_only_when_its_policy_is_asked_for(offer: Offer) -> 
 
 @pytest.mark.parametrize("name", WITHOUT_MEMORY)
 def test_a_name_that_is_built_in_is_never_taken_by_a_stranger(name: str, offer: Offer) -> None:
-    """The stranger's module is not even loaded, and the name is listed once."""
+    """The other package is not even loaded, and the name is listed once."""
     offer("noughts_thief", "raise SystemExit('stolen')", **{name: "stubborn"})
 
     assert policy_names() == tuple(BUILT_IN)
@@ -338,7 +321,6 @@ def test_a_name_that_is_built_in_is_never_taken_by_a_stranger(name: str, offer: 
     ],
 )
 def test_a_package_that_fails_is_answered_with_a_sentence(code: str, sentence: str, offer: Offer) -> None:
-    """It names the policy and where it comes from, and says what happened."""
     offer("noughts_broken", code, broken="make")
 
     with pytest.raises(errors.BadPolicy) as refusal:
@@ -349,7 +331,6 @@ def test_a_package_that_fails_is_answered_with_a_sentence(code: str, sentence: s
 
 
 def test_parameters_that_a_package_does_not_take_are_refused(offer: Offer) -> None:
-    """By its own signature, with a sentence."""
     offer("noughts_picky", GOOD, picky="stubborn")
 
     with pytest.raises(
@@ -359,7 +340,6 @@ def test_parameters_that_a_package_does_not_take_are_refused(offer: Offer) -> No
 
 
 def test_a_refusal_of_the_package_itself_is_passed_on(offer: Offer) -> None:
-    """It may use the words of noughts."""
     code = "from noughts import errors\ndef make(): raise errors.UnknownPolicy('not on Sundays')"
     offer("noughts_pious", code, pious="make")
 
@@ -368,7 +348,6 @@ def test_a_refusal_of_the_package_itself_is_passed_on(offer: Offer) -> None:
 
 
 def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offer) -> None:
-    """It is found like any other; what it gives is checked as it gives it."""
     offer("noughts_greedy", GOOD, greedy="stubborn")
     policy = find_policy("greedy:cell=9")
 
@@ -378,12 +357,10 @@ def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offe
 
 @pytest.mark.parametrize("first", Mark)
 def test_positions_in_play_are_those_that_are_tested(first: Mark) -> None:
-    """4,520 for each starter: all that are not over."""
     assert len(in_play(first)) == sum(not board.is_over for board in reachable(first)) == 4_520
 
 
 def test_naming_the_bots_loads_none_of_them() -> None:
-    """The registry has their names and descriptions, and imports a policy when it is asked for."""
     code = "import sys; from noughts.bots.registry import BUILT_IN; print({'fractions'} & {*sys.modules})"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -420,7 +397,6 @@ TEXTS = st.one_of(
     ],
 )
 def test_a_player_is_a_person_a_bot_or_a_program(text: str, parsed: tuple[str, str]) -> None:
-    """By what the text begins with."""
     assert parse_player(text) == parsed
 
 
@@ -439,7 +415,6 @@ def test_a_player_is_a_person_a_bot_or_a_program(text: str, parsed: tuple[str, s
     ],
 )
 def test_a_person_cannot_have_the_name_of_a_bot(text: str, right: str) -> None:
-    """Somebody who types it means the bot, and the message says how to write that."""
     with pytest.raises(errors.InvalidName) as refused:
         parse_player(text)
     assert str(refused.value).endswith(f"is a bot, not a person: write {right}")
@@ -448,26 +423,22 @@ def test_a_person_cannot_have_the_name_of_a_bot(text: str, right: str) -> None:
 
 @pytest.mark.parametrize("text", ["\uff42ot:perfect", "PROGRA\uff2d:./x"])
 def test_a_person_cannot_look_like_a_bot_or_a_program(text: str) -> None:
-    """A name in other forms of the same letters is the same name."""
     with pytest.raises(errors.InvalidName, match="only looks like a player that begins with"):
         parse_player(text)
 
 
 @pytest.mark.parametrize("text", ["bot:bot:club", "bot:program:./x", "bot:BOT:club"])
 def test_two_prefixes_are_refused(text: str) -> None:
-    """Nothing is guessed."""
     for bots_only in (False, True):
         with pytest.raises(errors.UnknownPolicy, match="has two prefixes"):
             parse_player(text, bots_only=bots_only)
 
 
 def test_a_policy_has_one_name_in_both_spellings() -> None:
-    """With its parameters."""
     assert parse_policy("bot:club:win=0") == parse_policy("club:win=0") == "club:win=0"
 
 
 def test_a_program_is_not_a_policy() -> None:
-    """Where only a bot can be named, that is what is said."""
     with pytest.raises(
         errors.UnknownPolicy, match=r"^'program:\./x' is a program, and only a bot can be"
     ):
@@ -476,7 +447,6 @@ def test_a_program_is_not_a_policy() -> None:
 
 @given(TEXTS)
 def test_no_person_is_called_like_a_bot(text: str) -> None:
-    """Whatever is typed: a person, or a bot, or a program, or a refusal."""
     try:
         kind, rest = parse_player(text)
     except errors.NoughtsError as refused:
@@ -490,7 +460,6 @@ def test_no_person_is_called_like_a_bot(text: str) -> None:
 
 @given(TEXTS)
 def test_a_bot_is_the_same_with_and_without_its_prefix(text: str) -> None:
-    """Where only bots can play; unless the text says what it is already."""
     try:
         policy = parse_policy(f"bot:{text}")
     except errors.UnknownPolicy:

@@ -154,7 +154,6 @@ def path(kind: Kind, tmp_path: Path) -> Path:
 
 
 def test_what_was_written_is_read_exactly(kind: Kind, path: Path) -> None:
-    """And the text is ASCII that ends with a line, far below the size limit."""
     kind.check(path, kind.sample)
 
     assert text_of(kind).isascii()
@@ -163,8 +162,6 @@ def test_what_was_written_is_read_exactly(kind: Kind, path: Path) -> None:
 
 
 def test_layout_and_order_make_no_difference(kind: Kind, path: Path) -> None:
-    """Neither the order of the fields nor the indentation."""
-
     def turned(part: object) -> object:
         is_object = isinstance(part, dict)
         return {name: turned(one) for name, one in reversed(part.items())} if is_object else part  # type: ignore[attr-defined]  # a dict
@@ -175,7 +172,6 @@ def test_layout_and_order_make_no_difference(kind: Kind, path: Path) -> None:
 
 
 def test_saving_replaces_any_file_and_keeps_its_mode(kind: Kind, path: Path) -> None:
-    """And nothing else is left in the folder."""
     path.write_text("something else")
     path.chmod(0o644)
     kind.save(kind.other, path)
@@ -188,7 +184,6 @@ def test_saving_replaces_any_file_and_keeps_its_mode(kind: Kind, path: Path) -> 
 def test_a_path_may_be_relative_and_have_any_letters(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blanks, dots and letters of all the world."""
     name = ". Zo\u00eb\u2019s \u540d\u524d.json"
     monkeypatch.chdir(tmp_path)
     kind.save(kind.sample, Path(name))
@@ -199,7 +194,6 @@ def test_a_path_may_be_relative_and_have_any_letters(
 
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_link_is_followed_and_stays_a_link(kind: Kind, path: Path, exists: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """The file that it points to is replaced, or created, in its own folder."""
     link = path.parent / "elsewhere" / "link"
     link.parent.mkdir()
     link.symlink_to(path)
@@ -248,7 +242,7 @@ def test_missing_folders_are_made_for_a_machine_only(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(kind: Kind, path: Path, name: str, why: str) -> None:
-    """With its name and the reason; a pipe that nobody writes to is not even opened."""
+    """A pipe that nobody writes to is not even opened."""
     os.mkfifo(path.parent / "pipe")
     (path.parent / "loop").symlink_to(path.parent / "loop")
     with pytest.raises(kind.refusal) as refusal:
@@ -259,7 +253,6 @@ def test_a_file_that_cannot_be_read_is_refused(kind: Kind, path: Path, name: str
 def test_a_file_without_permission_is_refused(
     kind: Kind, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the system puts it."""
     monkeypatch.setattr(Path, "open", failing(errno.EACCES))
     with pytest.raises(kind.refusal, match=r"cannot be read: Permission denied$"):
         kind.load(path)
@@ -290,7 +283,6 @@ NO_SCHEMA = "it does not say that it is a {kind} of schema 1"
     ids=lambda value: repr(value[:16]) if isinstance(value, bytes) else "",
 )
 def test_other_content_is_refused(kind: Kind, tmp_path: Path, text: bytes, because: str) -> None:
-    """With the reason, and the file stays as it is."""
     path = tmp_path / "garbage"
     path.write_bytes(text.replace(b"KIND", kind.name.encode()))
 
@@ -298,7 +290,6 @@ def test_other_content_is_refused(kind: Kind, tmp_path: Path, text: bytes, becau
 
 
 def test_the_longest_file_is_read_and_one_byte_more_is_not(kind: Kind, path: Path) -> None:
-    """The limit is on what is read, so no file can fill the memory."""
     text = path.read_bytes()
     path.write_bytes(text.ljust(MAX_FILE_BYTES))
     kind.check(path, kind.sample)
@@ -313,7 +304,6 @@ def test_the_longest_file_is_read_and_one_byte_more_is_not(kind: Kind, path: Pat
 def test_damage_is_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, kind: Kind, data: st.DataObject
 ) -> None:
-    """A file that was cut short, random bytes, and one byte that has changed."""
     whole = bytearray(text_of(kind).encode())
     path = tmp_path_factory.mktemp("damaged") / "saved.json"
     path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 3))])
@@ -384,7 +374,6 @@ def test_a_full_disk_leaves_the_file_as_it_was(kind: Kind, path: Path) -> None:
 def test_a_failed_write_leaves_the_file_as_it_was(
     kind: Kind, path: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str, number: int
 ) -> None:
-    """Whichever step fails."""
     with monkeypatch.context() as patch:
         patch.setattr(where, name, failing(number))
         check_unwritten(kind, path, os.strerror(number))
@@ -393,7 +382,6 @@ def test_a_failed_write_leaves_the_file_as_it_was(
 def test_a_folder_that_cannot_be_made_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the system puts it."""
     save_machine(learned(), tmp_path / "machine")
     monkeypatch.setattr(Path, "mkdir", failing(errno.EACCES))
     check_unwritten(MENACE, tmp_path / "machine", "Permission denied")
@@ -402,7 +390,7 @@ def test_a_folder_that_cannot_be_made_is_reported(
 def test_a_folder_that_cannot_be_synced_is_reported(
     kind: Kind, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then the file has the new content, whole, and nothing else is left in the folder."""
+    """The file has the new content, whole."""
     monkeypatch.setattr(files, "sync_folder", failing(errno.EIO))
     with pytest.raises(errors.FileUnavailable, match=r"cannot be written: Input/output error$"):
         kind.save(kind.other, path)
@@ -414,8 +402,6 @@ def test_a_folder_that_cannot_be_synced_is_reported(
 def test_an_interrupt_leaves_the_file_as_it_was(
     kind: Kind, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is let through, and nothing else is left in the folder."""
-
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
@@ -447,7 +433,6 @@ def test_the_file_and_its_folder_are_synced(
 
 @pytest.mark.parametrize("name", ["folder", "pipe", "loop", "saved.json/below", "a\0b", "\ud800"])
 def test_what_is_not_a_file_is_not_replaced(kind: Kind, path: Path, name: str) -> None:
-    """A folder, a pipe, a link to itself, or a file in the place of a folder."""
     (path.parent / "folder").mkdir()
     os.mkfifo(path.parent / "pipe")
     (path.parent / "loop").symlink_to(path.parent / "loop")
@@ -479,7 +464,6 @@ some_rules = st.builds(
 def test_any_machine_is_read_exactly(
     tmp_path_factory: pytest.TempPathFactory, rules: BeadRules, seed: int, results: tuple[int, ...]
 ) -> None:
-    """With any rules, beads and number of games; and it goes on learning where it stopped."""
     rng, machine = Random(seed), Menace(rules)
     for beads in machine.boxes:
         beads[:] = [rng.choice((0, 1, rng.randrange(100), rng.randint(0, MAX_BEADS))) for _ in beads]
@@ -496,7 +480,6 @@ def test_any_machine_is_read_exactly(
 
 
 def test_the_file_of_a_machine_can_be_read_by_people() -> None:
-    """Its rules, its results, and its boxes by their labels, with the beads by cells from 1 to 9."""
     written = json.loads(text_of(MENACE))
 
     rules = {"beads": [8, 4, 2, 1], "win": 3, "draw": 1, "loss": -1, "blame": "all", "empty": "refill"}
@@ -545,7 +528,6 @@ SPOILED: list[tuple[str, object, str]] = [
 
 @pytest.mark.parametrize(("where", "put", "because"), SPOILED, ids=range(len(SPOILED)))
 def test_a_spoiled_machine_is_refused(tmp_path: Path, where: str, put: object, because: str) -> None:
-    """With what is wrong and where."""
     written: Json = json.loads(text_of(MENACE))
     *folders, name = where.split(".")
     part = written
@@ -561,7 +543,6 @@ def test_a_spoiled_machine_is_refused(tmp_path: Path, where: str, put: object, b
 
 @pytest.mark.parametrize("name", ["rules", "results", "boxes", "win", EMPTY, "5"])
 def test_a_name_that_is_given_twice_is_refused(tmp_path: Path, name: str) -> None:
-    """Wherever it is."""
     path = tmp_path / "machine"
     path.write_text(text_of(MENACE).replace(f'"{name}":', f'"{name}": 1, "{name}":', 1))
 
@@ -570,7 +551,6 @@ def test_a_name_that_is_given_twice_is_refused(tmp_path: Path, name: str) -> Non
 
 @pytest.mark.parametrize("number", ["1e5", "8.0", "NaN", "-Infinity", "1e999", "-0.0", "9" * 5000])
 def test_a_number_that_is_not_a_count_is_refused(tmp_path: Path, number: str) -> None:
-    """As it is written, before Python converts it."""
     path = tmp_path / "machine"
     path.write_text(text_of(MENACE).replace('"5": 8', f'"5": {number}', 1))
 
@@ -581,7 +561,6 @@ def test_a_number_that_is_not_a_count_is_refused(tmp_path: Path, number: str) ->
 def test_any_value_in_a_machine_is_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    """A machine that is read all the same is written as it was read."""
     written: Json = json.loads(text_of(MENACE))
     part = data.draw(st.sampled_from(["rules", "results", "boxes"]))
     name = data.draw(st.sampled_from([None, *sorted(written[part])[:20]]))
@@ -608,7 +587,6 @@ def faint_hearted(board: Board) -> Mapping[Cell, Fraction]:
 
 @pytest.mark.parametrize("name", [*BUILT_IN, "club:block=1/3,win=1/1000", "trained"])
 def test_any_policy_is_read_exactly(tmp_path: Path, name: str) -> None:
-    """A trained machine resigns where its boxes are empty, and learns no more."""
     machine = Menace()
     if name == "trained":
         Training(machine, perfect, Random(3)).play(200)
@@ -622,7 +600,6 @@ def test_any_policy_is_read_exactly(tmp_path: Path, name: str) -> None:
 
 
 def test_a_saved_policy_is_as_good_as_the_policy(tmp_path: Path) -> None:
-    """It has the same odds and certificate, and can be sent to another process."""
     careful = CachedPolicy(find_policy("newell-simon"))
     save_policy(careful, tmp_path / "policy.json")
     read = load_policy(tmp_path / "policy.json")
@@ -635,7 +612,6 @@ def test_a_saved_policy_is_as_good_as_the_policy(tmp_path: Path) -> None:
 
 
 def test_the_marks_are_swapped_in_a_game_that_o_starts(tmp_path: Path) -> None:
-    """Even if the policy treats them differently."""
     path = tmp_path / "policy.json"
     save_policy(lambda board: last_free(board) if board.first is X else random(board), path)
 
@@ -645,7 +621,6 @@ def test_the_marks_are_swapped_in_a_game_that_o_starts(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_policy_can_be_read_by_people(tmp_path: Path) -> None:
-    """A line for each position, those with fewer tokens first, cells from 1 to 9; {} is to resign."""
     lines = text_of(POLICY).splitlines()
 
     assert lines[:3] == ['{"policy":1,"weights":{', f'"{EMPTY}":{{"9":1}},', f'"{CORNER}":{{"9":1}},']
@@ -658,7 +633,6 @@ def test_the_file_of_a_policy_can_be_read_by_people(tmp_path: Path) -> None:
 
 
 def test_equal_policies_are_equal_files(tmp_path: Path) -> None:
-    """To the byte, in whatever order they list their chances."""
     one, other = tmp_path / "one", tmp_path / "other"
     save_policy(random, one)
     save_policy(lambda board: dict(reversed([*random(board).items()])), other)
@@ -669,7 +643,6 @@ def test_equal_policies_are_equal_files(tmp_path: Path) -> None:
 
 
 def test_the_finest_chances_fit_into_a_file(tmp_path: Path) -> None:
-    """With the longest weights in every cell."""
     path, rng = tmp_path / "policy.json", Random(1)
 
     def fine(board: Board) -> Mapping[Cell, Fraction]:
@@ -695,7 +668,6 @@ def test_the_finest_chances_fit_into_a_file(tmp_path: Path) -> None:
 def test_weights_are_shares_of_their_sum(
     tmp_path: Path, weights: dict[str, int], chances: dict[int, Fraction]
 ) -> None:
-    """However large they are, and in whatever order."""
     written: Json = json.loads(text_of(POLICY))
     written["weights"][EMPTY] = weights
     (tmp_path / "policy").write_text(json.dumps(written))
@@ -704,7 +676,6 @@ def test_weights_are_shares_of_their_sum(
 
 
 def test_a_policy_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
-    """Its chances don't add up, it fails, or its chances are too fine."""
     path = tmp_path / "policy"
     path.write_text("before")
     fine = Fraction(1, MAX_WEIGHT + 2)
@@ -755,7 +726,6 @@ BAD_POLICIES: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("old", "new", "because"), BAD_POLICIES, ids=range(len(BAD_POLICIES)))
 def test_a_spoiled_policy_is_refused(tmp_path: Path, old: str, new: str, because: str) -> None:
-    """With what is wrong and where."""
     path = tmp_path / "policy"
     assert old in text_of(POLICY)
     path.write_text(text_of(POLICY).replace(old, new, 1))
@@ -768,7 +738,6 @@ def test_a_spoiled_policy_is_refused(tmp_path: Path, old: str, new: str, because
 
 @pytest.mark.parametrize("text", ['{"policy": 1}', '{"policy": 1, "weights": []}'])
 def test_a_policy_without_weights_is_refused(tmp_path: Path, text: str) -> None:
-    """With an example."""
     (tmp_path / "policy").write_text(text)
 
     reason = 'it has no weights, such as {"___/___/___": {"1": 2, "5": 1}, …}'
@@ -783,7 +752,6 @@ def test_a_policy_without_weights_is_refused(tmp_path: Path, text: str) -> None:
 def test_any_weights_are_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, position: str, put: object
 ) -> None:
-    """What is read are chances of free cells that add up to one, or none at all."""
     path = tmp_path_factory.mktemp("weights") / "policy"
     path.write_text(
         text_of(POLICY).replace(f'"{position}":{{"9":1}}', f'"{position}":{json.dumps(put)}', 1)

@@ -15,19 +15,16 @@ from noughts.core.errors import quoted
 
 
 def test_each_mark_has_the_other_as_opponent() -> None:
-    """X answers O, and O answers X."""
     assert X.other is O
     assert O.other is X
 
 
 def test_marks_are_shown_as_their_letter() -> None:
-    """In sentences and in pictures of values alike."""
     assert f"{X}{O}" == "XO"
     assert repr([X, O]) == "[X, O]"
 
 
 def test_a_new_board_is_empty_and_x_is_to_move() -> None:
-    """Nobody has to say so."""
     board = Board()
 
     assert board.cells == (None,) * 9
@@ -43,7 +40,6 @@ def test_a_new_board_is_empty_and_x_is_to_move() -> None:
 
 
 def test_o_may_start() -> None:
-    """Then O is to move on the empty board, and X answers."""
     board = Board(first=O)
 
     assert board.turn is O
@@ -51,7 +47,6 @@ def test_o_may_start() -> None:
 
 
 def test_placing_makes_a_new_board() -> None:
-    """The board it was placed on stays as it was."""
     before = Board()
 
     after = before.place(4, X)
@@ -62,13 +57,11 @@ def test_placing_makes_a_new_board() -> None:
 
 
 def test_a_board_is_the_same_object_however_it_was_reached() -> None:
-    """There is one board for each position, so equal means identical."""
     assert Board().place(0).place(1).place(2) is Board().place(2).place(1).place(0)
     assert Board().place(0).place(1) is not Board(first=O).place(1).place(0)
 
 
 def test_boards_stay_the_same_object_across_threads_copies_and_pickles() -> None:
-    """However it comes back, it is the board that was there before."""
     with ThreadPoolExecutor(8) as pool:
         boards = set(pool.map(lambda _: Board(0o021, 0o042, O), range(200)))
     (board,) = boards
@@ -78,7 +71,6 @@ def test_boards_stay_the_same_object_across_threads_copies_and_pickles() -> None
 
 
 def test_a_board_cannot_be_changed() -> None:
-    """Neither setting nor deleting what it knows is possible."""
     board = Board()
 
     with pytest.raises(AttributeError, match=r"^a board never changes: x cannot be set$"):
@@ -88,14 +80,12 @@ def test_a_board_cannot_be_changed() -> None:
 
 
 def test_a_board_shows_itself_in_pictures_of_values() -> None:
-    """Position and starter, which is all there is to it."""
     assert repr(Board(first=O).place(4)) == "<Board ___/_O_/___, O first>"
 
 
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("line", LINES)
 def test_every_line_wins_for_either_mark(mark: Mark, line: int) -> None:
-    """Three rows, three columns and both diagonals, and the winning cells are the line's."""
     cells = tuple(cell for cell in range(9) if line >> cell & 1)
     blocked = next(
         (a, b) for a in range(9) for b in range(9) if a != b and a not in cells and b not in cells
@@ -113,20 +103,17 @@ def test_every_line_wins_for_either_mark(mark: Mark, line: int) -> None:
 
 
 def test_one_token_may_complete_two_lines() -> None:
-    """Both are part of the win."""
     board = parse_board("XXX/XOO/XOO")
 
     assert board.winning_cells == (0, 1, 2, 3, 6)
 
 
 def test_no_line_no_winning_cells() -> None:
-    """Neither a board in play nor a draw has any, not even where O holds cells."""
     assert Board().winning_cells == ()
     assert parse_board("XOX/XOO/OXX").winning_cells == ()
 
 
 def test_a_ninth_token_that_completes_a_line_wins() -> None:
-    """A full board is a draw only without a line."""
     board = parse_board("XOX/OXO/OXX")
 
     assert board.winner is X
@@ -135,7 +122,6 @@ def test_a_ninth_token_that_completes_a_line_wins() -> None:
 
 
 def test_a_full_board_without_a_line_is_a_draw() -> None:
-    """Then nobody wins, and the game is over."""
     board = parse_board("XOX/OOX/XXO")
 
     assert board.winner is None
@@ -156,7 +142,6 @@ def test_the_mark_at_a_column_and_a_row() -> None:
 
 @pytest.mark.parametrize("place", [(3, 0), (0, 3), (-1, 0), (0, -1)])
 def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
-    """Counting from the end, as lists do, is not allowed."""
     x, y = place
     with pytest.raises(
         errors.NoSuchCell, match=f"^no cell has x {x} and y {y}: each is 0, 1 or 2, from the top left$"
@@ -182,7 +167,6 @@ NINE_BITS = "the cells of X and O are two disjoint sets of nine bits"
 def test_an_illegal_token_is_refused_with_its_reason(
     board: Board, cell: int, mark: Mark, kind: type[IllegalMove], message: str
 ) -> None:
-    """Each kind of fault has its own error and its own sentence, which counts cells from 0."""
     refusal = board.why_not(cell, mark)
 
     assert type(refusal) is kind
@@ -193,14 +177,13 @@ def test_an_illegal_token_is_refused_with_its_reason(
 
 
 def test_faults_are_looked_for_in_order() -> None:
-    """The end comes before the cell, the cell before the turn, the turn before what lies there."""
+    """The end comes before the cell, the cell before the turn, the turn before a taken cell."""
     assert type(FINISHED.why_not(9, X)) is errors.GameOver
     assert type(Board().why_not(9, O)) is errors.NoSuchCell
     assert type(Board().place(4).why_not(4, X)) is errors.NotYourTurn
 
 
 def test_a_legal_token_has_no_reason_against_it() -> None:
-    """On every free cell, for the mark to move."""
     board = Board().place(4)
 
     assert all(board.why_not(cell, O) is None for cell in board.free_cells)
@@ -229,7 +212,6 @@ NO_CELLS = [4.0, True, False, "4", None, 9, -1, 10**5000, -(10**5000), [4], Seve
 
 @pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
 def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
-    """Whether or not the cell of that name has been played before; True is not cell 1."""
     for known in range(9):
         Board().place(known)
 
@@ -242,7 +224,6 @@ def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
 
 @pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
 def test_what_is_no_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> None:
-    """By one function with one sentence; what it returns is a plain integer."""
     with pytest.raises(errors.NoSuchCell) as raised:
         check_cell(cell)
 
@@ -254,7 +235,6 @@ def test_what_is_no_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> No
 
 @pytest.mark.parametrize("number", [1.0, True, "1", None, 3, [1], Several()], ids=quoted)
 def test_a_column_and_a_row_are_whole_numbers(number: object) -> None:
-    """True is neither a column nor a row."""
     for x, y in ((number, 1), (1, number)):
         with pytest.raises(errors.NoSuchCell) as raised:
             Board().mark_at(x, y)  # type: ignore[arg-type]  # that is the point
@@ -273,7 +253,6 @@ class Whole:
 
 @pytest.mark.usefixtures("nothing_known")
 def test_a_whole_number_of_any_kind_names_a_cell() -> None:
-    """The first time a cell is played as well as later."""
     cell = cast("int", Whole(4))
 
     once, again = Board().place(cell), Board().place(cell)
@@ -285,7 +264,6 @@ def test_a_whole_number_of_any_kind_names_a_cell() -> None:
 
 
 def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
-    """There is one board for each position, and it does not remember who asked for it first."""
     board = Board(cast("int", Whole(0o401)), cast("int", Whole(0o042)))
 
     assert board is Board(0o401, 0o042)
@@ -296,7 +274,7 @@ def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
 @pytest.mark.parametrize("number", [1.0, True, "1", None, [1], Several()], ids=quoted)
 @pytest.mark.usefixtures("nothing_known")
 def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> None:
-    """Whether or not the board that is meant exists already: 1.0 and True are equal to 1, and not it."""
+    """Whether or not that board exists already: 1.0 and True are equal to 1, and not it."""
     if known:
         Board(1, 0)
         Board(2, 1)
@@ -309,7 +287,6 @@ def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> Non
 
 @pytest.mark.parametrize("first", ["X", None, 1, [], Several()], ids=quoted)
 def test_a_board_is_started_by_a_mark(first: object) -> None:
-    """Anything else is refused, even what cannot be looked up."""
     with pytest.raises(errors.InvalidArgument) as raised:
         Board(1, 0, first)  # type: ignore[arg-type]  # that is the point
 
@@ -323,27 +300,23 @@ def test_there_is_one_kind_of_board() -> None:
 
 
 def test_an_image_is_by_one_of_the_eight_symmetries() -> None:
-    """Anything else would make another position of it."""
     with pytest.raises(errors.InvalidArgument, match=r"^\(0, 0, 0\) is not one of the eight symmetries$"):
         Board().image((0, 0, 0))
 
 
 @pytest.mark.parametrize("bad", [None, 5, "012345678", [], Several(), (Several(),) * 9], ids=quoted)
 def test_what_cannot_be_compared_is_no_symmetry(bad: object) -> None:
-    """The refusal is the same sentence as for any other."""
     with pytest.raises(errors.InvalidArgument, match=r" is not one of the eight symmetries$"):
         Board().image(bad)  # type: ignore[arg-type]  # that is the point
 
 
 def test_a_symmetry_is_known_by_its_numbers() -> None:
-    """A copy of one turns the board as the one of the table does."""
     quarter = cast("tuple[int, ...]", tuple(map(float, SYMMETRIES[1])))
 
     assert Board().place(0).place(1).image(quarter) is Board().place(0).place(1).image(SYMMETRIES[1])
 
 
 def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
-    """Without a mark the token is of the mark to move."""
     assert Board().place(4).place(0) is Board().place(4, X).place(0, O)
 
 
@@ -367,7 +340,6 @@ def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
 def test_an_impossible_board_cannot_be_made(
     x: int, o: int, first: Mark, kind: type[Exception], message: str
 ) -> None:
-    """Each kind of fault has its own error and its own sentence."""
     with pytest.raises(kind) as raised:
         Board(x, o, first)
 
@@ -376,7 +348,6 @@ def test_an_impossible_board_cannot_be_made(
 
 
 def test_there_are_eight_symmetries_and_they_form_a_group() -> None:
-    """All different, each undone by one of them, and any two make a third."""
     assert len(set(SYMMETRIES)) == 8
     assert SYMMETRIES[0] == tuple(range(9))
     products = {tuple(a[b[cell]] for cell in range(9)) for a in SYMMETRIES for b in SYMMETRIES}
@@ -384,7 +355,6 @@ def test_there_are_eight_symmetries_and_they_form_a_group() -> None:
 
 
 def test_symmetries_keep_the_lines() -> None:
-    """Turned or mirrored, a line is a line: that is what makes them symmetries."""
     for symmetry in SYMMETRIES:
         images = {sum(1 << symmetry[cell] for cell in range(9) if line >> cell & 1) for line in LINES}
         assert images == set(LINES)

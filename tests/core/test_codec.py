@@ -57,7 +57,6 @@ WRITTEN = {
 def test_an_event_is_written_in_the_names_of_the_documents(
     event: Event, written: dict[str, object]
 ) -> None:
-    """With the version of the schema before it, and it reads back as the same event."""
     assert encode(event) == {"schema": 1, **written}
     assert list(encode(event))[:2] == ["schema", "event"]
     assert decode({"schema": 1, **written}) == event
@@ -65,14 +64,12 @@ def test_an_event_is_written_in_the_names_of_the_documents(
 
 @pytest.mark.parametrize("thing", [5, None, "gameWon", Mark.X])
 def test_what_is_no_event_cannot_be_written(thing: object) -> None:
-    """It could not be read back."""
     with pytest.raises(errors.InvalidArgument, match=f"^{thing!r} is not an event$"):
         encode(thing)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("thing", [b"", None, 5, [""]])
 def test_a_record_is_read_from_text(thing: object) -> None:
-    """Anything else is refused in a sentence that shows it."""
     with pytest.raises(errors.MalformedRecord) as raised:
         parse_record(thing)  # type: ignore[arg-type]  # that is the point
 
@@ -98,7 +95,6 @@ def test_any_name_that_was_recorded_can_be_read(name: str) -> None:
 
 @given(st.text())
 def test_an_event_is_shown_without_what_a_terminal_would_obey(name: str) -> None:
-    """Whatever name was recorded; joiners stay, as they only join."""
     shown = str(events.PlayerJoined(X, name))
 
     assert shown.replace("\u200c", "").replace("\u200d", "").isprintable()
@@ -106,12 +102,10 @@ def test_an_event_is_shown_without_what_a_terminal_would_obey(name: str) -> None
 
 
 def test_every_event_there_is_can_be_written() -> None:
-    """The table above leaves none out."""
     assert {type(event) for event in WRITTEN} == set(events.Event.__args__)
 
 
 def test_an_event_is_told_as_the_documents_tell_it() -> None:
-    """The name, and what it is about in brackets."""
     text = " ".join(map(str, WRITTEN))
 
     assert text == (
@@ -123,14 +117,12 @@ def test_an_event_is_told_as_the_documents_tell_it() -> None:
 
 @given(any_event)
 def test_every_event_reads_back(event: Event) -> None:
-    """From plain data and from a line of JSON."""
     assert decode(encode(event)) == event
     assert loads(dumps(event)) == event
     assert "\n" not in dumps(event)
 
 
 def test_a_line_is_short_and_keeps_its_letters() -> None:
-    """No space that means nothing, no escapes that nobody needs."""
     assert dumps(events.PlayerJoined(X, "Zoë")) == (
         '{"schema":1,"event":"playerJoined","mark":"X","name":"Zoë"}'
     )
@@ -251,7 +243,6 @@ A_NAME = "text in whole characters without NUL"
 def test_what_was_not_written_here_is_refused(
     written: object, kind: type[errors.RecordError], message: str
 ) -> None:
-    """The sentence names the event, the field, what it may be and what it was."""
     with pytest.raises(errors.RecordError) as raised:
         decode(written)
 
@@ -261,7 +252,6 @@ def test_what_was_not_written_here_is_refused(
 
 @pytest.mark.parametrize("count", range(10))
 def test_every_count_reads_back(count: int) -> None:
-    """From no token, after one was taken back, to nine."""
     assert decode(encode(events.GamePlacedCount(count))) == events.GamePlacedCount(count)
 
 
@@ -282,7 +272,6 @@ def test_every_count_reads_back(count: int) -> None:
     ids=range(10),
 )
 def test_a_line_that_is_no_event_is_refused(line: str, message: str) -> None:
-    """However long, deep or strange it is."""
     with pytest.raises(errors.MalformedRecord) as raised:
         loads(line)
 
@@ -291,7 +280,6 @@ def test_a_line_that_is_no_event_is_refused(line: str, message: str) -> None:
 
 @given(json_values)
 def test_any_json_is_an_event_or_refused(value: object) -> None:
-    """With a printable sentence, and never with another kind of error."""
     try:
         loads(json.dumps(value))
     except errors.RecordError as refusal:
@@ -302,7 +290,6 @@ def test_any_json_is_an_event_or_refused(value: object) -> None:
 def test_any_damage_to_an_event_is_refused_or_makes_another_event(
     event: Event, data: st.DataObject
 ) -> None:
-    """No field can be anything but what that field may be."""
     written = encode(event)
     field = data.draw(st.sampled_from(sorted(written)))
     written[field] = data.draw(json_values)
@@ -317,7 +304,6 @@ def test_any_damage_to_an_event_is_refused_or_makes_another_event(
 
 @given(st.text())
 def test_any_text_is_a_record_or_refused(text: str) -> None:
-    """With a printable sentence, and never with another kind of error."""
     with pytest.raises(errors.RecordError) as raised:
         parse_record(text)
 
@@ -326,7 +312,6 @@ def test_any_text_is_a_record_or_refused(text: str) -> None:
 
 @given(histories())
 def test_every_record_reads_back(history: tuple[Event, ...]) -> None:
-    """One line an event, each ended, and the same game in the end."""
     text = format_record(history)
 
     assert text.count("\n") == len(history)
@@ -387,7 +372,6 @@ def test_a_record_is_written_as_json_lines() -> None:
     ids=range(4),
 )
 def test_a_record_with_a_bad_line_is_refused(line: str, kind: type[Exception], message: str) -> None:
-    """The line is named, and so is what is wrong with it."""
     lines = format_record(whole_game()).split("\n")
     lines[1] = line
 

@@ -12,7 +12,6 @@ from noughts.core.errors import complaint, printable, quoted
 
 
 def test_every_error_stands_in_the_tree_at_the_top() -> None:
-    """The picture in the module's docstring has each of them, under its own parent."""
     drawn: dict[int, str] = {}
     tree = {}
     for line in (errors.__doc__ or "").splitlines():
@@ -29,13 +28,11 @@ def test_every_error_stands_in_the_tree_at_the_top() -> None:
 
 
 def test_an_argument_of_the_wrong_kind_is_a_type_error_too() -> None:
-    """Python's own class catches what one expects, and NoughtsError catches everything."""
     assert issubclass(errors.InvalidArgument, errors.NoughtsError)
     assert issubclass(errors.InvalidArgument, TypeError)
 
 
 def test_every_illegal_move_has_a_reason_of_its_own() -> None:
-    """Four reasons, four errors."""
     reasons = {kind.__name__: kind.reason for kind in errors.IllegalMove.__subclasses__()}
 
     assert reasons == {
@@ -81,13 +78,11 @@ class Loud:
     ids=range(14),
 )
 def test_a_value_is_shown_short_and_printable(value: object, shown: str) -> None:
-    """Whatever it is, and whatever its own picture would do."""
     assert quoted(value) == shown
 
 
 @given(st.text(max_size=50))
 def test_quoted_text_is_always_printable(text: str) -> None:
-    """No control character, no bidi mark and no surrogate gets through."""
     assert quoted(text).isprintable()
 
 
@@ -112,7 +107,6 @@ class Unspeakable(Exception):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_any_error_is_shown_short_and_safe(error: BaseException, shown: str) -> None:
-    """By its class and its text, which may be empty, too long or dangerous."""
     assert complaint(error) == shown
 
 
@@ -129,5 +123,4 @@ def test_any_error_is_shown_short_and_safe(error: BaseException, shown: str) -> 
     ],
 )
 def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> None:
-    """Control characters and turned writing are escaped, and everything else stays."""
     assert printable(text) == shown

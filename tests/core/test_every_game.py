@@ -26,7 +26,6 @@ def walk(game: Game, sequences: Counter[int], ends: Counter[Mark | None]) -> Non
 
 
 def test_there_are_255168_games_and_they_end_as_counted() -> None:
-    """Every sequence of moves by its length, and every complete game by its winner."""
     sequences: Counter[int] = Counter()
     ends: Counter[Mark | None] = Counter()
 
@@ -38,8 +37,6 @@ def test_there_are_255168_games_and_they_end_as_counted() -> None:
 
 
 def test_who_starts_only_swaps_the_marks() -> None:
-    """The games that O starts are the games that X starts with the marks exchanged, to six moves deep."""
-
     def ends(game: Game) -> Iterator[Board]:
         if game.active is None or len(game.moves) == 6:
             yield game.board

@@ -28,7 +28,6 @@ def test_there_are_5478_positions_of_which_958_are_finished() -> None:
 
 
 def test_positions_come_with_fewer_tokens_first() -> None:
-    """From the empty board to the full ones."""
     counts = [board.count for board in ALL]
 
     assert counts == sorted(counts)
@@ -53,7 +52,6 @@ def check(board: Board) -> None:
 @pytest.mark.usefixtures("nothing_known")
 @pytest.mark.parametrize("first", Mark)
 def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
-    """Winner, end, draw, whose turn, free cells and count, when it is reached for the first time."""
     boards = reachable(first)
 
     assert len(boards) == len(set(boards)) == 5_478
@@ -63,7 +61,6 @@ def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
 
 @pytest.mark.usefixtures("nothing_known")
 def test_a_token_leads_to_the_same_board_the_first_time_and_later() -> None:
-    """On a cell of every kind, and the token lies where it was placed."""
     for cell in range(9):
         once = Board().place(cell)
         assert once is Board().place(cell) is Board(1 << cell, 0)
@@ -101,7 +98,6 @@ def test_of_all_boards_that_can_be_written_exactly_the_reachable_are_taken() -> 
 
 
 def test_o_starting_swaps_the_marks_of_every_position() -> None:
-    """The positions of a game that O starts are those of a game that X starts, exchanged."""
     swap = str.maketrans("XO", "OX")
 
     assert {str(board) for board in reachable(O)} == {str(board).translate(swap) for board in ALL}
@@ -109,7 +105,7 @@ def test_o_starting_swaps_the_marks_of_every_position() -> None:
 
 
 def test_there_are_765_classes_under_symmetry() -> None:
-    """And 138 of them are finished: 91 won by X, 44 won by O, 3 drawn."""
+    """138 of them are finished: 91 won by X, 44 won by O, 3 drawn."""
     classes = {board.canonical for board in ALL}
     ends = Counter(board.winner for board in classes if board.is_over)
 
@@ -118,7 +114,6 @@ def test_there_are_765_classes_under_symmetry() -> None:
 
 
 def test_a_board_and_its_images_share_their_canonical_form() -> None:
-    """It is one of the images, it is its own canonical form, and what is true of it is true of them."""
     for board in ALL:
         canonical = board.canonical
         images = {board.image(symmetry) for symmetry in SYMMETRIES}
@@ -130,7 +125,6 @@ def test_a_board_and_its_images_share_their_canonical_form() -> None:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_illegal_token_on_every_position_is_refused(first: Mark) -> None:
-    """And every legal one leads to a position that is known."""
     known = set(reachable(first))
     for board in known:
         for cell, mark in product(range(-1, 10), Mark):

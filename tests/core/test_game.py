@@ -43,7 +43,6 @@ def playing(*cells: int, first: Mark = X) -> Game:
 
 
 def test_a_game_on_one_screen_is_ready_at_once() -> None:
-    """Created, ready, and the first mark is active."""
     assert decide(None, CreateGame()) == (
         events.GameCreated(X),
         events.GameReady(),
@@ -52,7 +51,6 @@ def test_a_game_on_one_screen_is_ready_at_once() -> None:
 
 
 def test_a_game_that_o_starts_has_o_active() -> None:
-    """The starter is part of the event."""
     decided = decide(None, CreateGame(first=O))
 
     assert decided == (events.GameCreated(O), events.GameReady(), events.PlayerActive(O))
@@ -60,7 +58,7 @@ def test_a_game_that_o_starts_has_o_active() -> None:
 
 
 def test_a_game_with_open_seats_waits_to_be_ready() -> None:
-    """It is ready when the second seat is taken, and not said to be so twice."""
+    """It becomes ready once, when the second seat is taken."""
     decided = decide(None, CreateGame(open_seats=True))
     game = replay(decided)
     joined = fold(decide(game, JoinGame(O, "frank")), game)
@@ -74,7 +72,7 @@ def test_a_game_with_open_seats_waits_to_be_ready() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_the_last_name_makes_a_game_ready_even_if_a_seat_has_none(mark: Mark) -> None:
-    """A person at one screen need not have a name, and the game is said to be ready only once."""
+    """A person at one screen need not have a name."""
     game = replay(decide(None, CreateGame(open_seats=True)))
 
     decided = decide(game, JoinGame(mark, "bob", last=True))
@@ -87,7 +85,6 @@ def test_the_last_name_makes_a_game_ready_even_if_a_seat_has_none(mark: Mark) ->
 
 
 def test_a_name_takes_a_seat_on_one_screen_too() -> None:
-    """The game was ready before, so nothing more is said."""
     game = playing()
     named = fold(decide(game, JoinGame(X, "  bob ")), game)
 
@@ -99,7 +96,6 @@ def test_a_name_takes_a_seat_on_one_screen_too() -> None:
 
 
 def test_a_token_passes_the_turn() -> None:
-    """Placed, counted, and the other mark is active."""
     assert decide(playing(), PlaceToken(X, 5)) == (
         events.PlayerPlacedToken(1, 2, X),
         events.GamePlacedCount(1),
@@ -108,7 +104,6 @@ def test_a_token_passes_the_turn() -> None:
 
 
 def test_completing_a_row_wins() -> None:
-    """The token that completes a row is recorded together with the win, and nobody is active."""
     given = playing(0, 3, 1, 4)
 
     decided = decide(given, PlaceToken(X, 2))
@@ -119,7 +114,6 @@ def test_completing_a_row_wins() -> None:
 
 
 def test_nine_tokens_without_a_line_are_a_draw() -> None:
-    """The ninth token is counted, and the game is drawn and completed."""
     given = playing(0, 1, 2, 4, 3, 5, 7, 6)
 
     decided = decide(given, PlaceToken(X, 8))
@@ -130,7 +124,6 @@ def test_nine_tokens_without_a_line_are_a_draw() -> None:
 
 
 def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
-    """The win is looked for before the full board."""
     given = playing(0, 1, 2, 3, 4, 5, 7, 6)
 
     decided = decide(given, PlaceToken(X, 8))
@@ -155,7 +148,6 @@ def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
 def test_an_illegal_token_is_told_to_that_player_alone(
     game: Game, mark: Mark, cell: int, reason: IllegalMoveReason
 ) -> None:
-    """With a reason, and without a trace in the game or its record."""
     decided = decide(game, PlaceToken(mark, cell))
 
     assert decided == (events.PlayerNotifyIllegalMove(mark, reason),)
@@ -164,7 +156,6 @@ def test_an_illegal_token_is_told_to_that_player_alone(
 
 
 def test_a_player_may_resign_whoever_is_to_move() -> None:
-    """The other wins, and the board stays as it was."""
     game = playing(4)
 
     decided = decide(game, Resign(X))
@@ -183,7 +174,6 @@ def test_a_player_may_resign_whoever_is_to_move() -> None:
 
 
 def test_taking_back_before_the_answer_removes_one_token() -> None:
-    """The player is active again."""
     game = playing(4, 0, 8)
 
     decided = decide(game, TakeBack(X))
@@ -193,7 +183,6 @@ def test_taking_back_before_the_answer_removes_one_token() -> None:
 
 
 def test_taking_back_after_the_answer_removes_both() -> None:
-    """The player's last token and what answered it."""
     game = playing(4, 0, 8, 2)
 
     decided = decide(game, TakeBack(X))
@@ -203,7 +192,6 @@ def test_taking_back_after_the_answer_removes_both() -> None:
 
 
 def test_the_first_token_of_all_can_be_taken_back() -> None:
-    """Then the board is empty, and the starter is still the starter."""
     game = playing(4, first=O)
 
     assert fold(decide(game, TakeBack(O)), game) == playing(first=O)
@@ -218,7 +206,6 @@ def test_the_first_token_of_all_can_be_taken_back() -> None:
     ],
 )
 def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark, message: str) -> None:
-    """One of that player's own."""
     with pytest.raises(errors.NothingToTakeBack) as raised:
         decide(game, TakeBack(mark))
 
@@ -226,7 +213,6 @@ def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark, message: str
 
 
 def test_taking_back_leaves_what_lay_there_before() -> None:
-    """In a game that began at a position, only what was placed since can be taken back."""
     start = Game.at(Board().place(4))
     game = fold(decide(start, PlaceToken(O, 0)), start)
 
@@ -280,7 +266,6 @@ NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
 def test_a_command_that_makes_no_sense_is_refused(
     game: Game | None, command: Command, kind: type[NoughtsError], message: str
 ) -> None:
-    """With an error of its own kind, and a sentence."""
     with pytest.raises(kind) as raised:
         decide(game, command)
 
@@ -300,13 +285,11 @@ def test_a_command_that_makes_no_sense_is_refused(
     ],
 )
 def test_the_letter_of_a_mark_is_no_mark(game: Game | None, command: Command) -> None:
-    """Whatever is commanded, and it is never taken for somebody whose turn it is not."""
     with pytest.raises(errors.InvalidArgument, match=r"^a mark is Mark\.X or Mark\.O, not 'X'$"):
         decide(game, command)
 
 
 def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
-    """What follows from the board is known."""
     won = Game.at(Board(0o007, 0o030))
     drawn = Game.at(Board(0o255, 0o522))
 
@@ -316,7 +299,6 @@ def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
 
 
 def test_nothing_adds_up_to_no_game() -> None:
-    """And no further events leave a game as it is."""
     assert fold(()) is None
     assert fold((), OVER) is OVER
 
@@ -362,7 +344,6 @@ def test_nothing_adds_up_to_no_game() -> None:
     ],
 )
 def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Event, message: str) -> None:
-    """Even when no question was asked of `decide`."""
     with pytest.raises(errors.ImpossibleHistory) as raised:
         evolve(game, event)
 
@@ -370,14 +351,11 @@ def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Eve
 
 
 def test_a_game_that_a_letter_starts_is_refused() -> None:
-    """Also when its event is recorded: a letter is not a mark."""
     with pytest.raises(errors.InvalidArgument, match="not 'X'"):
         evolve(None, events.GameCreated(cast("Mark", "X")))
 
 
 def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
-    """Also in an event: numeric libraries have kinds of their own."""
-
     class Whole:
         def __init__(self, number: int) -> None:
             self.number = number
@@ -392,7 +370,6 @@ def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
 
 
 def test_what_is_no_command_and_no_event_is_refused() -> None:
-    """It never passes for nothing."""
     with pytest.raises(errors.InvalidArgument, match=r"^'resign' is not a command$"):
         decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is not an event$"):
@@ -402,7 +379,6 @@ def test_what_is_no_command_and_no_event_is_refused() -> None:
 
 
 def test_true_is_not_a_cell_in_a_command() -> None:
-    """It is refused like any other cell that does not exist."""
     assert decide(playing(), PlaceToken(X, cell=True)) == (
         events.PlayerNotifyIllegalMove(X, IllegalMoveReason.NO_SUCH_CELL),
     )
@@ -410,6 +386,5 @@ def test_true_is_not_a_cell_in_a_command() -> None:
 
 @pytest.mark.parametrize("add_up", [fold, replay, facts])
 def test_what_is_no_list_of_events_is_refused(add_up: Callable[[object], object]) -> None:
-    """In a sentence that shows it."""
     with pytest.raises(errors.InvalidArgument, match=r"^a history is a list of events, not 5$"):
         add_up(5)

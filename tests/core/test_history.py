@@ -26,7 +26,6 @@ from support.strategies import any_event, histories
 
 @given(histories())
 def test_every_history_that_was_told_is_taken(history: tuple[Event, ...]) -> None:
-    """And adds up to the same game as without the check."""
     assert replay(history) == fold(history)
 
 
@@ -34,7 +33,6 @@ def test_every_history_that_was_told_is_taken(history: tuple[Event, ...]) -> Non
 def test_an_event_that_was_not_told_is_noticed(
     history: tuple[Event, ...], stray: Event, data: st.DataObject
 ) -> None:
-    """Wherever one event is put in, the history is refused, unless it is one that can have been."""
     place = data.draw(st.integers(0, len(history)))
     try:
         game = replay((*history[:place], stray, *history[place:]))
@@ -49,7 +47,7 @@ def test_an_event_that_was_not_told_is_noticed(
 
 @given(histories().filter(lambda history: len(history) > 3), st.data())
 def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.DataObject) -> None:
-    """A history with a hole adds up to another game, or is refused; it never passes for the same."""
+    """A history with a hole adds up to another game, or is refused; never to the same game."""
     hole = data.draw(st.integers(0, len(history) - 1))
     damaged = history[:hole] + history[hole + 1 :]
 
@@ -62,7 +60,6 @@ def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.D
 
 @given(st.lists(any_event, max_size=6))
 def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
-    """Nothing else can happen."""
     try:
         game = replay(heap)
     except errors.ImpossibleHistory as refusal:
@@ -108,7 +105,6 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
     ],
 )
 def test_the_first_event_at_fault_is_named(history: list[Event], message: str) -> None:
-    """With what was found and what was expected."""
     with pytest.raises(errors.ImpossibleHistory) as raised:
         replay(history)
 
@@ -118,7 +114,6 @@ def test_the_first_event_at_fault_is_named(history: list[Event], message: str) -
 @pytest.mark.parametrize("names", [1, 2])
 @pytest.mark.parametrize("is_ready_first", [True, False])
 def test_names_may_come_before_or_after_the_game_is_ready(names: int, *, is_ready_first: bool) -> None:
-    """Records of both orders are taken, and add up to the same game."""
     active, ready = events.PlayerActive(X), events.GameReady()
     joins = [events.PlayerJoined(X, "Ann"), events.PlayerJoined(O, "Bob")][:names]
     start: list[Event] = [ready, active, *joins] if is_ready_first else [active, *joins, ready]
@@ -136,7 +131,6 @@ def test_names_may_come_before_or_after_the_game_is_ready(names: int, *, is_read
 
 
 def test_a_game_is_ready_once() -> None:
-    """A record that says so again after a name is refused."""
     ready_at_once = decide(None, CreateGame())
 
     with pytest.raises(errors.ImpossibleHistory) as raised:
@@ -149,7 +143,7 @@ def test_a_game_is_ready_once() -> None:
     ("one", "other"), [("bob", "bob"), ("Bob", "bob"), ("bob", "bob\ufe0f"), ("", " ")]
 )
 def test_names_that_would_be_refused_now_stay_in_their_record(one: str, other: str) -> None:
-    """A history with them is taken as it is; only entering the name is refused."""
+    """Only entering the name is refused."""
     start = decide(None, CreateGame(open_seats=True))
     history = (*start, events.PlayerJoined(X, one), events.PlayerJoined(O, other), events.GameReady())
 
@@ -162,7 +156,6 @@ def test_names_that_would_be_refused_now_stay_in_their_record(one: str, other: s
 
 
 def test_a_seat_is_taken_once_in_a_history() -> None:
-    """Whatever the names are."""
     history = (*decide(None, CreateGame()), events.PlayerJoined(X, "a\x1b"), events.PlayerJoined(X, "b"))
 
     with pytest.raises(errors.ImpossibleHistory) as raised:
@@ -172,7 +165,6 @@ def test_a_seat_is_taken_once_in_a_history() -> None:
 
 
 def test_nobody_joins_a_finished_game_in_a_history() -> None:
-    """The end is the end in a record, too."""
     history = [*decide(None, CreateGame())]
     history += decide(fold(history), Resign(X))
 
@@ -183,7 +175,6 @@ def test_nobody_joins_a_finished_game_in_a_history() -> None:
 
 
 def test_every_command_can_be_read_off_its_events() -> None:
-    """A history with all of them in it is taken."""
     history: list[Event] = list(decide(None, CreateGame(O, open_seats=True)))
     for command in (
         JoinGame(X, "bob"),

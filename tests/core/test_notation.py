@@ -51,12 +51,10 @@ EVERY_SHAPE = {
 
 @pytest.mark.parametrize("written", EVERY_SHAPE.values(), ids=EVERY_SHAPE.keys())
 def test_a_board_is_read_in_every_shape(written: str | list[object]) -> None:
-    """Flat or in rows, text or lists, with any blank."""
     assert parse_board(written) is Board(0o021, 0o004)
 
 
 def test_a_board_is_read_from_whatever_can_be_walked() -> None:
-    """As far as is needed: what has no end is refused in time."""
     assert parse_board(iter("X_O_X____")) is Board(0o021, 0o004)
     with pytest.raises(
         errors.UnreadableBoard, match=r"^a board is 9 cells or 3 rows of 3, not count\(10\)$"
@@ -66,14 +64,12 @@ def test_a_board_is_read_from_whatever_can_be_walked() -> None:
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_board_reads_back(first: Mark) -> None:
-    """What `str` writes is read as the same board, for all positions of either starter."""
     for board in reachable(first):
         assert parse_board(str(board), first) is board
 
 
 @given(boards, st.data())
 def test_every_way_to_write_a_board_reads_back(board: Board, data: st.DataObject) -> None:
-    """Any blanks mixed, any shape."""
     blank = st.sampled_from(["_", ".", " "])
     signs = [str(mark) if mark else data.draw(blank) for mark in board.cells]
     rows = ["".join(signs[row : row + 3]) for row in (0, 3, 6)]
@@ -88,7 +84,6 @@ def test_every_way_to_write_a_board_reads_back(board: Board, data: st.DataObject
 
 @pytest.mark.parametrize("first", Mark)
 def test_game_over_takes_a_board_in_every_form(first: Mark) -> None:
-    """A flat list, a nested one, an iterator and text give the answer that the board itself gives."""
     for board in reachable(first):
         signs = [str(mark or "") for mark in board.cells]
         rows = [signs[:3], signs[3:6], signs[6:]]
@@ -98,7 +93,6 @@ def test_game_over_takes_a_board_in_every_form(first: Mark) -> None:
 
 
 def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
-    """The sentence is the one for a game that X started."""
     with pytest.raises(errors.WrongCounts, match="X has 3 and O has 0: X starts"):
         game_over(["X", "X", "X", "", "", "", "", "", ""])
 
@@ -135,7 +129,6 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
     ids=range(19),
 )
 def test_what_is_no_board_is_refused(written: str, message: str) -> None:
-    """The sentence shows what was wrong and says what is right."""
     with pytest.raises(errors.UnreadableBoard) as raised:
         parse_board(written)
 
@@ -144,7 +137,6 @@ def test_what_is_no_board_is_refused(written: str, message: str) -> None:
 
 @given(st.text(alphabet=st.characters() | st.sampled_from("XO_./ \n"), max_size=15), marks)
 def test_any_text_is_a_board_or_refused(text: str, first: Mark) -> None:
-    """With a printable sentence, and never with another kind of error."""
     try:
         board = parse_board(text, first)
     except errors.NotationError as refusal:
@@ -155,7 +147,6 @@ def test_any_text_is_a_board_or_refused(text: str, first: Mark) -> None:
 
 @pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
 def test_every_cell_reads_back(write: Callable[[int], str]) -> None:
-    """In all three notations."""
     assert [parse_cell(write(cell)) for cell in range(9)] == list(range(9))
 
 
@@ -169,7 +160,6 @@ def test_cells_are_counted_from_the_top_left() -> None:
 @pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
 @pytest.mark.parametrize("cell", [9, -1, 4.5, 4.0, True, "4", None])
 def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell: object) -> None:
-    """It would be read back as another, or not at all."""
     with pytest.raises(errors.NoSuchCell) as raised:
         write(cell)
 
@@ -180,8 +170,6 @@ def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell:
 
 @pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
 def test_a_cell_of_any_integer_type_is_written_like_pythons_own(write: Callable[[object], str]) -> None:
-    """Numbers of numeric libraries are cells too."""
-
     class Five:
         def __index__(self) -> int:
             return 5
@@ -191,7 +179,6 @@ def test_a_cell_of_any_integer_type_is_written_like_pythons_own(write: Callable[
 
 @pytest.mark.parametrize("thing", [5, None, b"5", ["5"], 5.0])
 def test_a_cell_and_a_game_are_read_from_text(thing: object) -> None:
-    """Anything else is refused in a sentence that shows it."""
     with pytest.raises(errors.UnreadableCell) as cell:
         parse_cell(thing)  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.UnreadableMoves) as moves:
@@ -202,7 +189,6 @@ def test_a_cell_and_a_game_are_read_from_text(thing: object) -> None:
 
 
 def test_moves_are_written_from_a_list_of_cells() -> None:
-    """A number is not a list."""
     with pytest.raises(
         errors.UnreadableMoves, match=r"^a game is a list of cells such as \[4, 0, 8\], not 51937$"
     ):
@@ -211,7 +197,6 @@ def test_moves_are_written_from_a_list_of_cells() -> None:
 
 @pytest.mark.parametrize("text", [" 5 ", "5\t", "1, 1", " 1 , 1 ", "B2", "b 2"])
 def test_space_and_capitals_do_not_matter_in_a_cell(text: str) -> None:
-    """A person typed it."""
     assert parse_cell(text) == 4
 
 
@@ -236,7 +221,6 @@ def test_space_and_capitals_do_not_matter_in_a_cell(text: str) -> None:
     ],
 )
 def test_what_names_no_cell_is_refused(text: str) -> None:
-    """The sentence says what would."""
     with pytest.raises(errors.UnreadableCell) as raised:
         parse_cell(text)
 
@@ -247,7 +231,6 @@ def test_what_names_no_cell_is_refused(text: str) -> None:
 
 
 def test_a_cell_may_have_much_space_around_it_but_not_any_amount() -> None:
-    """Up to 64 characters are looked at."""
     assert parse_cell("5".center(64)) == 4
     with pytest.raises(errors.UnreadableCell):
         parse_cell("5".center(65))
@@ -255,7 +238,6 @@ def test_a_cell_may_have_much_space_around_it_but_not_any_amount() -> None:
 
 @given(st.text())
 def test_any_text_is_a_cell_or_refused(text: str) -> None:
-    """With a printable sentence, and never with another kind of error."""
     try:
         assert 0 <= parse_cell(text) <= 8
     except errors.UnreadableCell as refusal:
@@ -263,7 +245,6 @@ def test_any_text_is_a_cell_or_refused(text: str) -> None:
 
 
 def test_every_game_of_five_moves_reads_back() -> None:
-    """All 15,120 of them, and the empty game."""
     assert parse_moves("") == ()
     for cells in permutations(range(9), 5):
         assert parse_moves(format_moves(cells)) == cells
@@ -284,7 +265,6 @@ def test_every_game_of_five_moves_reads_back() -> None:
     ],
 )
 def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: str) -> None:
-    """The first move at fault is named, and why; cells are counted from 1, as they were typed."""
     with pytest.raises(errors.UnreadableMoves) as raised:
         parse_moves(digits, first)
 
@@ -292,7 +272,6 @@ def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: 
 
 
 def test_a_move_that_can_be_typed_has_no_reason_against_it() -> None:
-    """Any other reason is that of the library, but for the number of the cell."""
     board = Board().place(4)
 
     assert why_not_typed(board, 0) is None
@@ -303,7 +282,6 @@ def test_a_move_that_can_be_typed_has_no_reason_against_it() -> None:
 
 @given(st.text(alphabet=st.sampled_from("1234567890") | st.characters(), max_size=12))
 def test_any_text_is_a_game_or_refused(text: str) -> None:
-    """With a printable sentence, and never with another kind of error."""
     try:
         assert format_moves(parse_moves(text)) == text
     except NoughtsError as refusal:

@@ -13,7 +13,6 @@ from noughts.core.player import clean_name, is_same_name, name_key
 
 
 def test_a_player_has_a_name_and_a_mark() -> None:
-    """By position or by name."""
     bob = Player("bob", X)
 
     assert (bob.name, bob.mark) == ("bob", X)
@@ -23,14 +22,12 @@ def test_a_player_has_a_name_and_a_mark() -> None:
 
 @pytest.mark.parametrize(("given", "missing"), [({"mark": X}, "name"), ({"name": "bob"}, "mark")])
 def test_a_player_without_name_or_mark_is_refused(given: dict[str, object], missing: str) -> None:
-    """The error says which is missing."""
     with pytest.raises(TypeError, match=f"'{missing}'"):
         Player(**given)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("mark", ["X", None, "Y"])
 def test_a_players_mark_is_one_of_two(mark: object) -> None:
-    """The letter alone is not a mark."""
     with pytest.raises(errors.InvalidArgument) as raised:
         Player("bob", mark)  # type: ignore[arg-type]  # that is the point
 
@@ -52,7 +49,6 @@ def test_a_players_mark_is_one_of_two(mark: object) -> None:
     ],
 )
 def test_a_name_has_one_form(name: str, clean: str) -> None:
-    """Composed, and without the space around it; its length is counted afterwards."""
     assert clean_name(name) == clean
     assert Player(name, X).name == clean
 
@@ -137,7 +133,6 @@ def test_names_as_people_write_them_are_taken(name: str) -> None:
     ids=ascii,
 )
 def test_a_name_has_no_invisible_characters(name: str, place: int, character: str) -> None:
-    """Names that look alike would sit side by side; the sentence names the character in words."""
     with pytest.raises(errors.InvalidName) as raised:
         clean_name(name)
 
@@ -175,7 +170,6 @@ def test_no_invisible_character_passes_after_a_letter_or_makes_another_name() ->
 
 
 def test_only_the_joiners_and_the_emoji_style_are_invisible_and_of_use() -> None:
-    """Of all that cannot be seen, three characters pass anywhere at all."""
     contexts = "ع{}ع", "👩{}🚀", "❤{}", "1{}"
 
     def passes(sign: str) -> bool:
@@ -218,7 +212,6 @@ def test_only_the_joiners_and_the_emoji_style_are_invisible_and_of_use() -> None
     ids=ascii,
 )
 def test_a_name_that_cannot_be_shown_is_refused(name: object, message: str) -> None:
-    """With a sentence in which nothing of it is raw, and no escape sequence either."""
     with pytest.raises(errors.InvalidName) as raised:
         clean_name(name)  # type: ignore[arg-type]  # that is the point
 
@@ -227,7 +220,6 @@ def test_a_name_that_cannot_be_shown_is_refused(name: object, message: str) -> N
 
 @given(st.text())
 def test_a_name_is_either_refused_or_clean(name: str) -> None:
-    """Whatever it is: what comes through is short, composed, printable, and stays as it is."""
     try:
         clean = clean_name(name)
     except errors.InvalidName as refusal:
@@ -258,7 +250,6 @@ def test_a_name_is_either_refused_or_clean(name: str) -> None:
     ids=ascii,
 )
 def test_names_that_differ_in_case_or_form_only_are_the_same(one: str, other: str) -> None:
-    """Compatibility forms, letter case and invisible characters make no other name."""
     assert is_same_name(one, other)
     assert is_same_name(other, one)
     assert name_key(one) == name_key(other)
@@ -273,7 +264,7 @@ def test_other_names_are_other_names(one: str, other: str) -> None:
 
 
 def test_a_recorded_player_keeps_the_recorded_name() -> None:
-    """It is not checked again; that it is text and has a mark is."""
+    """Only its type and its mark are checked."""
     assert Player.recorded(" bob\n", X).name == " bob\n"
     assert Player.recorded("bob", O) == Player("bob", O)
     with pytest.raises(errors.InvalidName, match=r"^a name is text, not 5$"):

@@ -25,31 +25,26 @@ class Vector(Value):
 
 
 def test_fields_are_taken_in_order_by_name_and_by_default() -> None:
-    """The three ways to give a field lead to the same value."""
     assert Point(1, 2) == Point(1, y=2) == Point(y=2, x=1)
     assert Point(1) == Point(1, 0)
 
 
 def test_values_are_equal_when_their_class_and_fields_are() -> None:
-    """A value of another class is never equal, whatever it holds."""
     assert Point(1, 2) != Point(1, 3)
     assert Point(1, 2) != Vector(1, 2)
     assert Point(1, 2) != (1, 2)
 
 
 def test_equal_values_have_equal_hashes() -> None:
-    """A value is a key, and its class is part of it."""
     assert len({Point(1, 2), Point(1, y=2), Vector(1, 2)}) == 2
     assert len({hash(Point(1, 2)), hash(Point(2, 1)), hash(Vector(1, 2))}) == 3
 
 
 def test_a_value_shows_its_fields() -> None:
-    """The picture of a value can be read back by a person."""
     assert repr(Point(1)) == "Point(x=1, y=0)"
 
 
 def test_a_value_cannot_be_changed() -> None:
-    """Neither setting nor deleting a field is possible, and the message says which was tried."""
     point = Point(1)
 
     with pytest.raises(AttributeError, match=r"^Point is a value: x cannot be set$"):
@@ -61,7 +56,6 @@ def test_a_value_cannot_be_changed() -> None:
 
 
 def test_replace_makes_a_new_value() -> None:
-    """The value it was made from stays as it was."""
     point = Point(1, 2)
 
     assert point.replace(y=5) == Point(1, 5)
@@ -82,14 +76,11 @@ def test_replace_makes_a_new_value() -> None:
 def test_wrong_fields_are_refused_by_name(
     values: tuple[int, ...], named: dict[str, int], message: str
 ) -> None:
-    """What is missing, unknown or given twice is named."""
     with pytest.raises(TypeError, match=f"^{message}$"):
         Point(*values, **named)
 
 
 def test_all_missing_fields_are_named() -> None:
-    """The message names both missing fields."""
-
     class Pair(Value):
         left: int
         right: int
@@ -99,8 +90,6 @@ def test_all_missing_fields_are_named() -> None:
 
 
 def test_a_value_that_checks_its_fields_checks_replaced_ones_too() -> None:
-    """Its own constructor makes the new value."""
-
     class Even(Value):
         number: int
 
@@ -115,14 +104,11 @@ def test_a_value_that_checks_its_fields_checks_replaced_ones_too() -> None:
 
 
 def test_replacing_what_is_not_there_is_refused() -> None:
-    """By its name."""
     with pytest.raises(TypeError, match=r"^Point has no z$"):
         Point(1).replace(z=5)
 
 
 def test_a_value_has_the_fields_of_its_parents_too() -> None:
-    """Theirs first, with their defaults."""
-
     class Place(Point):
         name: str = "here"
 
@@ -131,14 +117,12 @@ def test_a_value_has_the_fields_of_its_parents_too() -> None:
 
 
 def test_values_match_by_position() -> None:
-    """A `match` statement takes a value apart in the order of its fields."""
     match Point(3, 4):
         case Point(x, y):
             assert (x, y) == (3, 4)
 
 
 def test_values_can_be_copied_and_pickled() -> None:
-    """A copy is equal to the original."""
     point = Point(1, 2)
 
     assert copy.copy(point) == copy.deepcopy(point) == pickle.loads(pickle.dumps(point)) == point  # noqa: S301 - our own bytes

@@ -41,12 +41,10 @@ from noughts.core.game import fold
     ],
 )
 def test_a_position_is_told_in_a_sentence(board: Board, sentence: str) -> None:
-    """The starter's cells first, as the numbers that people type, and the state of the game."""
     assert describe(board) == sentence
 
 
 def test_names_and_marks_are_both_told() -> None:
-    """A listener learns which cells each mark has."""
     game = replay(decide(None, CreateGame()))
     for command in (JoinGame(X, "bob"), PlaceToken(X, 4)):
         game = fold(decide(game, command), game)
@@ -55,7 +53,6 @@ def test_names_and_marks_are_both_told() -> None:
 
 
 def test_a_resignation_is_told() -> None:
-    """Who gave up, and who won by it."""
     game = replay(decide(None, CreateGame()))
     game = fold(decide(game, Resign(X)), game)
 
@@ -64,7 +61,6 @@ def test_a_resignation_is_told() -> None:
 
 
 def test_every_position_has_a_sentence_of_its_own() -> None:
-    """All 5,478 have different sentences, and the board can be drawn again from it."""
     described = {describe(board): board for board in reachable()}
 
     assert len(described) == 5_478

@@ -58,7 +58,7 @@ def counted(cells: tuple[int, ...]) -> list[str]:
 
 
 def test_every_reason_makes_one_sentence() -> None:
-    """It begins with It and ends with its only period; no blank is left, and none holds nothing."""
+    """It begins with It and ends with its only period."""
     assert len(all_advice()) == 16_167
     for said in {said for _, _, said in all_said()}:
         assert SENTENCE.fullmatch(said), said
@@ -68,13 +68,11 @@ def test_every_reason_makes_one_sentence() -> None:
 
 
 def test_cells_are_counted_from_1_to_9() -> None:
-    """Every number is a single digit, and none is 0."""
     for said in {said for _, _, said in all_said()}:
         assert all(number in "123456789" for number in re.findall(r"\d+", said)), said
 
 
 def test_only_the_opponent_is_named() -> None:
-    """The one who moves is It throughout."""
     named = set()
     for one, reason, said in all_said():
         assert str(one.mark) not in said, said
@@ -92,21 +90,18 @@ def test_only_the_opponent_is_named() -> None:
 
 
 def test_what_was_better_is_named() -> None:
-    """All the cells, parted by commas and an or."""
     for _, reason, said in all_said():
         if reason.kind in BETTER:
             assert f": {one_of(counted(reason.cells))} is better" in said.replace("; ", ": "), said
 
 
 def test_the_moves_that_force_or_allow_a_fork_are_named() -> None:
-    """All the cells, parted by commas and an or."""
     for _, reason, said in all_said():
         if reason.kind in FORCED - {Kind.FORCES_FORK}:
             assert re.search(rf"fork,? (with|unlike) {one_of(counted(reason.cells))} \(", said), said
 
 
 def test_where_a_fork_is_to_be_made_is_named() -> None:
-    """All the cells, parted by commas and an or."""
     for _, reason, said in all_said():
         if reason.kind in FORKS:
             found = re.search(r"fork on ([^:.]*)[:.]", said)
@@ -120,14 +115,12 @@ def one_of(words: list[str]) -> str:
 
 
 def test_lines_are_written_with_dashes() -> None:
-    """All the lines that show it and no others, where lines are what shows it."""
     for _, reason, said in all_said():
         wanted = ["-".join(counted(line)) for line in reason.lines] if reason.kind in SHOWN_LINES else []
         assert re.findall(r"\d-\d-\d", said) == wanted, said
 
 
 def test_the_moves_that_show_it_are_written_out() -> None:
-    """In order and parted by commas, where they show more than the other words."""
     for _, reason, said in all_said():
         play = ", ".join(counted(reason.play))
         if reason.kind is Kind.GIVES_UP_DRAW:
@@ -200,7 +193,6 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
 
 
 def test_there_is_an_example_of_every_kind() -> None:
-    """So that the words of each are pinned below."""
     assert list(EXAMPLES) == list(Kind)
 
 
@@ -209,7 +201,6 @@ def test_there_is_an_example_of_every_kind() -> None:
     [(kind, *example) for kind, examples in EXAMPLES.items() for example in examples],
 )
 def test_a_reason_reads_like_this(kind: Kind, written: str, digit: int, sentence: str) -> None:
-    """Whether X or O makes the move; then the other one is named."""
     for first in Mark:
         exchange = str.maketrans("XO", "XO" if first is X else "OX")
         advice = judge_move(parse_board(written.translate(exchange), first), digit - 1)
@@ -229,12 +220,11 @@ def test_a_reason_reads_like_this(kind: Kind, written: str, digit: int, sentence
     ],
 )
 def test_a_prospect_is_said_in_a_word_or_three(found: Prospect, said: str) -> None:
-    """How it ends, and how soon; a draw comes when the board is full, which goes without saying."""
+    """How it ends, and how soon; a draw comes when the board is full."""
     assert say_prospect(found) == said
 
 
 def test_every_prospect_there_is_can_be_said() -> None:
-    """Of positions and of moves: a win takes 1, 3 or 5 tokens, a loss one more or one less."""
     positions = {say_prospect(prospect(board)) for board in reachable()}
     moves = {say_prospect(one.prospect) for one in all_advice()}
 
@@ -247,14 +237,13 @@ def test_every_prospect_there_is_can_be_said() -> None:
 
 
 def test_advice_is_the_cell_the_prospect_and_every_reason_in_one_line() -> None:
-    """In the order in which the reasons come, parted by single spaces."""
     for one in all_advice():
         said = " ".join(say_reason(reason, one.mark) for reason in one.reasons)
         assert say_advice(one) == f"{counted((one.cell,))[0]}: {say_prospect(one.prospect)}. {said}"
 
 
 def test_a_win_or_a_loss_that_takes_longer_is_said_with_its_moves() -> None:
-    """Shorter ones are shown by the line that is completed; the others move by move, to the end."""
+    """Shorter ones are shown by the line that is completed."""
     for one in all_advice():
         if one.prospect.result is not Result.DRAW and one.prospect.distance > 2:
             shown = re.findall(r"[(\s]((?:\d, )+\d)[);]", say_advice(one))
@@ -265,7 +254,6 @@ def test_a_win_or_a_loss_that_takes_longer_is_said_with_its_moves() -> None:
 
 
 def test_advice_reads_like_this() -> None:
-    """For X, for O, and for O who started."""
     fork = judge_move(parse_board("XOX/___/_O_"), 6)
     block = judge_move(parse_board("XO_/X__/___"), 6)
     start = judge_move(Board(first=O), 0)

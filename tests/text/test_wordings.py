@@ -33,7 +33,6 @@ BOARD = parse_board("X_O/_X_/___")
     ids=lambda value: value.title if isinstance(value, Wording) else "",
 )
 def test_each_telling_draws_a_board_in_its_own_way(wording: Wording, lines: list[str]) -> None:
-    """No line ends with a space."""
     assert wording.draw(BOARD).split("\n") == lines
 
 
@@ -56,13 +55,11 @@ def test_each_telling_draws_a_board_in_its_own_way(wording: Wording, lines: list
 def test_each_telling_ends_a_game_in_its_own_words(
     wording: Wording, mark: Mark | None, name: str | None, line: str
 ) -> None:
-    """With the winner's name where there is one."""
     assert wording.result(mark, name) == line
 
 
 @pytest.mark.parametrize("wording", WORDINGS.values(), ids=lambda wording: wording.title)
 def test_the_answer_about_the_end_is_what_the_result_takes(wording: Wording) -> None:
-    """For every finished board, `game_over` gives the winner that `result` turns into its line."""
     finished = [board for board in reachable() if board.is_over]
 
     assert len(finished) == 958
@@ -73,35 +70,29 @@ def test_the_answer_about_the_end_is_what_the_result_takes(wording: Wording) -> 
 
 @pytest.mark.parametrize("winner", ["bogus", "x", "0", " ", "XO", 0, 1, True, False, [], Mark, Board()])
 def test_a_result_needs_a_mark_or_nothing(winner: object) -> None:
-    """Anything else is refused in a sentence that quotes it."""
     with pytest.raises(NoughtsError, match="a winner is X or O, or empty after a draw, not "):
         NARRATIVE.result(winner)  # type: ignore[arg-type]  # that is the point
 
 
 def test_only_the_gem_tells_the_end_before_the_board() -> None:
-    """The others show the final board first."""
     assert [wording.result_before_board for wording in (NARRATIVE, GEM, KATA)] == [False, True, False]
 
 
 def test_a_name_with_braces_is_only_a_name() -> None:
-    """It is put into the line, and never read as a part of it."""
     assert KATA.result(X, "{mark}{0}{player!r}") == "{mark}{0}{player!r} Won!"
 
 
 def test_signs_can_be_painted() -> None:
-    """The painter gets the cell and its sign, and its result is drawn."""
     painted = GEM.draw(Board().place(4), lambda cell, sign: f"<{cell}{sign}>")
 
     assert painted == "<0_> <1_> <2_>\n<3_> <4X> <5_>\n<6_> <7_> <8_>"
 
 
 def test_a_telling_is_asked_for_by_its_title() -> None:
-    """There are three."""
     assert WORDINGS == {"narrative": NARRATIVE, "gem": GEM, "kata": KATA}
 
 
 def test_another_language_is_one_more_value() -> None:
-    """No code is needed for it."""
     german = KATA.replace(title="de", won="{player} hat gewonnen!", winner="Spieler {mark}")
 
     assert german.result(O) == "Spieler O hat gewonnen!"

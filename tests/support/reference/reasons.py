@@ -6,40 +6,30 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from support.reference.tactics import (
+    LINES,
+    OTHER,
+    forks,
+    free,
+    is_over,
+    minimax as end,
+    moves as ends,
+    preference,
+    put,
+    seen,
+    wins as completing,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from noughts import Board
+__all__ = ["OTHER", "completing", "end", "ends", "free", "is_over", "preference", "put", "seen"]
 
-End: TypeAlias = tuple[int, int]
-"""How it ends for one side (1 won, 0 drawn, -1 lost), and after how many tokens."""
 Line: TypeAlias = tuple[int, int, int]
 Said: TypeAlias = Callable[[str, str, int], bool]
 """Whether something is true of a move: nine signs, the mark that moves, and the cell."""
 
-LINES: tuple[Line, ...] = (
-    *((0, 1, 2), (3, 4, 5), (6, 7, 8)),
-    *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
-    *((0, 4, 8), (2, 4, 6)),
-)
-OTHER = {"X": "O", "O": "X"}
 NO_LINES: frozenset[Line] = frozenset()
-
-
-def seen(board: Board) -> tuple[str, str]:
-    """Return the nine signs of a board, and the mark to move."""
-    return str(board).replace("/", ""), str(board.turn)
-
-
-def free(signs: str) -> list[int]:
-    """Return the cells without a mark."""
-    return [cell for cell, sign in enumerate(signs) if sign == "_"]
-
-
-def put(signs: str, mark: str, cell: int) -> str:
-    """Return the signs with one more mark."""
-    assert signs[cell] == "_"
-    return signs[:cell] + mark + signs[cell + 1 :]
 
 
 @cache
@@ -53,55 +43,10 @@ def winner(signs: str) -> str:
     return "".join(mark for mark in OTHER if full_lines(signs, mark))
 
 
-def is_over(signs: str) -> bool:
-    """Say whether somebody has a line, or no cell is left."""
-    return bool(winner(signs)) or not free(signs)
-
-
-@cache
-def end(signs: str, mark: str) -> End:
-    """Return how it ends for the mark to move, who wins soon or loses late."""
-    if winner(signs) == OTHER[mark]:
-        return -1, 0
-    return max(ends(signs, mark).values(), key=liking) if free(signs) else (0, 0)
-
-
-@cache
-def ends(signs: str, mark: str) -> dict[int, End]:
-    """Return how it ends after each move, for the mark that makes it and with that move counted."""
-    found = {}
-    for cell in free(signs):
-        result, distance = end(put(signs, mark, cell), OTHER[mark])
-        found[cell] = (-result, 1 + distance)
-    return found
-
-
-def liking(an_end: End) -> tuple[int, int]:
-    """Return a key that is higher for the end that is preferred."""
-    result, distance = an_end
-    return result, -distance if result > 0 else distance
-
-
 @cache
 def best(signs: str, mark: str) -> frozenset[int]:
     """Return the moves that end as well as possible, a win as soon and a loss as late as can be."""
     return frozenset(cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark))
-
-
-@cache
-def completing(signs: str, mark: str) -> frozenset[int]:
-    """Return the cells on which a mark would complete a line."""
-    return frozenset(cell for cell in free(signs) if full_lines(put(signs, mark, cell), mark))
-
-
-@cache
-def forks(signs: str, mark: str) -> frozenset[int]:
-    """Return the cells that do not win, but after which at least two cells would."""
-    return frozenset(
-        cell
-        for cell in free(signs)
-        if cell not in completing(signs, mark) and len(completing(put(signs, mark, cell), mark)) >= 2
-    )
 
 
 @cache

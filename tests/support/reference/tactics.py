@@ -24,7 +24,7 @@ Ends: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
 """The chances that X wins, of a draw and that O wins; and the tokens still placed on average."""
 Cells: TypeAlias = frozenset[int]
 
-LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 CENTRE = frozenset({4})
 CORNERS = frozenset({0, 2, 6, 8})
 EDGES = frozenset({1, 3, 5, 7})
@@ -58,7 +58,7 @@ def free(signs: str) -> Cells:
     return frozenset(cell for cell in range(9) if signs[cell] == "_")
 
 
-def put(signs: str, cell: int, mark: str) -> str:
+def put(signs: str, mark: str, cell: int) -> str:
     """Return the signs with one more mark."""
     assert signs[cell] == "_"
     return signs[:cell] + mark + signs[cell + 1 :]
@@ -88,11 +88,12 @@ def minimax(signs: str, mark: str) -> tuple[int, int]:
     return max(moves(signs, mark).values(), key=preference)
 
 
+@cache
 def moves(signs: str, mark: str) -> dict[int, tuple[int, int]]:
     """Return how it ends for the mark to move after each of its moves, the move counted."""
     found = {}
     for cell in sorted(free(signs)):
-        result, distance = minimax(put(signs, cell, mark), OTHER[mark])
+        result, distance = minimax(put(signs, mark, cell), OTHER[mark])
         found[cell] = -result, distance + 1
     return found
 
@@ -119,7 +120,7 @@ def threatening(signs: str, mark: str, count: int) -> Cells:
     return frozenset(
         cell
         for cell in free(signs) - wins(signs, mark)
-        if len(wins(put(signs, cell, mark), mark)) >= count
+        if len(wins(put(signs, mark, cell), mark)) >= count
     )
 
 
@@ -152,7 +153,7 @@ def fork_blocks(signs: str, mark: str) -> Cells:
     if not forks(signs, OTHER[mark]):
         return frozenset()
     return wins(signs, mark) | {
-        cell for cell in free(signs) if not fork_answers(put(signs, cell, mark), mark)
+        cell for cell in free(signs) if not fork_answers(put(signs, mark, cell), mark)
     }
 
 
@@ -180,7 +181,7 @@ def most_hopeful(signs: str, mark: str) -> tuple[Cells, Fraction]:
     """
     ends = moves(signs, mark)
     best = max(ends.values(), key=preference)
-    hopes = {cell: hope(put(signs, cell, mark), mark) for cell, end in ends.items() if end == best}
+    hopes = {cell: hope(put(signs, mark, cell), mark) for cell, end in ends.items() if end == best}
     highest = max(hopes.values())
     return frozenset(cell for cell, expected in hopes.items() if expected == highest), highest
 
@@ -193,7 +194,7 @@ def hope(signs: str, mark: str) -> Fraction:
         return Fraction(0)
     total = Fraction(0)
     for cell in free(signs):
-        answered = put(signs, cell, OTHER[mark])
+        answered = put(signs, OTHER[mark], cell)
         if has_line(answered, OTHER[mark]):
             total -= 1
         elif "_" in answered:
@@ -206,7 +207,7 @@ def eight_rules(signs: str, mark: str) -> list[Cells]:
     theirs = OTHER[mark]
     feared = forks(signs, theirs)
     forcing = frozenset(
-        cell for cell in threats(signs, mark) if not fork_answers(put(signs, cell, mark), mark)
+        cell for cell in threats(signs, mark) if not fork_answers(put(signs, mark, cell), mark)
     )
     opposite = frozenset(OPPOSITE[cell] for cell in CORNERS if signs[cell] == theirs)
     return [
@@ -266,7 +267,7 @@ def all_odds(x: Plain, o: Plain, first: str = "X") -> dict[str, Ends]:
         x_wins = draws = o_wins = length = Fraction(0)
         chances = plays[mark](signs, mark)
         for cell in free(signs):
-            after = ends(put(signs, cell, mark), OTHER[mark])
+            after = ends(put(signs, mark, cell), OTHER[mark])
             if cell not in chances:  # never taken, but all positions are to be known
                 continue
             chance = chances[cell]
