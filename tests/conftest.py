@@ -40,7 +40,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what the hostile tests came to, whichever process ran them."""
+    """Print how the hostile tests ended, in whichever process they ran."""
     properties = [
         report.user_properties
         for outcome in ("passed", "failed")

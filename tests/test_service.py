@@ -373,7 +373,7 @@ def test_a_game_that_is_deleted_before_the_append_is_missing(store: Unreliable) 
     assert store.read(GAME) == ()
 
 
-def test_records_that_make_no_game_are_reported(store: MemoryStore) -> None:
+def test_records_that_do_not_make_a_game_are_reported(store: MemoryStore) -> None:
     store.append(GAME, [GamePlacedCount(5)], expected=0, key="key", at=NOW)
 
     with pytest.raises(CorruptStore, match="the records of game game don't make a game"):

@@ -49,7 +49,7 @@ def plain_review(moves: tuple[int, ...], first: str) -> tuple[tuple[int, ...], t
 
 
 def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
-    """Tell all games of so many moves at most, finished or not."""
+    """Yield all games of so many moves at most, finished or not."""
     yield ()
     if length and not plain.is_over(signs):
         for cell in sorted(plain.free(signs)):
@@ -123,7 +123,7 @@ def test_what_gives_something_up_are_two_kinds() -> None:
 
 
 @pytest.mark.parametrize("first", Mark)
-def test_there_is_no_advice_on_a_finished_board(first: Mark) -> None:
+def test_a_finished_board_has_no_advice(first: Mark) -> None:
     finished = [board for board in reachable(first) if board.is_over]
 
     assert len(finished) == 958
@@ -240,7 +240,7 @@ def test_a_game_without_mistakes_has_no_decisive_move() -> None:
     assert found.standing == Prospect(Result.DRAW, 0)
 
 
-def test_all_mistakes_are_told_and_the_last_one_decides() -> None:
+def test_all_mistakes_are_listed_and_the_last_one_decides() -> None:
     """O answers the corner wrongly, X lets it pass, and then O overlooks a line."""
     found = review(parse_moves("123584679"))
 
@@ -250,7 +250,7 @@ def test_all_mistakes_are_told_and_the_last_one_decides() -> None:
     assert mistakes == [Kind.GIVES_UP_DRAW, Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW]
 
 
-def test_a_game_that_is_not_finished_stands_as_it_does() -> None:
+def test_an_unfinished_game_is_reviewed_up_to_its_last_move() -> None:
     """After an edge in answer to a corner, X wins with the fifth token from there."""
     found = review(parse_moves("12"))
 

@@ -64,7 +64,7 @@ def every_reason() -> dict[str, list[tuple[Move, Reason]]]:
 
 
 def given(*kinds: str) -> Iterator[tuple[Move, str, Reason]]:
-    """Tell every reason of these kinds, with its kind in letters."""
+    """Yield every reason of these kinds, with its kind in letters."""
     for kind in kinds:
         for move, reason in every_reason()[kind]:
             yield move, kind, reason
@@ -305,11 +305,7 @@ EXAMPLES = {
             Reason(Kind.CORNER, (), ((6, 7, 8), (2, 4, 6))),
         ],
     ),
-    "it takes the last cell, in no line that is open": (
-        "XOX/XOO/OX_",
-        8,
-        [Reason(Kind.CORNER)],
-    ),
+    "it takes the last cell, in no line that is open": ("XOX/XOO/OX_", 8, [Reason(Kind.CORNER)]),
 }
 
 

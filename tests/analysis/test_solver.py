@@ -7,15 +7,7 @@ from collections import Counter
 import pytest
 
 from noughts import SYMMETRIES, Board, Mark, O, X, parse_board, reachable
-from noughts.analysis.solver import (
-    Prospect,
-    Result,
-    move_scores,
-    prospect,
-    prospects,
-    score,
-    sides,
-)
+from noughts.analysis.solver import Prospect, Result, move_scores, prospect, prospects, score, sides
 from support.reference.tactics import in_play, minimax, moves, preference, seen
 
 RESULTS = {1: Result.WIN, 0: Result.DRAW, -1: Result.LOSS}
@@ -25,7 +17,7 @@ ALL = [*reachable(X), *reachable(O)]
 IN_PLAY = in_play(X, O)
 
 
-def as_told(end: tuple[int, int]) -> Prospect:
+def as_prospect(end: tuple[int, int]) -> Prospect:
     """Return what the second opinion says, in the words of the solver."""
     return Prospect(RESULTS[end[0]], end[1])
 
@@ -41,13 +33,13 @@ def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None
 
     assert len(boards) == 5_478
     for board in boards:
-        assert prospect(board) == as_told(minimax(*seen(board))), board
+        assert prospect(board) == as_prospect(minimax(*seen(board))), board
 
 
 @pytest.mark.parametrize("first", Mark)
 def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
     for board in in_play(first):
-        expected = {cell: as_told(end) for cell, end in moves(*seen(board)).items()}
+        expected = {cell: as_prospect(end) for cell, end in moves(*seen(board)).items()}
         assert prospects(board) == expected, board
         assert tuple(prospects(board)) == board.free_cells
 
@@ -125,7 +117,7 @@ def test_of_5478_positions_the_mover_wins_2836_draws_1068_and_loses_1574(first: 
     results = Counter(prospect(board).result for board in reachable(first))
 
     assert results == {Result.WIN: 2_836, Result.DRAW: 1_068, Result.LOSS: 1_574}
-    assert counted == Counter(as_told(minimax(*seen(board))) for board in reachable(first))
+    assert counted == Counter(as_prospect(minimax(*seen(board))) for board in reachable(first))
     assert counted[Prospect(Result.LOSS, 0)] == 626 + 316
     assert counted[Prospect(Result.DRAW, 0)] == 16
     assert counted[Prospect(Result.WIN, 1)] == 2_358

@@ -40,7 +40,7 @@ def test_open_lines_are_those_that_the_other_side_has_not_spoilt() -> None:
             assert sorted(tactics.open_lines(cell, theirs)) == sorted(unspoilt)
 
 
-def test_a_set_of_cells_is_told_in_order() -> None:
+def test_a_set_of_cells_is_listed_in_order() -> None:
     for held in range(512):
         own = [cell for cell in range(9) if held // 2**cell % 2]
         assert tactics.cells(held) == tuple(own)

@@ -171,21 +171,17 @@ def test_the_worst_line_is_a_game_that_the_bot_can_play(name: str, mark: Mark) -
 
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
-def test_nothing_worse_can_happen(name: str, mark: Mark) -> None:
-    found = certified(name, mark)
+def test_a_certificate_agrees_with_the_second_opinion(name: str, mark: Mark) -> None:
+    """The games, the worst that can happen, and the least against the best opponent."""
+    found, opinion = certified(name, mark), judged(name, mark)
     worse = FROM_BAD_TO_GOOD[: FROM_BAD_TO_GOOD.index(found.worst.result)]
 
+    assert found.games == {result: opinion.games(Board(), result) for result in Result}
     assert all(found.games[result] == 0 for result in worse)
     assert found.games[found.worst.result] > 0
-    assert all(judged(name, mark).likeliest(Board(), result) == 0 for result in worse)
-    assert judged(name, mark).likeliest(Board(), found.worst.result) == found.worst.chance > 0
-
-
-@pytest.mark.parametrize(("name", "mark"), SEATS)
-def test_the_games_are_counted(name: str, mark: Mark) -> None:
-    games = certified(name, mark).games
-
-    assert games == {result: judged(name, mark).games(Board(), result) for result in Result}
+    assert all(opinion.likeliest(Board(), result) == 0 for result in worse)
+    assert opinion.likeliest(Board(), found.worst.result) == found.worst.chance > 0
+    assert found.least == opinion.least(Board())
 
 
 @pytest.mark.parametrize("mark", Mark)
@@ -232,20 +228,6 @@ def test_all_others_can_lose(name: str, mark: Mark) -> None:
     assert found.least < Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("name", "mark"), SEATS)
-def test_the_least_is_what_the_best_opponent_leaves(name: str, mark: Mark) -> None:
-    """As found by answering every move of the bot as well as possible."""
-    assert certified(name, mark).least == judged(name, mark).least(Board())
-
-
-@pytest.mark.parametrize(("name", "mark"), SEATS)
-def test_nobody_leaves_less_than_the_least(name: str, mark: Mark) -> None:
-    found = certified(name, mark)
-
-    assert 0 <= found.least <= found.against_random.score(mark)
-    assert found.least <= found.against_perfect.score(mark) <= Fraction(1, 2)
-
-
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("name", ["casual", "menace", "learned"])
 def test_no_other_bot_leaves_less_than_the_least(name: str, mark: Mark) -> None:
@@ -256,7 +238,7 @@ def test_no_other_bot_leaves_less_than_the_least(name: str, mark: Mark) -> None:
 
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
-def test_the_odds_are_told_too(name: str, mark: Mark) -> None:
+def test_a_certificate_has_the_odds(name: str, mark: Mark) -> None:
     found, policy = certified(name, mark), named(name)
 
     against_random, against_perfect = (
@@ -266,6 +248,8 @@ def test_the_odds_are_told_too(name: str, mark: Mark) -> None:
     assert found.mark is mark
     assert found.against_random == against_random
     assert found.against_perfect == against_perfect
+    assert 0 <= found.least <= against_random.score(mark)
+    assert found.least <= against_perfect.score(mark) <= Fraction(1, 2)
 
 
 def test_an_opponent_that_knows_the_bot_does_better_than_perfect_play() -> None:
@@ -308,7 +292,7 @@ def test_training_raises_the_least() -> None:
         assert certified("learned", mark).least > certified("menace", mark).least
 
 
-def test_what_is_no_policy_gets_no_certificate() -> None:
+def test_a_bad_policy_gets_no_certificate() -> None:
     def fails_late(board: Board) -> Mapping[int, Fraction]:
         return random(board) if board.count < 6 else {0: Fraction(1, 2)}
 

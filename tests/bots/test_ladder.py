@@ -122,7 +122,7 @@ def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LADDER)
-def test_a_rung_overlooks_a_thing_no_more_often_than_told(name: str) -> None:
+def test_a_rung_overlooks_a_thing_no_more_often_than_its_attention_says(name: str) -> None:
     """A win is taken with a chance of 1 - win at least; if there is none, a block, and so on down."""
     oversights = LADDER[name]
     play = found_once(name)

@@ -87,7 +87,7 @@ class Bookkeeper:
 
 
 def play(seed: int, mark: Mark, first: Mark) -> tuple[list[int], list[Move], Result]:
-    """Play a game by lot, perhaps given up; return all its moves, those of one mark, and how it ended."""
+    """Play a random game, perhaps resigned; return its moves, those of one mark, and how it ended."""
     rng = Random(seed)
     board, moves, own = Board(first=first), list[int](), list["Move"]()
     while not board.is_over and rng.random() < 0.97:
@@ -147,14 +147,15 @@ def drawn_in(moves: tuple[int, ...], mark: Mark, first: Mark = X) -> list[tuple[
     return drawn
 
 
-def test_a_new_machine_is_filled_as_michie_did() -> None:
-    machine = Menace()
+@pytest.mark.parametrize("beads", [(4, 3, 2, 1), (8, 4, 2, 1)])
+def test_a_new_machine_is_filled_stage_by_stage(beads: tuple[int, ...]) -> None:
+    machine = Menace(BeadRules(beads))
 
-    assert machine.rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
-    for box, beads in zip(boxes(), machine.boxes, strict=True):
-        assert beads == [4 - box.stage] * len(box.cells)
+    for box, inside in zip(boxes(), machine.boxes, strict=True):
+        assert inside == [beads[box.stage]] * len(box.cells)
     assert machine.results == {Result.WIN: 0, Result.DRAW: 0, Result.LOSS: 0}
     assert machine.games == 0
+    assert Menace().rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
 
 
 def test_each_machine_has_boxes_of_its_own() -> None:
@@ -184,6 +185,8 @@ def test_a_win_adds_three_beads_for_each_move() -> None:
         (O_WINS, O, [(0, 3), (1, 3), (2, 3)]),
         (DRAW, X, [(0, 1), (1, 1), (2, 1), (3, 1)]),
         (DRAW, O, [(0, 1), (1, 1), (2, 1), (3, 1)]),
+        *(("51", X, [(0, -1)]), ("51", O, [(0, 3)])),  # X resigned
+        *(("519", X, [(0, 3), (1, 3)]), ("519", O, [(0, -1)])),  # O resigned
     ],
 )
 def test_michies_rules_to_the_letter(moves: str, mark: Mark, expected: list[tuple[int, int]]) -> None:
@@ -216,46 +219,23 @@ def test_other_rules_to_the_letter(
     assert changed(moves, mark, rules) == expected
 
 
-def test_the_beads_at_first_are_told_stage_by_stage() -> None:
-    machine = Menace(BeadRules(beads=(8, 4, 2, 1)))
-
-    assert {(box.stage, *beads[:1]) for box, beads in zip(boxes(), machine.boxes, strict=True)} == {
-        (0, 8),
-        (1, 4),
-        (2, 2),
-        (3, 1),
-    }
-    assert all(len(set(beads)) == 1 for beads in machine.boxes)
-
-
 @given(some_rules, some_games)
 @settings(max_examples=60)
 def test_the_beads_agree_with_a_second_opinion(
     rules: BeadRules, games: list[tuple[int, Mark, Mark]]
 ) -> None:
     machine, books = Menace(rules), Bookkeeper(rules)
-    for seed, mark, first in games:
+    for seed, mark, first in games * 3:
         moves, own, result = play(seed, mark, first)
         learn(machine, moves, mark, first)
         books.note(own, result)
-    assert machine.games == len(games)
+    assert machine.games == len(games) * 3
+    assert all(0 <= count <= MAX_BEADS for beads in machine.boxes for count in beads)
+    assert rules.empty == "resign" or all(any(beads) for beads in machine.boxes)
     for box, beads in zip(boxes(), machine.boxes, strict=True):
         signs = signs_of(box.board)
         kept = books.boxes.get(box_of(signs)) or books.new_box(signs)
         assert {move_of(signs, cell): now for cell, now in zip(box.cells, beads, strict=True)} == kept
-
-
-@given(some_rules, some_games)
-@settings(max_examples=40)
-def test_no_box_ever_holds_less_than_nothing(
-    rules: BeadRules, games: list[tuple[int, Mark, Mark]]
-) -> None:
-    machine = Menace(rules)
-    for seed, mark, first in games * 3:
-        learn(machine, play(seed, mark, first)[0], mark, first)
-    assert all(0 <= count <= MAX_BEADS for beads in machine.boxes for count in beads)
-    if rules.empty != "resign":
-        assert all(any(beads) for beads in machine.boxes)
 
 
 @pytest.mark.parametrize("mark", Mark)
@@ -293,13 +273,6 @@ def test_an_image_of_a_game_teaches_the_same(turn: tuple[int, ...]) -> None:
     assert one.boxes == other.boxes
 
 
-def test_a_game_that_was_given_up_is_a_loss_for_who_resigned() -> None:
-    assert changed("51", X) == [(0, -1)]
-    assert changed("51", O) == [(0, 3)]
-    assert changed("519", X) == [(0, 3), (1, 3)]
-    assert changed("519", O) == [(0, -1)]
-
-
 def test_a_game_given_up_at_once_changes_no_beads() -> None:
     machine = Menace()
     machine.learn((), X, resigned=X)
@@ -324,78 +297,56 @@ def test_a_machine_with_an_empty_box_resigns_there() -> None:
     assert odds(random, machine).x > odds(random, Menace(BeadRules(ONE_EACH))).x
 
 
-def test_an_empty_box_is_filled_again_if_it_is_told_so() -> None:
-    machine = Menace(BeadRules((2, 1, 1, 1), empty="refill"))
-
-    drain(machine)
-    assert machine.beads(Board()) == {0: 1, 1: 1, 4: 1}
-    box = find_box(Board()).box
-    machine.settle([(box, 0)], Result.LOSS)
-    machine.settle([(box, 1)], Result.LOSS)
-    assert machine.beads(Board()) == {0: 0, 1: 0, 4: 1}
-    machine.settle([(box, 2)], Result.LOSS)
-    assert machine.beads(Board()) == {0: 2, 1: 2, 4: 2}
-
-
-@pytest.mark.parametrize("loss", [-1, -2, -1000])
-def test_the_last_bead_is_kept_if_it_is_told_so(loss: int) -> None:
-    machine = Menace(BeadRules((2, 1, 1, 1), loss=loss, empty="keep"))
-    for _ in range(5):
-        drain(machine)
-
-    assert machine.beads(Board()) == {0: 0, 1: 0, 4: 1}
-    assert machine(Board()) == {4: 1}
-
-
-def test_beads_that_are_taken_for_a_win_can_empty_a_box_too() -> None:
-    rules = BeadRules(ONE_EACH, win=-1)
-    box = find_box(Board()).box
-    for empty, left in (("resign", [0, 0, 0]), ("refill", [1, 1, 1]), ("keep", [0, 0, 1])):
-        machine = Menace(rules.replace(empty=empty))
-        for kind in range(3):
-            machine.settle([(box, kind)], Result.WIN)
-        assert machine.boxes[box] == left
-
-
-def test_a_game_that_takes_nothing_out_leaves_an_empty_box_empty() -> None:
-    """Only the game that takes the last bead fills a box again; a win can put beads into any."""
-    box = find_box(Board()).box
-    machine = Menace(BeadRules(draw=0, empty="refill"))
-    machine.boxes[box] = [0, 0, 0]
-
-    machine.settle([(box, 1)], Result.DRAW)
-    assert machine.boxes[box] == [0, 0, 0]
-    machine.settle([(box, 1)], Result.WIN)
-    assert machine.boxes[box] == [0, 3, 0]
-    assert machine(Board()) == {1: 1}
+WORDS = ("resign", "refill", "keep")
+FEW, NONE = (2, 1, 1, 1), [0, 0, 0]
+ONE_BOX: list[tuple[BeadRules, list[int], tuple[int, ...], Result, list[int]]] = [
+    # An empty box is filled again when the last bead is taken, and not a game earlier.
+    (BeadRules(FEW, empty="refill"), [2, 2, 2], (0, 1, 2), Result.LOSS, [1, 1, 1]),
+    (BeadRules(FEW, empty="refill"), [1, 1, 1], (0, 1), Result.LOSS, [0, 0, 1]),
+    (BeadRules(FEW, empty="refill"), [0, 0, 1], (2,), Result.LOSS, [2, 2, 2]),
+    # The last bead is kept, however many are to be taken out.
+    *(
+        (BeadRules(FEW, loss=loss, empty="keep"), [2, 2, 2], (0, 1, 2) * 5, Result.LOSS, [0, 0, 1])
+        for loss in (-1, -2, -1000)
+    ),
+    # A win can take beads, too.
+    *(
+        (BeadRules(ONE_EACH, win=-1, empty=empty), [1, 1, 1], (0, 1, 2), Result.WIN, left)
+        for empty, left in zip(WORDS, (NONE, [1, 1, 1], [0, 0, 1]), strict=True)
+    ),
+    # A game that takes nothing out leaves an empty box empty, and a win puts beads into it.
+    (BeadRules(draw=0, empty="refill"), NONE, (1,), Result.DRAW, NONE),
+    (BeadRules(draw=0, empty="refill"), NONE, (1,), Result.WIN, [0, 3, 0]),
+    # A bead that is not there cannot be taken out.
+    *((BeadRules(empty=empty), [0, 5, 5], (0,), Result.LOSS, [0, 5, 5]) for empty in WORDS),
+    # A box that was empty before has no last bead to keep.
+    *(
+        (BeadRules(empty=empty), NONE, (0,), Result.LOSS, left)
+        for empty, left in zip(WORDS, (NONE, [4, 4, 4], NONE), strict=True)
+    ),
+    # A kind of bead stays at the limit, and one below it reaches it.
+    (
+        BeadRules((MAX_BEADS, 1, 1, 1), win=MAX_BEADS),
+        [MAX_BEADS, MAX_BEADS - 1, MAX_BEADS],
+        (0, 1),
+        Result.WIN,
+        [MAX_BEADS] * 3,
+    ),
+]
 
 
-def test_a_bead_that_is_not_there_cannot_be_taken_out() -> None:
-    box = find_box(Board()).box
-    for empty in ("resign", "refill", "keep"):
-        machine = Menace(BeadRules(empty=empty))
-        machine.boxes[box] = [0, 5, 5]
-        machine.settle([(box, 0)], Result.LOSS)
-        assert machine.boxes[box] == [0, 5, 5]
+@pytest.mark.parametrize(("rules", "before", "kinds", "result", "left"), ONE_BOX)
+def test_what_games_change_in_one_box(
+    rules: BeadRules, before: list[int], kinds: tuple[int, ...], result: Result, left: list[int]
+) -> None:
+    """One game for each kind of bead that is drawn."""
+    machine, box = Menace(rules), find_box(Board()).box
+    machine.boxes[box] = [*before]
+    for kind in kinds:
+        machine.settle([(box, kind)], result)
 
-
-def test_a_box_that_was_empty_before_is_filled_again_or_stays_empty() -> None:
-    box = find_box(Board()).box
-    for empty, left in (("resign", [0, 0, 0]), ("refill", [4, 4, 4]), ("keep", [0, 0, 0])):
-        machine = Menace(BeadRules(empty=empty))
-        machine.boxes[box] = [0, 0, 0]
-        machine.settle([(box, 0)], Result.LOSS)
-        assert machine.boxes[box] == left
-
-
-def test_no_more_beads_fit_than_fit() -> None:
-    machine = Menace(BeadRules((MAX_BEADS, MAX_BEADS, 1, 1), win=MAX_BEADS))
-    box = find_box(Board()).box
-    machine.boxes[box][1] = MAX_BEADS - 1
-    machine.settle([(box, 0), (box, 1)], Result.WIN)
-
-    assert machine.boxes[box] == [MAX_BEADS] * 3
-    assert sum(machine(Board()).values()) == 1
+    assert machine.boxes[box] == left
+    assert sum(machine(Board()).values()) == (1 if any(left) else 0)
 
 
 def test_a_box_without_a_game_is_left_alone() -> None:
@@ -452,11 +403,6 @@ def test_asking_changes_nothing() -> None:
     assert changes(machine) == {}
 
 
-def test_an_untrained_machine_plays_about_by_lot() -> None:
-    third = Fraction(1, 3)
-    assert Menace()(Board()) == {0: third, 1: third, 4: third}
-
-
 def test_the_results_are_counted_by_their_end() -> None:
     machine = Menace()
     for moves, times in ((X_WINS, 3), (DRAW, 2), (O_WINS, 1)):
@@ -467,34 +413,32 @@ def test_the_results_are_counted_by_their_end() -> None:
     assert machine.games == 6
 
 
-@pytest.mark.parametrize(
-    "beads", [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MAX_BEADS + 1, 1, 1, 1)]
-)
-def test_beads_that_are_no_four_numbers_are_refused(beads: tuple[int, ...]) -> None:
-    with pytest.raises(errors.UnknownPolicy, match=r"four numbers of at least 1, such as 4-3-2-1$"):
-        BeadRules(beads=beads)
+BAD_BEADS = [(), (4, 3, 2), (4, 3, 2, 1, 1), (4, 3, 2, 0), (-1, 3, 2, 1), (MAX_BEADS + 1, 1, 1, 1)]
+NOT_WHOLE = [(1.5, 1, 1, 1), (True, 1, 1, 1), "4321", 4, None]
+BAD_RULES: list[tuple[str, object, str]] = [
+    *(("beads", beads, "four numbers of at least 1, such as 4-3-2-1$") for beads in BAD_BEADS),
+    *(("beads", beads, "whole numbers") for beads in NOT_WHOLE),
+    *(("win", "3", "whole numbers"), ("draw", True, "whole numbers"), ("loss", None, "whole numbers")),
+    *(
+        (name, number, "at most 1,000,000,000 beads")
+        for name in ("win", "draw", "loss")
+        for number in (MAX_BEADS + 1, -MAX_BEADS - 1)
+    ),
+    ("blame", "first", "^blame is all or last, not 'first'$"),
+    ("empty", "first", "^empty is resign, refill or keep, not 'first'$"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "sentence"), BAD_RULES, ids=str)
+def test_bad_rules_are_refused(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(errors.UnknownPolicy, match=sentence):
+        BeadRules(**{name: value})
 
 
 @pytest.mark.parametrize("name", ["win", "draw", "loss"])
-@pytest.mark.parametrize("number", [MAX_BEADS + 1, -MAX_BEADS - 1])
-def test_a_change_that_no_box_could_hold_is_refused(name: str, number: int) -> None:
-    with pytest.raises(errors.UnknownPolicy, match=r"at most 1,000,000,000 beads"):
-        BeadRules(**{name: number})
-    at_most = MAX_BEADS if number > 0 else -MAX_BEADS
-    assert getattr(BeadRules(**{name: at_most}), name) == at_most
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("blame", "blame is all or last, not 'first'"),
-        ("empty", "empty is resign, refill or keep, not 'first'"),
-    ],
-)
-def test_an_unknown_word_is_refused(name: str, sentence: str) -> None:
-    with pytest.raises(errors.UnknownPolicy) as refusal:
-        BeadRules(**{name: "first"})
-    assert str(refusal.value) == sentence
+@pytest.mark.parametrize("number", [MAX_BEADS, -MAX_BEADS])
+def test_a_change_may_be_as_large_as_a_box(name: str, number: int) -> None:
+    assert getattr(BeadRules(**{name: number}), name) == number
 
 
 def test_rules_say_what_a_result_changes() -> None:
@@ -504,35 +448,17 @@ def test_rules_say_what_a_result_changes() -> None:
 
 
 @pytest.mark.parametrize(("moves", "mark"), [((0, 4, 0), X), ((0, 3, 1, 4, 2, 5), O), ((9,), X)])
-def test_a_game_that_is_none_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
+def test_an_illegal_game_is_refused(moves: tuple[int, ...], mark: Mark) -> None:
     with pytest.raises(errors.IllegalMove):
         Menace().learn(moves, mark)
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {"beads": (1.5, 1, 1, 1)},
-        {"beads": (True, 1, 1, 1)},
-        {"beads": "4321"},
-        {"beads": 4},
-        {"beads": None},
-        {"win": "3"},
-        {"draw": True},
-        {"loss": None},
-    ],
-)
-def test_beads_are_whole(rules: dict[str, object]) -> None:
-    with pytest.raises(errors.UnknownPolicy, match="whole numbers"):
-        BeadRules(**rules)
-
-
-def test_a_letter_is_no_mark() -> None:
+def test_a_letter_is_not_a_mark() -> None:
     for wrong in (
         lambda: Menace().learn((0,), "X"),  # type: ignore[arg-type]  # that is the test
-        lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # the same
-        lambda: certify(random, "X"),  # type: ignore[arg-type]  # the same
-        lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # the same
+        lambda: Training(Menace(), random, Random(1), "X"),  # type: ignore[arg-type]  # that is the test
+        lambda: certify(random, "X"),  # type: ignore[arg-type]  # that is the test
+        lambda: odds(random, random).win("X"),  # type: ignore[arg-type]  # that is the test
     ):
         with pytest.raises(errors.InvalidArgument, match="a mark is "):
             wrong()
@@ -616,7 +542,7 @@ BAD_PARAMETERS = {
         "loss": ["--1", "1-", "9" * 5000],
     },
     "the beads at first are four numbers of at least 1, such as 4-3-2-1": {
-        "beads": ["", "4", "4-3-2", "4-3-2-1-0", "4-3-2-0", "9999999999-1-1-1"],
+        "beads": ["", "4", "4-3-2", "4-3-2-1-0", "4-3-2-0", "9999999999-1-1-1"]
     },
     "a game changes at most 1,000,000,000 beads": {"loss": ["-" + "9" * 39], "win": ["1000000001"]},
     "blame is all or last, not ''": {"blame": [""]},

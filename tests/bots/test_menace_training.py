@@ -92,12 +92,11 @@ def test_a_machine_whose_first_box_is_empty_has_lost_for_good() -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_boxes_that_are_filled_again_teach_every_machine(seed: int, mark: Mark) -> None:
-    assert loss(trained(2000, seed, mark, REFILL), mark, perfect) < Fraction(2, 1000)
+    """Some of them never to lose."""
+    chance = loss(trained(2000, seed, mark, REFILL), mark, perfect)
 
-
-@pytest.mark.parametrize(("seed", "mark"), [(2, X), (3, X), (7, X), (1, O), (3, O), (5, O)])
-def test_boxes_that_are_filled_again_can_teach_never_to_lose(seed: int, mark: Mark) -> None:
-    assert loss(trained(2000, seed, mark, REFILL), mark, perfect) == 0
+    assert chance < Fraction(2, 1000)
+    assert chance == 0 or (seed, mark) not in {(2, X), (3, X), (7, X), (1, O), (3, O), (5, O)}
 
 
 @pytest.mark.parametrize(("seed", "mark"), [(1, X), (2, X), (5, X), (7, O)])
@@ -190,19 +189,15 @@ def test_a_kind_that_has_run_out_is_never_drawn() -> None:
     assert machine.boxes[FIRST_BOX] == [0, 0, 301]
 
 
-def test_an_opponent_that_resigns_has_lost() -> None:
-    machine = trained(40, 1, X, against=give_up)
+@pytest.mark.parametrize("mark", Mark)
+def test_an_opponent_that_resigns_has_lost(mark: Mark) -> None:
+    """A game without a move of the machine's own is won, and changes no bead."""
+    machine, new = trained(40, 1, mark, against=give_up), Menace()
 
     assert machine.results == {Result.WIN: 40, Result.DRAW: 0, Result.LOSS: 0}
-    assert sum(machine.boxes[FIRST_BOX]) == 12 + 3 * 40
-    assert machine.boxes[FIRST_BOX + 1 :] == Menace().boxes[FIRST_BOX + 1 :]
-
-
-def test_an_opponent_that_resigns_at_once_teaches_nothing() -> None:
-    machine = trained(40, 1, O, against=give_up)
-
-    assert machine.results == {Result.WIN: 40, Result.DRAW: 0, Result.LOSS: 0}
-    assert machine.boxes == Menace().boxes
+    assert sum(machine.boxes[FIRST_BOX]) == 12 + (3 * 40 if mark is X else 0)
+    assert machine.boxes[FIRST_BOX + 1 :] == new.boxes[FIRST_BOX + 1 :]
+    assert mark is X or machine.boxes == new.boxes
 
 
 @pytest.mark.parametrize("mark", Mark)
@@ -241,7 +236,7 @@ def test_a_machine_learns_from_every_bot(name: str) -> None:
     assert loss(machine, X, policy) < loss(Menace(), X, policy)
 
 
-def test_an_opponent_that_is_no_policy_is_refused() -> None:
+def test_an_opponent_that_is_not_a_policy_is_refused() -> None:
     training = Training(Menace(), lambda _: {0: Fraction(1, 2)}, Random(1), O)
 
     with pytest.raises(errors.BadPolicy, match="add up to 1"):

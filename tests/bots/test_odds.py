@@ -148,7 +148,7 @@ def test_a_finished_board_has_the_odds_of_its_end() -> None:
             )
 
 
-def test_whoever_resigns_has_lost() -> None:
+def test_a_player_who_resigns_has_lost() -> None:
     x_won, o_won = ((Fraction(int(mark is X)), Fraction(0), Fraction(int(mark is O))) for mark in Mark)
 
     assert odds(resign, random) == Odds(*o_won, Fraction(0))
@@ -194,7 +194,7 @@ def test_a_score_counts_a_draw_as_half() -> None:
     assert (ends.score(X), ends.score(O)) == (Fraction(2, 3), Fraction(1, 3))
 
 
-def test_each_position_is_reckoned_once() -> None:
+def test_each_position_is_calculated_once() -> None:
     asked: Counter[Board] = Counter()
 
     def slow(board: Board) -> Mapping[int, Fraction]:

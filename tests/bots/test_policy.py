@@ -66,7 +66,7 @@ class Seven:
     ],
     ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
-def test_what_is_no_chance_for_each_free_cell_is_refused(given: object, sentence: str) -> None:
+def test_wrong_chances_are_refused(given: object, sentence: str) -> None:
     with pytest.raises(errors.BadPolicy) as refusal:
         weigh(giving(given), BOARD)
 

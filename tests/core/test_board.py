@@ -211,7 +211,7 @@ NO_CELLS = [4.0, True, False, "4", None, 9, -1, 10**5000, -(10**5000), [4], Seve
 
 
 @pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
-def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
+def test_only_an_integer_from_0_to_8_is_a_cell(cell: object) -> None:
     for known in range(9):
         Board().place(known)
 
@@ -223,7 +223,7 @@ def test_what_is_no_integer_from_0_to_8_is_no_cell(cell: object) -> None:
 
 
 @pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
-def test_what_is_no_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> None:
+def test_a_bad_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> None:
     with pytest.raises(errors.NoSuchCell) as raised:
         check_cell(cell)
 
@@ -305,7 +305,7 @@ def test_an_image_is_by_one_of_the_eight_symmetries() -> None:
 
 
 @pytest.mark.parametrize("bad", [None, 5, "012345678", [], Several(), (Several(),) * 9], ids=quoted)
-def test_what_cannot_be_compared_is_no_symmetry(bad: object) -> None:
+def test_what_cannot_be_compared_is_not_a_symmetry(bad: object) -> None:
     with pytest.raises(errors.InvalidArgument, match=r" is not one of the eight symmetries$"):
         Board().image(bad)  # type: ignore[arg-type]  # that is the point
 

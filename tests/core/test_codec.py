@@ -63,7 +63,7 @@ def test_an_event_is_written_in_the_names_of_the_documents(
 
 
 @pytest.mark.parametrize("thing", [5, None, "gameWon", Mark.X])
-def test_what_is_no_event_cannot_be_written(thing: object) -> None:
+def test_only_an_event_can_be_written(thing: object) -> None:
     with pytest.raises(errors.InvalidArgument, match=f"^{thing!r} is not an event$"):
         encode(thing)  # type: ignore[arg-type]  # that is the point
 
@@ -105,7 +105,7 @@ def test_every_event_there_is_can_be_written() -> None:
     assert {type(event) for event in WRITTEN} == set(events.Event.__args__)
 
 
-def test_an_event_is_told_as_the_documents_tell_it() -> None:
+def test_an_event_is_written_as_in_the_documents() -> None:
     text = " ".join(map(str, WRITTEN))
 
     assert text == (
@@ -139,11 +139,7 @@ A_NAME = "text in whole characters without NUL"
         (None, errors.MalformedRecord, "a written event is an object, not None"),
         ({}, errors.MalformedRecord, "a written event needs schema"),
         ({"schema": 1}, errors.MalformedRecord, "a written event needs event"),
-        (
-            {"event": "gameDraw"},
-            errors.MalformedRecord,
-            "a written event needs schema",
-        ),
+        ({"event": "gameDraw"}, errors.MalformedRecord, "a written event needs schema"),
         (
             {"schema": 2, "event": "x"},
             errors.UnknownEvent,
@@ -271,7 +267,7 @@ def test_every_count_reads_back(count: int) -> None:
     ],
     ids=range(10),
 )
-def test_a_line_that_is_no_event_is_refused(line: str, message: str) -> None:
+def test_a_line_that_is_not_an_event_is_refused(line: str, message: str) -> None:
     with pytest.raises(errors.MalformedRecord) as raised:
         loads(line)
 

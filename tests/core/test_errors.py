@@ -11,7 +11,7 @@ from noughts import errors
 from noughts.core.errors import complaint, printable, quoted
 
 
-def test_every_error_stands_in_the_tree_at_the_top() -> None:
+def test_every_error_is_in_the_tree_of_the_docstring() -> None:
     drawn: dict[int, str] = {}
     tree = {}
     for line in (errors.__doc__ or "").splitlines():

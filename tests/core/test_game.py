@@ -123,7 +123,7 @@ def test_nine_tokens_without_a_line_are_a_draw() -> None:
     assert (after.winner, after.active, after.is_over, after.is_draw) == (None, None, True, True)
 
 
-def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
+def test_a_ninth_token_that_completes_a_line_is_not_a_draw() -> None:
     given = playing(0, 1, 2, 3, 4, 5, 7, 6)
 
     decided = decide(given, PlaceToken(X, 8))
@@ -145,7 +145,7 @@ def test_a_ninth_token_that_completes_a_line_is_no_draw() -> None:
         (playing(4), X, 4, IllegalMoveReason.NOT_YOUR_TURN),
     ],
 )
-def test_an_illegal_token_is_told_to_that_player_alone(
+def test_an_illegal_token_is_reported_to_that_player_alone(
     game: Game, mark: Mark, cell: int, reason: IllegalMoveReason
 ) -> None:
     decided = decide(game, PlaceToken(mark, cell))
@@ -155,7 +155,7 @@ def test_an_illegal_token_is_told_to_that_player_alone(
     assert facts(decided) == ()
 
 
-def test_a_player_may_resign_whoever_is_to_move() -> None:
+def test_a_player_may_resign_at_any_turn() -> None:
     game = playing(4)
 
     decided = decide(game, Resign(X))
@@ -284,7 +284,7 @@ def test_a_command_that_makes_no_sense_is_refused(
         (playing(0, 3, 1, 4, 2), PlaceToken("X", 8)),  # type: ignore[arg-type]  # that is the point
     ],
 )
-def test_the_letter_of_a_mark_is_no_mark(game: Game | None, command: Command) -> None:
+def test_the_letter_of_a_mark_is_not_a_mark(game: Game | None, command: Command) -> None:
     with pytest.raises(errors.InvalidArgument, match=r"^a mark is Mark\.X or Mark\.O, not 'X'$"):
         decide(game, command)
 
@@ -315,11 +315,7 @@ def test_nothing_adds_up_to_no_game() -> None:
         ),
         (playing(), events.PlayerPlacedToken(0, 3, X), "row and column are 0 to 2, not 0 and 3"),
         (playing(), events.PlayerPlacedToken(3, 0, X), "row and column are 0 to 2, not 3 and 0"),
-        (
-            playing(),
-            events.PlayerPlacedToken(-1, 2, X),
-            "row and column are 0 to 2, not -1 and 2",
-        ),
+        (playing(), events.PlayerPlacedToken(-1, 2, X), "row and column are 0 to 2, not -1 and 2"),
         (
             playing(),
             events.PlayerPlacedToken(row=True, column=0, mark=X),
@@ -336,11 +332,7 @@ def test_nothing_adds_up_to_no_game() -> None:
             "a token could not have been placed: cell 4 holds X in '___/_X_/___'",
         ),
         (playing(), events.PlayerTookBack(X), "X had no token to take back"),
-        (
-            playing(4),
-            events.PlayerTookBack(O),
-            "O had no token to take back",
-        ),
+        (playing(4), events.PlayerTookBack(O), "O had no token to take back"),
     ],
 )
 def test_what_cannot_be_recorded_is_refused(game: Game | None, event: events.Event, message: str) -> None:
@@ -369,7 +361,7 @@ def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
     assert game.moves == (7,)
 
 
-def test_what_is_no_command_and_no_event_is_refused() -> None:
+def test_only_commands_and_events_are_taken() -> None:
     with pytest.raises(errors.InvalidArgument, match=r"^'resign' is not a command$"):
         decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is not an event$"):
@@ -385,6 +377,6 @@ def test_true_is_not_a_cell_in_a_command() -> None:
 
 
 @pytest.mark.parametrize("add_up", [fold, replay, facts])
-def test_what_is_no_list_of_events_is_refused(add_up: Callable[[object], object]) -> None:
+def test_only_a_list_of_events_is_taken(add_up: Callable[[object], object]) -> None:
     with pytest.raises(errors.InvalidArgument, match=r"^a history is a list of events, not 5$"):
         add_up(5)

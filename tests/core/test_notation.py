@@ -121,14 +121,11 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
         (5, "a board is text or a list, not 5"),
         (None, "a board is text or a list, not None"),
         ([1, 2, 3], "a board is text or a list, not 1"),
-        (
-            "_" * 10_000_000,
-            "a board is 9 cells or 3 rows of 3, not '________________________________…'",
-        ),
+        ("_" * 10_000_000, "a board is 9 cells or 3 rows of 3, not '________________________________…'"),
     ],
     ids=range(19),
 )
-def test_what_is_no_board_is_refused(written: str, message: str) -> None:
+def test_what_is_not_a_board_is_refused(written: str, message: str) -> None:
     with pytest.raises(errors.UnreadableBoard) as raised:
         parse_board(written)
 
@@ -159,7 +156,7 @@ def test_cells_are_counted_from_the_top_left() -> None:
 
 @pytest.mark.parametrize("write", [format_cell, format_pair, format_square])
 @pytest.mark.parametrize("cell", [9, -1, 4.5, 4.0, True, "4", None])
-def test_what_is_no_cell_cannot_be_written(write: Callable[[object], str], cell: object) -> None:
+def test_only_a_cell_can_be_written(write: Callable[[object], str], cell: object) -> None:
     with pytest.raises(errors.NoSuchCell) as raised:
         write(cell)
 
@@ -220,7 +217,7 @@ def test_space_and_capitals_do_not_matter_in_a_cell(text: str) -> None:
         "5" * 100,
     ],
 )
-def test_what_names_no_cell_is_refused(text: str) -> None:
+def test_text_that_is_not_a_cell_is_refused(text: str) -> None:
     with pytest.raises(errors.UnreadableCell) as raised:
         parse_cell(text)
 
@@ -264,7 +261,7 @@ def test_every_game_of_five_moves_reads_back() -> None:
         ("142536", X, "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
     ],
 )
-def test_digits_that_are_no_game_are_refused(digits: str, first: Mark, message: str) -> None:
+def test_digits_that_are_not_a_game_are_refused(digits: str, first: Mark, message: str) -> None:
     with pytest.raises(errors.UnreadableMoves) as raised:
         parse_moves(digits, first)
 

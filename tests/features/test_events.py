@@ -50,7 +50,7 @@ scenarios("events.feature")
 
 
 class Told(NamedTuple):
-    """An event as the document writes it: its name, and what stands in its brackets."""
+    """An event as the document writes it: its name, and what is in its brackets."""
 
     name: str
     arguments: tuple[str, ...]
@@ -66,7 +66,7 @@ class Told(NamedTuple):
         return 3 * int(self.arguments[0]) + int(self.arguments[1]) if len(self.arguments) == 3 else None
 
     def is_in(self, answer: Iterable[Event]) -> bool:
-        """Tell whether such an event was told; without arguments, any of that name."""
+        """Return whether there is an event like this; without arguments, any of that name."""
         return any(self in _ways_to_write(event) for event in answer)
 
 
@@ -148,10 +148,7 @@ def record_names(record: Record, docstring: str) -> None:
     assert written == [event.name for event in _told(docstring)]
 
 
-@when(
-    "every move is tried in every position, the illegal ones too",
-    target_fixture="everything",
-)
+@when("every move is tried in every position, the illegal ones too", target_fixture="everything")
 def try_everything() -> tuple[Answer, ...]:
     return every_answer()
 

@@ -40,7 +40,7 @@ scenarios("narrative.feature")
 BLANKS = {"an underscore": "_", "a dot": ".", "a space": " ", "an empty string": ""}
 RESULTS = {"X": "PLAYER X WON!", "O": "PLAYER O WON!", "": "THE GAME ENDS WITH A DRAW!"}
 
-# A clock for the command: whoever sleeps goes on at once, and a note of how long it was is left.
+# A clock for the command: sleeping ends at once, and its length is noted.
 CLOCK = """\
 import os, select
 
@@ -264,9 +264,7 @@ def chosen_equally(board: Board, after: list[Board]) -> None:
     assert all(0.85 * fair < times < 1.15 * fair for times in chosen.values()), chosen
 
 
-@then(
-    parsers.parse("X won about {x:g}, O about {o:g} and nobody about {nobody:g} games of 100"),
-)
+@then(parsers.parse("X won about {x:g}, O about {o:g} and nobody about {nobody:g} games of 100"))
 def won_about(ran: Ran, x: float, o: float, nobody: float) -> None:
     told = Counter(line for line in ran.stdout.splitlines() if line in RESULTS.values())
     for winner, share in zip("XO", (x, o), strict=True):
@@ -442,7 +440,7 @@ def over_in_any_form(signs: list[str], form: str, answer: str) -> None:
 
 
 def _moves(ran: Ran) -> list[tuple[str, str]]:
-    """Return who moved and the board that was shown, for every move that was told."""
+    """Return who moved and the board that was shown, for every move that was shown."""
     lines = ran.stdout.splitlines()
     players = [line.removeprefix("Player ")[0] for line in lines if re.fullmatch("Player [XO]:", line)]
     return list(zip(players, board_texts(lines), strict=True))

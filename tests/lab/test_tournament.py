@@ -116,14 +116,8 @@ def test_names_are_unique_and_programs_name_themselves() -> None:
         (["random", "program:'"], '"\'" is not a command: No closing quotation'),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file or directory"),
         (["random", "program:false"], "'false' ended with exit code 1"),
-        (
-            ["random", "bot:bot:club"],
-            "'bot:bot:club' has two prefixes: leave out the first bot:",
-        ),
-        (
-            ["random", "bot:program:./x"],
-            "'bot:program:./x' has two prefixes: leave out the first bot:",
-        ),
+        (["random", "bot:bot:club"], "'bot:bot:club' has two prefixes: leave out the first bot:"),
+        (["random", "bot:program:./x"], "'bot:program:./x' has two prefixes: leave out the first bot:"),
         (["random", "club:luck=1"], "club has no 'luck': it has win, block, fork, defence and centre"),
     ],
 )

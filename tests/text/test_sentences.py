@@ -15,22 +15,9 @@ from noughts.text.sentences import say_advice, say_prospect, say_reason
 
 BETTER = {Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW, Kind.WINS_LATER, Kind.LOSES_SOONER}
 FORKS = {Kind.ALLOWS_FORK, Kind.BLOCKS_FORK}
-SHOWN_LINES = {
-    Kind.WINS,
-    Kind.ALLOWS_WIN,
-    Kind.ALLOWS_FORK,
-    Kind.BLOCKS,
-    Kind.MAKES_FORK,
-    Kind.THREATENS,
-}
+SHOWN_LINES = {Kind.WINS, Kind.ALLOWS_WIN, Kind.ALLOWS_FORK, Kind.BLOCKS, Kind.MAKES_FORK, Kind.THREATENS}
 FORCED = {Kind.ALLOWS_FORCED_FORK, Kind.FORCES_FORK, Kind.STOPS_FORCED_FORK}
-SHOWN_PLAY = {
-    Kind.GIVES_UP_WIN,
-    Kind.ALLOWS_FORK,
-    Kind.LOSES_SOONER,
-    Kind.MAKES_FORK,
-    *FORCED,
-}
+SHOWN_PLAY = {Kind.GIVES_UP_WIN, Kind.ALLOWS_FORK, Kind.LOSES_SOONER, Kind.MAKES_FORK, *FORCED}
 EMPTY_LIST = re.compile(
     r"\b(or|and|on|after|complete|completes|threatens)\b(?! \w)"  # nothing comes after
     r"|(?<!\d) (or|and) \d"  # nothing comes before
@@ -148,9 +135,7 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
         ("XOX/OOX/_X_", 7, "It gives up the draw: X wins after 7, 9; 9 is better."),
     ],
     Kind.ALLOWS_WIN: [("XX_/OO_/___", 9, "It lets O complete 4-5-6.")],
-    Kind.ALLOWS_FORK: [
-        ("X__/_O_/__X", 3, "It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8)."),
-    ],
+    Kind.ALLOWS_FORK: [("X__/_O_/__X", 3, "It lets X make a fork on 7: 7-8-9 and 1-4-7 (3, 7, 4, 8).")],
     Kind.ALLOWS_FORCED_FORK: [
         ("___/_X_/___", 2, "It lets X force a fork with 1, 3, 4, 6, 7 or 9 (2, 1, 9, 4, 6, 7)."),
         ("X__/___/___", 2, "It lets X force a fork with 4, 5 or 7 (2, 4, 7, 5, 9, 6)."),
@@ -159,9 +144,7 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
         ("XOO/X__/___", 6, "It wins later than it could (6, 5, 7): 7 is better."),
         ("XOX/OXO/___", 8, "It wins later than it could (8, 7, 9): 7 or 9 is better."),
     ],
-    Kind.LOSES_SOONER: [
-        ("XO_/X__/___", 3, "It loses sooner than it must: 7 is better (7, 5, 9, 6)."),
-    ],
+    Kind.LOSES_SOONER: [("XO_/X__/___", 3, "It loses sooner than it must: 7 is better (7, 5, 9, 6).")],
     Kind.BLOCKS: [("XO_/X__/___", 7, "It stops X on 1-4-7.")],
     Kind.MAKES_FORK: [("XO_/_X_/__O", 4, "It makes a fork: 4-5-6 and 1-4-7 (4, 6, 7).")],
     Kind.FORCES_FORK: [
@@ -170,11 +153,7 @@ EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {
     ],
     Kind.BLOCKS_FORK: [("XOX/___/___", 5, "It keeps X from making a fork on 5, 7 or 9.")],
     Kind.STOPS_FORCED_FORK: [
-        (
-            "___/_X_/___",
-            1,
-            "It stops X from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7).",
-        ),
+        ("___/_X_/___", 1, "It stops X from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7).")
     ],
     Kind.ONLY_WIN: [("_X_/___/O__", 1, "It is the only move that wins.")],
     Kind.ONLY_MOVE: [("X__/___/___", 5, "It is the only move that does not lose.")],

@@ -74,7 +74,7 @@ def test_a_result_needs_a_mark_or_nothing(winner: object) -> None:
         NARRATIVE.result(winner)  # type: ignore[arg-type]  # that is the point
 
 
-def test_only_the_gem_tells_the_end_before_the_board() -> None:
+def test_only_the_gem_shows_the_end_before_the_board() -> None:
     assert [wording.result_before_board for wording in (NARRATIVE, GEM, KATA)] == [False, True, False]
 
 

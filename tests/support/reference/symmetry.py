@@ -64,7 +64,7 @@ def move_of(signs: str, cell: int) -> Move:
 
 
 def is_won(signs: str) -> bool:
-    """Tell whether somebody has three in a row."""
+    """Return whether somebody has three in a row."""
     return any(signs[a] == signs[b] == signs[c] != "_" for a, b, c in _WINS)
 
 
