@@ -89,14 +89,12 @@ class Unreliable(MemoryStore):
 
     def _write(self, batch: Batch) -> None:
         fails, self.fails = self.fails, ""
-        if fails == "before":
-            raise StoreUnavailable("the connection is broken")
-        super()._write(batch)
-        if fails == "after":
+        if fails != "before":
+            super()._write(batch)
+        if fails:
             raise StoreUnavailable("the connection is broken")
 
     def append(self, game: str, events: Iterable[Event], *, expected: int, key: str, at: int) -> int:
-        """Let the others go first, and append."""
         waiting, self.faster = self.faster, []
         for others in waiting:
             others()
@@ -308,11 +306,8 @@ def test_a_record_has_the_time_and_the_key(store: MemoryStore) -> None:
     service.handle(GAME, PlaceToken(X, 4), version=CREATED, key="mine")
     answer = service.handle(GAME, PlaceToken(O, 0))
 
-    assert [(record.at, record.key) for record in recorded(store)] == [
-        (NOW, "one"),
-        (5, "mine"),
-        (6, "two"),
-    ]
+    written = [(record.at, record.key) for record in recorded(store)]
+    assert written == [(NOW, "one"), (5, "mine"), (6, "two")]
     assert (answer.version, answer.game.moves) == (9, (4, 0))
 
 
@@ -398,25 +393,19 @@ IDS = ("abc", "abcdef", "abd", "xyz", "abcdefgh1", "abcdefgh2", "xyzxyzxyz1")
     ],
 )
 def test_a_game_is_found_by_a_prefix_of_its_id(store: MemoryStore, prefix: str, then: str) -> None:
-    service = service_of(store)
-    for game in IDS:
-        service.handle(game, CreateGame())
-
-    if then in IDS:
-        assert service.find(prefix) == then
-    else:
-        with pytest.raises(NoSuchGame) as refusal:
-            service.find(prefix)
-        assert str(refusal.value) == then
-
-
-def test_a_short_id_finds_its_game(store: MemoryStore) -> None:
+    """If it is the only one, or the whole id; a short id is such a prefix."""
     service = service_of(store)
     for game in IDS:
         service.handle(game, CreateGame())
 
     assert [service.short(game) for game in IDS] == [*IDS[:-1], "xyzxyzxy"]
     assert [service.find(service.short(game)) for game in IDS] == [*IDS]
+    if then in IDS:
+        assert service.find(prefix) == then
+    else:
+        with pytest.raises(NoSuchGame) as refusal:
+            service.find(prefix)
+        assert str(refusal.value) == then
 
 
 # Starting a game with several commands
@@ -506,13 +495,23 @@ def _check_keys(records: Iterable[Record], sent: dict[str, Command]) -> None:
 
 
 @pytest.mark.usefixtures("eager_threads")
-def test_of_many_moves_at_one_version_one_is_placed(store: MemoryStore) -> None:
+def test_of_eight_moves_at_one_version_one_is_placed(store: MemoryStore) -> None:
     service = begun(store)
     answers = _at_once(8, lambda number: service.handle(GAME, PlaceToken(X, number), version=CREATED))
 
     (placed,) = (answer for answer in answers if isinstance(answer, Answer))
     assert sum(isinstance(answer, StaleVersion) for answer in answers) == 7
     assert service.look(GAME).game.moves == placed.game.moves
+    assert len(recorded(store)) == 2
+
+
+@pytest.mark.usefixtures("eager_threads")
+def test_one_key_sent_by_eight_threads_is_recorded_once(store: MemoryStore) -> None:
+    service = begun(store)
+    answers = _at_once(8, lambda _: service.handle(GAME, PlaceToken(X, 4), version=CREATED, key="one"))
+
+    assert isinstance(answers[0], Answer)
+    assert answers == [answers[0]] * 8
     assert len(recorded(store)) == 2
 
 
@@ -566,17 +565,6 @@ def test_many_threads_send_everything(store: MemoryStore) -> None:
 
     assert _at_once(6, send) == [None] * 6
     _check_keys(recorded(store), sent)
-
-
-@pytest.mark.usefixtures("eager_threads")
-def test_one_command_sent_by_many_threads_is_recorded_once(store: MemoryStore) -> None:
-    service = begun(store)
-
-    answers = _at_once(8, lambda _: service.handle(GAME, PlaceToken(X, 4), version=CREATED, key="one"))
-
-    assert isinstance(answers[0], Answer)
-    assert answers == [answers[0]] * 8
-    assert len(recorded(store)) == 2
 
 
 # Keys
