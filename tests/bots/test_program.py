@@ -253,19 +253,10 @@ def test_a_program_that_misbehaves_in_a_game_has_lost(
 
 
 NOT_NAMES = [
-    *(
-        b"",
-        b"name",
-        b"name ",
-        b"name    ",
-        b"named bot",
-        b"NAME bot",
-        b" name bot",
-        b"name\tbot",
-        b"hello",
-    ),
-    *(b"move 5", b"resign", b"name \x1b[2J", b"name b\x00t", b"name bot\rbot", b"name " + b"a" * 33),
-    *(b"name \xe2\x80\x8b", b"name \xe2\xa0\x80", b"name " + b"a" * 995, bytes(range(256)), b"\xff\xfe"),
+    *(b"", b"name", b"name ", b"name    ", b"named bot", b"NAME bot", b" name bot", b"name\tbot"),
+    *(b"hello", b"move 5", b"resign", b"name \x1b[2J", b"name b\x00t", b"name bot\rbot"),
+    *(b"name \xe2\x80\x8b", b"name \xe2\xa0\x80", b"name " + b"a" * 33, b"name " + b"a" * 995),
+    *(bytes(range(256)), b"\xff\xfe"),
 ]
 
 
@@ -324,9 +315,13 @@ def test_endless_lines_have_lost(watch: Watch) -> None:
 
 @pytest.mark.usefixtures("hurry")
 def test_a_program_that_closes_its_output_has_lost(watch: Watch) -> None:
+    """At once, with what it complained of, or in the middle of a game."""
     line = watch.watched(command("os.write(2, b'tired\\n'); os.close(1); wait()"))
-
     assert refused(line) == f"{quoted(line)} closed its output, complaining: 'tired'"
+    check_reaped(watch.started)
+    with watch.start(plays("os.close(1); wait()")) as program:
+        assert forfeited(program) == "hostile closed its output"
+        check_reaped(watch.started, 2)
 
 
 @pytest.mark.usefixtures("hurry")
@@ -346,13 +341,6 @@ def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
     assert refused(line).startswith(f"{quoted(line)} ended with exit code 7, complaining: '")
 
 
-@pytest.mark.usefixtures("hurry")
-def test_a_program_that_closes_its_output_in_the_middle_has_lost(watch: Watch) -> None:
-    with watch.start(plays("os.close(1); wait()")) as program:
-        assert forfeited(program) == "hostile closed its output"
-        check_reaped(watch.started)
-
-
 def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> None:
     with watch.start(plays("say('move 1'); sys.exit(5)")) as program:
         program.new_game(X)
@@ -362,16 +350,10 @@ def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> Non
         check_reaped(watch.started)
 
 
-def tell_much(program: Program) -> None:
-    """Say that a game begins, far more often than a pipe can hold."""
-    for _ in range(1_000_000):
-        program.new_game(X)
-
-
 def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
     with watch.start(greets("wait()")) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
-            tell_much(program)
+            list(map(program.new_game, [X] * 1_000_000))  # far more than a pipe can hold
         assert str(forfeit.value) == "hostile does not read its input"
         check_reaped(watch.started)
 
@@ -527,16 +509,9 @@ def test_a_program_is_closed_as_often_as_one_likes(watch: Watch) -> None:
     check_reaped(watch.started, 2)
 
 
-def leave_by_an_error(program: Program) -> None:
-    """Leave the block of a program in a hurry."""
-    with program:
-        raise RuntimeError("the lights went out")
-
-
 def test_an_error_ends_the_program_too(watch: Watch) -> None:
-    program = watch.start(POLITE)
-    with pytest.raises(RuntimeError, match="lights"):
-        leave_by_an_error(program)
+    with pytest.raises(RuntimeError, match="lights"), watch.start(POLITE):
+        raise RuntimeError("the lights went out")
 
 
 # Programs that play
@@ -741,21 +716,16 @@ def test_polling_returns_what_can_be_read() -> None:
 # The examples
 
 
-def test_the_examples_say_their_names(watch: Watch) -> None:
+def test_the_examples_play_whole_games_against_each_other(watch: Watch) -> None:
+    """By the names of the documents, in either seat, without being started again."""
     with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
-        assert python.name == "chance"
-        assert shell.name == "first"
-    assert [process.returncode for process in watch.started] == [0, 0]
-
-
-@pytest.mark.usefixtures("watch")
-def test_the_examples_play_whole_games_against_each_other() -> None:
-    with Program(IN_PYTHON, PATIENT) as python, Program(IN_SHELL, PATIENT) as shell:
+        assert (python.name, shell.name) == ("chance", "first")
         for _ in range(10):
             assert play_game(python, shell).is_over
             assert play_game(shell, python).is_over
         assert str(play_game(shell, shell)) == "XOX/OXO/X__"
         assert len({play_game(python, python) for _ in range(100)}) > 20
+    assert [process.returncode for process in watch.started] == [0, 0]
 
 
 @pytest.mark.usefixtures("watch")
