@@ -1,15 +1,12 @@
-"""How the command ends, and how it answers what nobody can mean: in a sentence, not a traceback."""
+"""How the command ends, and how it refuses bad input: with a sentence, not a traceback."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.command import COMMAND, environment
+from support.command import COMMAND, environment, run_unread, shell
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
 
@@ -54,26 +51,6 @@ HOSTILE = {
 }
 hostile = pytest.mark.parametrize("harm", [pytest.param(harm, id=why) for why, harm in HOSTILE.items()])
 
-NAMES = {
-    "nothing": b"",
-    "only a space": b" ",
-    "33 characters": b"a" * 33,
-    "a hundred thousand characters": b"a" * 100_000,
-}
-
-
-def shell(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in which "$@" is the command."""
-    return subprocess.run(
-        ["/bin/sh", "-c", script, "sh", *COMMAND, *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(PYTHONUNBUFFERED=""),
-        timeout=DEADLINE,
-        check=False,
-    )
-
 
 def refused(*arguments: str | bytes) -> str:
     """Run the command, which must refuse its arguments in clean words, and return these."""
@@ -98,53 +75,36 @@ def asked() -> Iterator[Session]:
 # Leaving a game
 
 
-def test_ctrl_c_at_a_question_says_goodbye() -> None:
-    """Ctrl-C where a move is asked for ends the line, says goodbye and exits with 130."""
+@pytest.mark.parametrize("is_after_a_game", [False, True])
+@pytest.mark.parametrize(("keys", "code"), [(CTRL_C, 130), (20 * CTRL_C, 130), (CTRL_D, 0)])
+def test_ctrl_c_and_ctrl_d_say_goodbye(keys: bytes, code: int, *, is_after_a_game: bool) -> None:
     with asked() as session:
+        if is_after_a_game:
+            session.type("resign\n")
+            session.expect(f"{AGAIN} ")
         before = session.output
 
-        session.type(CTRL_C)
+        session.type(keys)
 
-        assert session.end() == 130
+        assert session.end() == code
         assert session.output == before + b"\r\nGoodbye!\r\n"
 
 
-def test_ctrl_c_after_a_game_says_goodbye() -> None:
-    """Ctrl-C where another game is offered does what it does everywhere."""
-    with asked() as session:
-        session.type("resign\n")
-        session.expect(f"{AGAIN} ")
-        before = session.output
-
-        session.type(CTRL_C)
-
-        assert session.end() == 130
-        assert session.output == before + b"\r\nGoodbye!\r\n"
-
-
-def test_a_second_ctrl_c_changes_nothing() -> None:
-    """An impatient player who presses Ctrl-C many times gets no traceback either."""
-    with asked() as session:
-        session.type(20 * CTRL_C)
-
-        assert session.end() == 130
-        assert session.output.endswith(b"\r\nGoodbye!\r\n")
-
-
-def test_ctrl_c_ends_a_long_pause() -> None:
-    """Ctrl-C while two bots rest between moves ends the command at once."""
+@pytest.mark.parametrize(
+    ("number", "code", "goodbye"), [(signal.SIGINT, 130, b"\r\nGoodbye!\r\n"), (signal.SIGTERM, 143, b"")]
+)
+def test_a_signal_ends_a_long_pause(number: signal.Signals, code: int, goodbye: bytes) -> None:
     with in_terminal("watch", "--interval", "60") as session:
         session.expect("Player X:")
         session.expect("-+-+-")
 
-        session.type(CTRL_C)
+        session.send(number)
 
-        assert session.end() == 130
-        assert session.output.endswith(b"\r\nGoodbye!\r\n")
+        assert session.end() == code
+        assert session.output.endswith(goodbye)
 
 
 def test_sigterm_at_a_question_ends_the_game() -> None:
-    """SIGTERM ends the command with 143 and without an error."""
     with asked() as session:
         session.send(signal.SIGTERM)
 
@@ -152,44 +112,19 @@ def test_sigterm_at_a_question_ends_the_game() -> None:
         assert b"Traceback" not in session.output
 
 
-def test_sigterm_ends_a_long_pause() -> None:
-    """SIGTERM while two bots rest between moves does not wait for the pause to be over."""
-    with in_terminal("watch", "--interval", "60") as session:
-        session.expect("Player X:")
-
-        session.send(signal.SIGTERM)
-
-        assert session.end() == 143
-
-
-def test_sigterm_ends_a_command_that_nobody_reads() -> None:
-    """SIGTERM ends the command even while it waits for a reader who has stopped reading."""
+@pytest.mark.parametrize(
+    ("arguments", "is_full_before"),
+    [(["watch", "--games", "100000", "--interval", "0"], False), (["--help"], True)],
+)
+def test_sigterm_ends_a_command_whose_pipe_is_full(arguments: list[str], *, is_full_before: bool) -> None:
     reading, writing = os.pipe()
-    size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
-    with subprocess.Popen(
-        [*COMMAND, "watch", "--games", "100000", "--interval", "0"], stdout=writing, env=environment()
-    ) as process:
-        try:
-            _wait_until_stuck(process, reading, size)
-
-            process.send_signal(signal.SIGTERM)
-
-            assert process.wait(DEADLINE / 4) == 143
-        finally:
-            process.kill()
-            os.close(reading)
-            os.close(writing)
-
-
-def test_sigterm_ends_help_that_nobody_reads() -> None:
-    """The same when all there is to say waits for a pipe that was full before."""
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    with suppress(BlockingIOError):
-        while True:
-            os.write(writing, bytes(4096))
-    os.set_blocking(writing, True)
-    with subprocess.Popen([*COMMAND, "--help"], stdout=writing, env=environment()) as process:
+    if is_full_before:
+        os.set_blocking(writing, False)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writing, bytes(4096))
+        os.set_blocking(writing, True)
+    with subprocess.Popen([*COMMAND, *arguments], stdout=writing, env=environment()) as process:
         try:
             place = Path(f"/proc/{process.pid}/wchan")
             deadline = time.monotonic() + DEADLINE
@@ -267,45 +202,7 @@ def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
     assert step > 3, "no signal arrived inside the hook"
 
 
-def _wait_until_stuck(process: subprocess.Popen[bytes], pipe: int, size: int) -> None:
-    """Wait until the pipe has no room for one more board, and the command rests on it."""
-    status = Path(f"/proc/{process.pid}/stat")
-    deadline = time.monotonic() + DEADLINE
-    while _held(pipe) < size - 64 or status.read_text().rpartition(")")[2].split()[0] != "S":
-        assert time.monotonic() < deadline, "the command never had to wait"
-
-
-def _held(pipe: int) -> int:
-    """Return how many bytes have been written to the pipe and not been read."""
-    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
-    return count
-
-
-def test_ctrl_d_says_goodbye() -> None:
-    """Ctrl-D at a question ends the line, says goodbye and exits with 0."""
-    with asked() as session:
-        before = session.output
-
-        session.type(CTRL_D)
-
-        assert session.end() == 0
-        assert session.output == before + b"\r\nGoodbye!\r\n"
-
-
-def test_ctrl_d_after_a_game_says_goodbye() -> None:
-    """Ctrl-D is an answer to the offer of another game, too."""
-    with asked() as session:
-        session.type("resign\n")
-        session.expect(f"{AGAIN} ")
-
-        session.type(CTRL_D)
-
-        assert session.end() == 0
-        assert session.output.endswith(f"{AGAIN} \r\nGoodbye!\r\n".encode())
-
-
 def test_closing_the_terminal_ends_the_game() -> None:
-    """A window that is closed takes the command with it."""
     with asked() as session:
         session.close()
 
@@ -313,7 +210,7 @@ def test_closing_the_terminal_ends_the_game() -> None:
 
 
 def test_a_closed_terminal_is_noticed_before_the_signal_arrives() -> None:
-    """Writing to it may fail first; the exit code is that of a hang-up all the same."""
+    """Writing to it may fail first; the exit code is still that of a hang-up."""
     terminal, inside = os.openpty()
     with subprocess.Popen(
         [*COMMAND, "watch", "--games", "100000", "--interval", "0"],
@@ -367,7 +264,7 @@ sys.exit(code)
 
 
 def test_a_closed_terminal_is_left_well_wherever_the_signal_arrives() -> None:
-    """What could not be written is given up, and never fails once more at the end of Python."""
+    """Unwritten output is dropped, and doesn't fail again when Python exits."""
     is_over, step = False, 0
     while not is_over:
         step += 1
@@ -393,44 +290,31 @@ def test_a_closed_terminal_is_left_well_wherever_the_signal_arrives() -> None:
     assert step > 10, "no signal arrived while it was leaving"
 
 
-@pytest.mark.parametrize("word", ["quit", "QUIT", "  Quit\t"])
-def test_quit_leaves_the_game(word: str) -> None:
-    """The word quit leaves, however it is written."""
-    ran = noughts("play", typed=f"{word}\n5\n")
+@pytest.mark.parametrize(
+    ("typed", "end"),
+    [
+        ("quit\n5\n", f"{EMPTY}{QUESTION}\n"),
+        ("QUIT\n5\n", f"{EMPTY}{QUESTION}\n"),
+        ("  Quit\t\n5\n", f"{EMPTY}{QUESTION}\n"),
+        ("resign\nquit\n", f"{AGAIN}\n"),
+        ("5\n", f"4|X|6\n-+-+-\n7|8|9\n{NEXT_QUESTION}\n"),
+        ("5", f"4|X|6\n-+-+-\n7|8|9\n{NEXT_QUESTION}\n"),
+    ],
+)
+def test_quit_and_the_end_of_input_say_goodbye(typed: str, end: str) -> None:
+    """A last line counts without a line break, too."""
+    ran = noughts("play", typed=typed)
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"{EMPTY}{QUESTION}\nGoodbye!\n"
+    assert ran.stdout.startswith(f"{EMPTY}{QUESTION}\n")
+    assert ran.stdout.endswith(f"{end}Goodbye!\n")
+    assert ("X" in ran.stdout.replace("Player X", "")) == typed.startswith("5")
 
 
-def test_quit_leaves_after_a_game() -> None:
-    """The word quit is understood where another game is offered."""
-    ran = noughts("play", typed="resign\nquit\n")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.endswith(f"{AGAIN}\nGoodbye!\n")
+# Streams that are closed, full or gone
 
 
-def test_the_end_of_input_says_goodbye() -> None:
-    """A file or pipe that ends in mid-game ends the command cleanly."""
-    ran = noughts("play", typed="5\n")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.endswith(f"{NEXT_QUESTION}\nGoodbye!\n")
-
-
-def test_a_last_line_without_an_end_counts() -> None:
-    """What stands before the end of input is a line, even without its line break."""
-    ran = noughts("play", typed="5")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "4|X|6" in ran.stdout
-
-
-# Streams that are shut, full or gone
-
-
-def test_a_reader_who_leaves_is_told_nothing() -> None:
-    """When the other end of its pipe closes, the command ends in silence, with 0."""
+def test_a_reader_may_leave() -> None:
     script = '{ "$@"; echo "code $?" >&2; } | head -n 1'
 
     ran = shell(script, "watch", "--games", "1000", "--interval", "0", "--seed", "1")
@@ -438,8 +322,7 @@ def test_a_reader_who_leaves_is_told_nothing() -> None:
     assert (ran.stdout, ran.stderr) == ("Player X:\n", "code 0\n")
 
 
-def test_a_reader_who_leaves_a_game_is_told_nothing() -> None:
-    """The same holds where somebody plays: the next board ends the command."""
+def test_a_reader_may_leave_a_game() -> None:
     with between_pipes("play") as session:
         session.expect(QUESTION)
 
@@ -450,42 +333,26 @@ def test_a_reader_who_leaves_a_game_is_told_nothing() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["show", "5"]], ids=" ".join)
-def test_a_reader_who_never_came_is_told_nothing(arguments: list[str]) -> None:
-    """Output into a pipe that nobody reads is no error, however little it is."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        ran = subprocess.run(
-            [*COMMAND, *arguments],
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            env=environment(PYTHONUNBUFFERED=""),
-            timeout=DEADLINE,
-            check=False,
-        )
-    finally:
-        os.close(writing)
+def test_output_that_nobody_reads_is_not_an_error(arguments: list[str]) -> None:
+    ran = run_unread(*arguments)
 
-    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("arguments", [["play"], ["show", "5"], ["--help"], ["--version"]], ids=" ".join)
-def test_a_full_disk_is_told_in_a_sentence(arguments: list[str]) -> None:
-    """Output that cannot be written is an error of its own: 1, and one sentence."""
+def test_a_full_disk_is_reported(arguments: list[str]) -> None:
     ran = shell('"$@" > /dev/full', *arguments)
 
     assert (ran.returncode, ran.stderr) == (1, "noughts: cannot go on: No space left on device\n")
 
 
 @pytest.mark.parametrize("arguments", [["bogus"], ["play", "--x", ""], ["show", "bogus"]], ids=" ".join)
-def test_bad_usage_is_told_by_its_code_where_words_cannot_be(arguments: list[str]) -> None:
-    """The exit code is 2 even if the sentence cannot be written."""
+def test_bad_usage_without_errors_output_has_its_exit_code(arguments: list[str]) -> None:
     assert shell('"$@" 2> /dev/full', *arguments).returncode == 2
     assert shell('"$@" 2>&-', *arguments).returncode == 2
 
 
 def test_a_shut_input_is_the_end_of_input() -> None:
-    """With no standard input at all, the game says goodbye."""
     ran = shell('"$@" <&-', "play")
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -497,14 +364,12 @@ def test_a_shut_input_is_the_end_of_input() -> None:
     "arguments", [["play"], ["watch", "--interval", "0"], ["show", "5"], ["--version"]]
 )
 def test_a_shut_output_is_no_error(arguments: list[str], shut: str) -> None:
-    """With no standard output, what would be told is told to nobody."""
     ran = shell(f'"$@" {shut}', *arguments)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
-def test_input_that_cannot_be_read_is_told_in_a_sentence() -> None:
-    """A standard input that is open for writing only ends the game with a sentence."""
+def test_input_that_cannot_be_read_is_reported() -> None:
     ran = shell('"$@" 0> /dev/null', "play")
 
     assert ran.returncode == 1
@@ -515,7 +380,6 @@ def test_input_that_cannot_be_read_is_told_in_a_sentence() -> None:
     "arguments", [["play"], ["watch", "--interval", "0.001"], ["show", "5"]], ids=" ".join
 )
 def test_many_open_files_are_no_error(arguments: list[str]) -> None:
-    """A caller that hands down more than a thousand open files is served like any other."""
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", CROWDED, *COMMAND, *arguments],
         stdin=subprocess.DEVNULL,
@@ -528,7 +392,7 @@ def test_many_open_files_are_no_error(arguments: list[str]) -> None:
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
-# Lines that nobody means
+# Bad lines
 
 
 def _played_on(line: bytes) -> list[str]:
@@ -542,34 +406,25 @@ def _played_on(line: bytes) -> list[str]:
     return told.split(f"{QUESTION}\n", maxsplit=1)[0].splitlines()
 
 
-@pytest.mark.parametrize("line", [b"\xff", b"\xc3", b"5\xff", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"])
-def test_a_line_that_is_no_utf8_is_answered(line: bytes) -> None:
-    """Bytes that are no text are called so, and the game goes on."""
-    assert _played_on(line) == ["Position is Invalid!", "That is not text: it is not UTF-8."]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["\x1b[2J", "\x00", "5\x00", "\x7f", "\x9b31m", "\u202e5", "\u20665\u2069", "\u200b5", "\ufeff5"],
-)
-def test_a_line_of_control_characters_is_answered(line: str) -> None:
-    """What would move a cursor or turn the direction of writing is refused, and not shown."""
-    assert _played_on(line.encode()) == [
-        "Position is Invalid!",
+NOT_TEXT = b"\xff", b"\xc3", b"5\xff", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"
+UNSHOWN = "\x1b[2J", "\x00", "5\x00", "\x7f", "\x9b31m", "\u202e5", "\u20665\u2069", "\u200b5", "\ufeff5"
+BAD_LINES = {
+    **dict.fromkeys(NOT_TEXT, "That is not text: it is not UTF-8."),
+    **dict.fromkeys(
+        (line.encode() for line in UNSHOWN),
         "That is not plain text: it has characters that cannot be shown.",
-    ]
+    ),
+    b"5" * 10_000_000: "A line has at most 1000 bytes, and this one has more.",
+}
 
 
-def test_a_line_of_ten_megabytes_is_answered() -> None:
-    """A line that long is refused as one line, however much of it there is."""
-    assert _played_on(b"5" * 10_000_000) == [
-        "Position is Invalid!",
-        "A line has at most 1000 bytes, and this one has more.",
-    ]
+@pytest.mark.parametrize("line", [pytest.param(line, id=ascii(line[:9])) for line in BAD_LINES])
+def test_a_line_that_is_not_plain_text_is_refused(line: bytes) -> None:
+    assert _played_on(line) == ["Position is Invalid!", BAD_LINES[line]]
 
 
 def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
-    """A line four times as long as all the memory there is gets the same answer."""
+    """The line is four times as long as all the memory."""
     memory = 128 << 20
     typed = tmp_path / "typed"
     with typed.open("wb") as file:
@@ -592,29 +447,11 @@ def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
     assert b"4|X|6" in ran.stdout
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "0",
-        "10",
-        "-1",
-        "5 5",
-        "+5",
-        "5.0",
-        "\u0665",
-        "\uff15",
-        "\u00b2",
-        "0,3",
-        "d1",
-        "a0",
-        "five",
-        "",
-        " ",
-        "{mark}",
-    ],
-)
-def test_a_line_that_names_no_cell_is_answered(line: str) -> None:
-    """What is no cell is quoted, and the three ways to name one are told."""
+NO_CELLS = "0", "10", "-1", "5 5", "+5", "5.0", "\u0665", "\uff15", "\u00b2"
+
+
+@pytest.mark.parametrize("line", [*NO_CELLS, "0,3", "d1", "a0", "five", "", " ", "{mark}"])
+def test_a_line_that_names_no_cell_is_quoted(line: str) -> None:
     invalid, sentence = _played_on(line.encode())
 
     assert invalid == "Position is Invalid!"
@@ -625,7 +462,6 @@ def test_a_line_that_names_no_cell_is_answered(line: str) -> None:
 
 @hostile
 def test_a_hostile_answer_to_the_offer_of_a_game_is_asked_again(harm: bytes) -> None:
-    """Where yes or no is wanted, anything else is asked for once more, and not repeated."""
     ran = noughts("play", typed=b"resign\n" + harm + b"\nn\n")
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -634,89 +470,70 @@ def test_a_hostile_answer_to_the_offer_of_a_game_is_asked_again(harm: bytes) -> 
     assert all(row.isprintable() for row in ran.stdout.splitlines())
 
 
-# Arguments that nobody means
+# Bad arguments
 
 
 @hostile
 @pytest.mark.parametrize("seat", ["--x", "--o"])
 def test_a_hostile_name_is_refused(seat: str, harm: bytes) -> None:
-    """A name that a terminal would obey instead of show is refused, and named in words."""
+    """The character is named in words, not shown."""
     words = refused("play", seat, harm)
 
     assert re.search(r"a name can.* characters: character [12] is U\+[0-9A-F]{4}", words)
     assert "\\" not in words
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, id=why) for why, name in NAMES.items()])
-def test_a_name_of_the_wrong_length_is_refused(name: bytes) -> None:
-    """A name has 1 to 32 characters."""
-    assert "a name has 1 to 32 characters" in refused("play", "--x", name)
-
-
-def test_the_same_name_twice_is_refused() -> None:
-    """The players have different names, compared in their composed form."""
-    assert "different names" in refused("play", "--x", "Zo\u00eb", "--o", "Zoe\u0308")
+SAME_NAME = "the players need different names, and '"
+LENGTH = "a name has 1 to 32 characters"
+JOINER = "a name cannot contain invisible characters: character 4 is U+200D, zero width joiner"
+SECONDS = "is not a number of seconds from 0 to 86400"
+COUNT = "is not a whole number from 1 on"
+NO_NUMBERS = "-1", "1_0", "two", "", "\x1b[31m", "9" * 5000
+BAD_SECONDS = "nan", "inf", "-inf", "-0.1", "1e400", "86401", *NO_NUMBERS
+BAD_COUNTS = "0", "1.5", *NO_NUMBERS
+REFUSED = [
+    *[(["play", "--x", name], LENGTH) for name in ("", " ", "a" * 33, "a" * 100_000)],
+    (["play", "--x", "Zo\u00eb", "--o", "Zoe\u0308"], SAME_NAME),
+    (["play", "--x", "Bob", "--o", "bob"], SAME_NAME),
+    (["play", "--x", "bob", "--o", "\uff42\uff4f\uff42"], SAME_NAME),
+    (["watch", "--x", "\u2764", "--o", "\u2764\ufe0f"], SAME_NAME),
+    (["play", "--x", "Player O"], SAME_NAME),
+    (["play", "--x", "player o"], SAME_NAME),
+    (["watch", "--o", "PLAYER X"], SAME_NAME),
+    (["play", "--o", "PLAYER X", "--wording", "kata"], SAME_NAME),
+    (["play", "--x", "bob\u200d"], JOINER),
+    (["join", "http://127.0.0.1:9/", "--name", "bob\u200d"], JOINER),
+    *[(["watch", f"--interval={seconds}"], SECONDS) for seconds in BAD_SECONDS],
+    *[(["watch", f"--games={games}"], COUNT) for games in BAD_COUNTS],
+    *[(["play", "--wording", "haiku"], wording) for wording in ("narrative", "gem", "kata")],
+    (["play", "--word", "gem"], "--word"),
+]
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["play", "--x", "Bob", "--o", "bob"],
-        ["play", "--x", "bob", "--o", "\uff42\uff4f\uff42"],
-        ["watch", "--x", "\u2764", "--o", "\u2764\ufe0f"],
-        ["play", "--x", "player o"],
-        ["play", "--o", "PLAYER X", "--wording", "kata"],
-    ],
-    ids=ascii,
+    ("arguments", "words"),
+    [pytest.param(*case, id=ascii(" ".join(case[0]))[1:50]) for case in REFUSED],
 )
-def test_names_that_differ_in_case_or_form_only_are_refused(arguments: list[str]) -> None:
-    """They are the same name; so is what somebody without a name is called."""
-    assert "the players need different names, and '" in refused(*arguments)
+def test_bad_arguments_are_refused(arguments: list[str], words: str) -> None:
+    """Names are compared without case and in composed form; options are written in full."""
+    assert words in refused(*arguments)
 
 
-@pytest.mark.parametrize("option", [["play", "--x"], ["join", "http://127.0.0.1:9/", "--name"]])
-def test_an_invisible_character_in_a_name_is_named_in_words(option: list[str]) -> None:
-    """Without an escape sequence."""
-    words = refused(*option, "bob\u200d")
-
-    assert "a name cannot contain invisible characters: character 4 is U+200D, zero width joiner" in words
-
-
-def test_a_name_may_not_be_what_the_other_player_is_called() -> None:
-    """One named player cannot pass for the other, who has no name."""
-    assert "different names" in refused("play", "--x", "Player O")
-    assert "different names" in refused("watch", "--o", "PLAYER X")
+def test_both_players_may_be_called_what_the_other_is_called_without_a_name() -> None:
     assert noughts("play", "--x", "Player O", "--o", "Player X").returncode == 0
 
 
 @hostile
-def test_a_hostile_option_is_refused(harm: bytes) -> None:
-    """An option that does not exist is named in escapes."""
+def test_a_hostile_argument_is_refused_with_escapes(harm: bytes) -> None:
     refused("play", b"--" + harm)
-
-
-@hostile
-@pytest.mark.parametrize("option", ["--first", "--wording", "--color"])
-def test_a_hostile_choice_is_refused(option: str, harm: bytes) -> None:
-    """A choice that does not exist is named in escapes."""
-    assert "invalid choice" in refused("play", option, harm)
-
-
-@hostile
-def test_a_hostile_command_is_refused(harm: bytes) -> None:
-    """A command that does not exist is named in escapes."""
-    assert "invalid choice" in refused(harm)
-
-
-@hostile
-def test_a_hostile_board_is_refused(harm: bytes) -> None:
-    """A board that cannot be read is quoted in escapes."""
     refused("show", harm)
+    for arguments in ([], ["play", "--first"], ["play", "--wording"], ["play", "--color"]):
+        assert "invalid choice" in refused(*arguments, harm)
 
 
 @hostile
 def test_any_seed_will_do(harm: bytes) -> None:
-    """A seed is any text, or bytes that are none, and the same one plays the same game."""
+    """A seed is any text or bytes, and the same one plays the same game."""
     played = [
         subprocess.run(
             [*COMMAND, "watch", "--interval", "0", "--seed", harm],
@@ -732,38 +549,7 @@ def test_any_seed_will_do(harm: bytes) -> None:
     assert played[0].stdout == played[1].stdout
 
 
-long_number = pytest.param("9" * 5000, id="5000 digits")
-
-
-@pytest.mark.parametrize(
-    "seconds",
-    ["nan", "inf", "-inf", "-1", "-0.1", "1e400", "86401", "1_0", "two", "", "\x1b[31m", long_number],
-)
-def test_a_bad_interval_is_refused(seconds: str) -> None:
-    """An interval is a number of seconds, from none to a day."""
-    assert "is not a number of seconds from 0 to 86400" in refused("watch", f"--interval={seconds}")
-
-
-@pytest.mark.parametrize("games", ["0", "-1", "1_0", "many", "1.5", "", "\x1b[31m", long_number])
-def test_a_bad_number_of_games_is_refused(games: str) -> None:
-    """The number of games is a whole one from 1 on."""
-    assert "is not a whole number from 1 on" in refused("watch", f"--games={games}")
-
-
-def test_a_bad_wording_is_refused() -> None:
-    """A wording that does not exist is answered with those that do."""
-    words = refused("play", "--wording", "haiku")
-
-    assert all(wording in words for wording in ("narrative", "gem", "kata"))
-
-
-def test_an_option_is_not_guessed_from_its_start() -> None:
-    """An option is written in full, so that a new one never changes the meaning of an old line."""
-    refused("play", "--word", "gem")
-
-
 def test_no_command_at_all_is_refused() -> None:
-    """It is told that one is wanted, and where they are told; there they all are."""
     assert refused() == (
         "noughts: the following arguments are required: COMMAND\nTry 'noughts --help'.\n"
     )
@@ -773,23 +559,19 @@ def test_no_command_at_all_is_refused() -> None:
     assert all(f"\n    {command} " in told for command in commands)
 
 
-# Letters that a terminal does not have
+# Encodings
 
 
-def test_a_name_beyond_ascii_is_shown_in_the_c_locale() -> None:
-    """The plain C locale is no reason to refuse a name."""
-    ran = noughts("play", "--x", "Zoë", env=environment(LC_ALL="C"))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "Zoë, enter a position from 1 to 9:\n" in ran.stdout
-
-
-def test_a_name_that_output_cannot_encode_is_escaped() -> None:
-    """Where output has no letter for a name, it is shown in escapes and the game goes on."""
-    ran = noughts("play", "--x", "Zoë", typed="5\n", env=environment(PYTHONIOENCODING="ascii"))
+@pytest.mark.parametrize(
+    ("changes", "name"), [({"LC_ALL": "C"}, "Zoë"), ({"PYTHONIOENCODING": "ascii"}, "Zo\\xeb")]
+)
+def test_letters_that_output_cannot_encode_are_escaped(changes: dict[str, str], name: str) -> None:
+    """The C locale can encode all letters."""
+    ran = noughts("play", "--x", "Zoë", typed="zoë\n5\n", env=environment(**changes))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "Zo\\xeb, enter a position from 1 to 9:\n" in ran.stdout
+    assert f"{name}, enter a position from 1 to 9:\n" in ran.stdout
+    assert f"{name.lower()}' is not a cell" in ran.stdout
     assert "4|X|6" in ran.stdout
 
 
@@ -801,23 +583,14 @@ def test_a_name_that_output_cannot_encode_is_escaped() -> None:
         "store verify",
     ],
 )
-def test_help_is_shown_where_there_are_few_letters(command: str) -> None:
-    """Help is for everybody, and output that has only the plainest letters is no reason to refuse it."""
+def test_help_is_shown_in_ascii(command: str) -> None:
     ran = noughts(*command.split(), "--help", env=environment(PYTHONIOENCODING="ascii"))
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith(f"usage: noughts {command}".rstrip())
 
 
-def test_a_line_that_output_cannot_encode_is_escaped() -> None:
-    """What was typed is quoted in escapes where output has no letters for it."""
-    ran = noughts("play", typed="Zoë\n", env=environment(PYTHONIOENCODING="ascii"))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "zo\\xeb' is not a cell" in ran.stdout
-
-
-def test_a_signal_that_comes_when_all_is_told_just_ends_the_process() -> None:
+def test_at_the_end_a_signal_just_ends_the_process() -> None:
     """Python still runs code of its own then, and would show a traceback of ours in it."""
     script = (
         "import signal; from noughts.cli.exit import run_to_exit; run_to_exit(lambda: None);"
@@ -829,44 +602,34 @@ def test_a_signal_that_comes_when_all_is_told_just_ends_the_process() -> None:
     assert ran.stdout == "True True\n"
 
 
-@pytest.mark.parametrize(
-    ("number", "code", "told"), [(signal.SIGINT, 130, "\nGoodbye!\n"), (signal.SIGTERM, 143, "")]
-)
-def test_a_signal_that_comes_where_no_exception_gets_out_is_heard_all_the_same(
-    number: signal.Signals, code: int, told: str
-) -> None:
-    """Python drops what is raised in a weak reference's callback, and every import has one."""
-    script = (
-        "import os, signal, sys, threading, weakref\n"
-        "from noughts.cli.exit import run_to_exit\n"
-        "class Thing: pass\n"
-        "def work():\n"
-        "    thing = Thing()\n"
-        f"    reference = weakref.ref(thing, lambda _: signal.raise_signal({int(number)}))\n"
-        "    del thing\n"
-        f"    threading.Event().wait({DEADLINE})\n"
-        "sys.exit(run_to_exit(work))"
-    )
+IN_A_CALLBACK = """
+import signal, sys, threading, weakref
+from noughts.cli.exit import run_to_exit
 
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+class Thing: pass
 
-    assert (ran.returncode, ran.stdout, ran.stderr) == (code, told, "")
+def work():
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(int(sys.argv[1])))
+    del thing
+    threading.Event().wait(float(sys.argv[2]))
+
+sys.exit(run_to_exit(work))
+"""
+"""Python drops what is raised in the callback of a weak reference, and every import has one."""
 
 
-def test_a_signal_that_comes_where_no_exception_gets_out_and_then_it_is_over_changes_nothing() -> None:
-    """There is no work left to end: the command leaves as it would have, or as if interrupted."""
-    script = (
-        "import signal, sys, weakref\n"
-        "from noughts.cli.exit import run_to_exit\n"
-        "class Thing: pass\n"
-        "def work():\n"
-        "    thing = Thing()\n"
-        "    reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))\n"
-        "    del thing\n"
-        "sys.exit(run_to_exit(work))"
-    )
+def _signal_in_a_callback(number: signal.Signals, wait_seconds: float) -> tuple[int, str, str]:
+    arguments = [sys.executable, "-c", IN_A_CALLBACK, str(int(number)), str(wait_seconds)]
+    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout, ran.stderr
 
+
+def test_a_signal_in_a_callback_ends_the_command() -> None:
+    assert _signal_in_a_callback(signal.SIGINT, DEADLINE) == (130, "\nGoodbye!\n", "")
+    assert _signal_in_a_callback(signal.SIGTERM, DEADLINE) == (143, "", "")
+
+
+def test_a_signal_in_a_callback_just_before_the_end_does_no_harm() -> None:
     for _ in range(10):
-        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-
-        assert (ran.returncode, ran.stdout, ran.stderr) in [(0, "", ""), (130, "\nGoodbye!\n", "")]
+        assert _signal_in_a_callback(signal.SIGINT, 0) in [(0, "", ""), (130, "\nGoodbye!\n", "")]

@@ -57,3 +57,37 @@ def noughts(
         check=False,
     )
     return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+def shell(
+    script: str, *arguments: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in which "$@" is the command."""
+    return subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        env=env or environment(PYTHONUNBUFFERED=""),
+        timeout=60,
+        check=False,
+    )
+
+
+def run_unread(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command with its output in a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=env or environment(PYTHONUNBUFFERED=""),
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
