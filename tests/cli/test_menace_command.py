@@ -1,4 +1,4 @@
-"""The machine that learns: trained on the command line, looked into, and played against."""
+"""The machine that learns: trained on the command line, inspected, and played against."""
 
 from __future__ import annotations
 
@@ -35,24 +35,23 @@ if TYPE_CHECKING:
 
     Train: TypeAlias = Callable[..., str]
 
-FEW = 2
-"""How often the odds are reckoned in these tests: that takes longer than all the games."""
+CURVE_POINTS = 2
+"""Few, for computing the odds takes longer than all the games."""
 
 
 class Terminal(StringIO):
-    """Where a person waits."""
+    """A terminal."""
 
     def isatty(self) -> bool:
-        """Say so."""
         return True
 
 
 @pytest.fixture
 def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
-    """Return what trains the machine of a user whose data folder is new, and tells what was said."""
+    """Return a function that trains a new user's machine and returns the output."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(menace, "CURVE_POINTS", FEW)
+    monkeypatch.setattr(menace, "CURVE_POINTS", CURVE_POINTS)
 
     def run(games: int, *, errors: StringIO | None = None, **options: object) -> str:
         out = StringIO()
@@ -79,7 +78,7 @@ def trained(
 
 
 def same(machine: Menace, other: Menace) -> bool:
-    """Tell whether two machines have the same rules, beads and results."""
+    """Return whether two machines have the same rules, beads and results."""
     return (machine.rules, machine.boxes, machine.results) == (other.rules, other.boxes, other.results)
 
 
@@ -87,7 +86,6 @@ def same(machine: Menace, other: Menace) -> bool:
 
 
 def test_training_is_kept_for_the_user(tmp_path: Path) -> None:
-    """In the data folder, from where it goes on the next time; nothing is said where errors are."""
     env = saving(tmp_path)
 
     how = ["--seed", "a", "--seat", "O", "--against", "club", "--new", "empty=refill"]
@@ -109,7 +107,6 @@ def test_training_is_kept_for_the_user(tmp_path: Path) -> None:
 
 
 def test_training_goes_on_where_it_ended(train: Train, tmp_path: Path) -> None:
-    """What was learned before is not lost, and not counted twice."""
     train(50)
     before = load_machine(kept(tmp_path)).results
 
@@ -124,19 +121,21 @@ def test_training_goes_on_where_it_ended(train: Train, tmp_path: Path) -> None:
 
 
 def test_the_learning_curve_is_drawn(train: Train) -> None:
-    """A column for each time that the odds were reckoned; a new machine starts where it always does."""
+    """A column for each point; odds whose fractions are too long for a line are in percent alone."""
     said = train(2000, seed="a")
 
-    rows = [line.partition("|")[2].ljust(FEW + 1) for line in said.splitlines()[:11]]
+    rows = [line.partition("|")[2].ljust(CURVE_POINTS + 1) for line in said.splitlines()[:11]]
     columns = ["".join(column).strip() for column in zip(*rows, strict=True)]
     assert columns[0].replace(" ", "") == "wld"
     assert rows[4][0] == "w"  # sixty in a hundred
     assert all(len(column.replace(" ", "")) in (2, 3) for column in columns)
-    assert rows.index(next(row for row in rows if row[FEW] == "w")) < 4
+    assert rows.index(next(row for row in rows if row[CURVE_POINTS] == "w")) < 4
+    line = next(line for line in said.splitlines() if line.startswith("Now it"))
+    assert "exactly" not in line
+    assert "about" not in line
 
 
-def test_the_odds_are_told_exactly(train: Train) -> None:
-    """In percent, and as fractions that sum to one."""
+def test_the_odds_are_exact(train: Train) -> None:
     said = train(1, seed="a", against="perfect")
 
     line = next(line for line in said.splitlines() if line.startswith("Now it"))
@@ -147,17 +146,7 @@ def test_the_odds_are_told_exactly(train: Train) -> None:
     assert line.endswith(".")
 
 
-def test_odds_that_are_too_long_for_a_line_are_told_in_percent_alone(train: Train) -> None:
-    """Nothing is called exact that is not."""
-    said = train(3000, seed="a")
-
-    line = next(line for line in said.splitlines() if line.startswith("Now it"))
-    assert "exactly" not in line
-    assert "about" not in line
-
-
 def test_a_machine_in_a_file_of_its_own(train: Train, tmp_path: Path) -> None:
-    """Its folder is made, and the machine that is kept for the user is left alone."""
     own = tmp_path / "my own" / "machine.json"
 
     said = train(20, seed="a", file=str(own))
@@ -168,7 +157,6 @@ def test_a_machine_in_a_file_of_its_own(train: Train, tmp_path: Path) -> None:
 
 
 def test_the_same_seed_teaches_the_same(train: Train, tmp_path: Path) -> None:
-    """To the last byte; another seed teaches something else, and so does none."""
     written = []
     for number, seed in enumerate(["a", "a", "b", None]):
         own = tmp_path / str(number)
@@ -177,14 +165,6 @@ def test_the_same_seed_teaches_the_same(train: Train, tmp_path: Path) -> None:
 
     assert written[0] == written[1]
     assert len({*written}) == 3
-
-
-def test_it_learns_in_the_other_seat(train: Train, tmp_path: Path) -> None:
-    """As O, against whomever it is told to."""
-    said = train(40, seed="a", seat="O", against="club")
-
-    assert same(load_machine(kept(tmp_path)), trained(40, "a", against="club", mark=O))
-    assert "\n40 games as O against club: won " in said
 
 
 @pytest.mark.parametrize(
@@ -198,7 +178,6 @@ def test_it_learns_in_the_other_seat(train: Train, tmp_path: Path) -> None:
 def test_a_new_machine_takes_the_place_of_the_old_one(
     new: str, rules: BeadRules, train: Train, tmp_path: Path
 ) -> None:
-    """With rules of its own, or with Michie's."""
     save_machine(trained(10, "before"), kept(tmp_path))
 
     said = train(20, seed="a", new=new)
@@ -207,8 +186,7 @@ def test_a_new_machine_takes_the_place_of_the_old_one(
     assert "It has learned from 20 games" in said
 
 
-def test_a_machine_whose_boxes_have_run_empty_is_told_of(train: Train) -> None:
-    """It resigns at once; it is told what to do about it."""
+def test_empty_boxes_are_reported(train: Train) -> None:
     said = train(2000, seed="a", seat="O", against="perfect")
 
     assert "\nNow it wins 0 %, draws 0 %, loses 100 %; exactly 0, 0, 1.\n" in said
@@ -217,11 +195,10 @@ def test_a_machine_whose_boxes_have_run_empty_is_told_of(train: Train) -> None:
     ) in said
 
 
-# Its progress
+# Progress
 
 
-def test_progress_is_shown_to_a_person_who_waits(train: Train) -> None:
-    """As a bar, where errors go, and gone in the end; what was found is nowhere mixed with it."""
+def test_progress_is_shown_in_a_terminal(train: Train) -> None:
     errors = Terminal()
 
     said = train(20, errors=errors)
@@ -234,8 +211,7 @@ def test_progress_is_shown_to_a_person_who_waits(train: Train) -> None:
 
 
 @pytest.mark.parametrize("errors", [StringIO(), None])
-def test_progress_is_shown_to_nobody_else(errors: StringIO | None, train: Train) -> None:
-    """Neither in a file, nor where errors go nowhere."""
+def test_progress_is_not_shown_elsewhere(errors: StringIO | None, train: Train) -> None:
     train(20, errors=errors)
 
     assert errors is None or errors.getvalue() == ""
@@ -243,7 +219,7 @@ def test_progress_is_shown_to_nobody_else(errors: StringIO | None, train: Train)
 
 @pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143)])
 def test_training_can_be_left(way: str, code: int, tmp_path: Path) -> None:
-    """At any time; the file then has a whole machine, that has learned from the first of the games."""
+    """The file has a whole machine that has learned from the first games."""
     line = ["menace", "train", "--games", "300000", "--seed", "a"]
     with in_terminal(*line, env=saving(tmp_path)) as session:
         assert session.wait_for(r"\] [1-9]")
@@ -261,7 +237,7 @@ def test_training_can_be_left(way: str, code: int, tmp_path: Path) -> None:
     assert [path.name for path in kept(tmp_path).parent.iterdir()] == ["menace.json"]
 
 
-# Its boxes
+# Boxes
 
 NEW_BOX = """\
   4  |  4  |  .
@@ -285,7 +261,7 @@ def boxed(folder: Path, board: str, first: str = "X", file: Path | None = None) 
 
 
 def test_the_first_box_of_a_new_machine_to_the_letter(tmp_path: Path) -> None:
-    """Four beads of each kind; to look is not to make a file."""
+    """No file is created."""
     ran = noughts("menace", "box", "___/___/___", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, NEW_BOX, "")
@@ -293,7 +269,7 @@ def test_the_first_box_of_a_new_machine_to_the_letter(tmp_path: Path) -> None:
 
 
 def test_a_box_is_shown_as_it_is_now(tmp_path: Path) -> None:
-    """Three beads more for each move of a game that was won; in the user's file, or in another one."""
+    """In the user's file or in another one."""
     machine = Menace(BeadRules(beads=(400, 3, 2, 1), win=1234))
     machine.learn((0, 4, 1, 5, 2), X)
     save_machine(machine, kept(tmp_path))
@@ -312,7 +288,6 @@ def test_a_box_is_shown_as_it_is_now(tmp_path: Path) -> None:
 
 
 def test_the_box_of_a_turned_position_is_turned(tmp_path: Path) -> None:
-    """The beads lie where the tokens would, and O has boxes, too; so has a game that O started."""
     first = boxed(tmp_path, "X__/___/___").splitlines()
     turned = boxed(tmp_path, "__X/___/___").splitlines()
     swapped = boxed(tmp_path, "O__/___/___", first="O").splitlines()
@@ -323,30 +298,22 @@ def test_the_box_of_a_turned_position_is_turned(tmp_path: Path) -> None:
     assert swapped == [first[0].replace("X", "O"), *first[1:]]
 
 
-def test_a_last_cell_has_no_box(tmp_path: Path) -> None:
-    """There is nothing to draw."""
-    lines = boxed(tmp_path, "XOX/OOX/_XO").splitlines()
-
-    assert lines[4:] == ["  1  |  X  |  O", "It has no box: a last cell leaves no choice."]
-
-
-def test_an_empty_box_is_told_of(tmp_path: Path) -> None:
-    """There the machine resigns."""
+def test_an_empty_box_and_no_box(tmp_path: Path) -> None:
     machine = Menace()
     machine.boxes[0] = [0, 0, 0]
     save_machine(machine, kept(tmp_path))
 
-    lines = boxed(tmp_path, "___/___/___").splitlines()
+    empty = boxed(tmp_path, "___/___/___").splitlines()
+    none = boxed(tmp_path, "XOX/OOX/_XO").splitlines()
 
-    assert lines[0] == "  0  |  0  |  ."
-    assert lines[5] == "The box is empty: the machine resigns."
+    assert (empty[0], empty[5]) == ("  0  |  0  |  .", "The box is empty: the machine resigns.")
+    assert none[4:] == ["  1  |  X  |  O", "It has no box: a last cell leaves no choice."]
 
 
 # Playing against it
 
 
 def test_a_game_against_it_teaches_it(tmp_path: Path) -> None:
-    """As a game in training does: by the moves that were made, and it is kept."""
     env = saving(tmp_path)
 
     for games in (1, 2):
@@ -362,7 +329,7 @@ def test_a_game_against_it_teaches_it(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_resumed_teaches_it(tmp_path: Path) -> None:
-    """From its first move on, though another machine may have made that."""
+    """From its first move on, even if another machine made it."""
     save(tmp_path, "left", "5", "1", "9", x="ann", o="bot:menace")
 
     ran = noughts("resume", typed="resign\nresign\n", env=saving(tmp_path))
@@ -373,15 +340,8 @@ def test_a_game_that_is_resumed_teaches_it(tmp_path: Path) -> None:
     assert same(load_machine(kept(tmp_path)), expected)
 
 
-def test_a_game_that_is_left_teaches_it_nothing(tmp_path: Path) -> None:
-    """It has no end yet."""
-    noughts("play", "--o", "bot:menace", typed="5\n", env=saving(tmp_path))
-
-    assert not kept(tmp_path).exists()
-
-
 def test_it_learns_in_both_seats(tmp_path: Path) -> None:
-    """There is one machine, which learns twice from the one game."""
+    """One machine learns twice from one game."""
     ran = noughts("play", "--x", "bot:menace", "--o", "bot:menace", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -393,7 +353,6 @@ def test_it_learns_in_both_seats(tmp_path: Path) -> None:
 
 
 def test_a_machine_of_its_own_learns_in_its_own_file(tmp_path: Path) -> None:
-    """The one that is kept for the user learns nothing."""
     save_machine(Menace(), tmp_path / "m")
 
     ran = noughts(
@@ -406,33 +365,28 @@ def test_a_machine_of_its_own_learns_in_its_own_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "changes"),
-    [(["--no-save"], {}), (["--store", "memory:"], {}), ([], {"NOUGHTS_STORE": "memory:"})],
+    ("line", "changes"),
+    [
+        ("play --o bot:menace --no-save", {}),
+        ("play --o bot:menace --store memory:", {}),
+        ("play --o bot:menace", {"NOUGHTS_STORE": "memory:"}),
+        ("watch --interval 0 --x bot:menace --o bot:random --games 5", {}),
+    ],
 )
-def test_a_game_that_is_not_saved_is_not_learned_from(
-    options: list[str], changes: dict[str, str], tmp_path: Path
-) -> None:
-    """Not beyond the table; no file is made."""
-    env = saving(tmp_path, **changes)
-
-    ran = noughts("play", "--o", "bot:menace", *options, typed="resign\n", env=env)
+def test_it_does_not_learn_from_unsaved_games(line: str, changes: dict[str, str], tmp_path: Path) -> None:
+    ran = noughts(*line.split(), typed="resign\n", env=saving(tmp_path, **changes))
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_looking_on_teaches_it_nothing(tmp_path: Path) -> None:
-    """Games to watch are not saved, and neither is it."""
-    line = ["watch", "--interval", "0", "--x", "bot:menace", "--o", "bot:random", "--games", "5"]
+def test_it_does_not_learn_from_an_unfinished_game(tmp_path: Path) -> None:
+    noughts("play", "--o", "bot:menace", typed="5\n", env=saving(tmp_path))
 
-    ran = noughts(*line, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert list(tmp_path.iterdir()) == []
+    assert not kept(tmp_path).exists()
 
 
 def test_it_resigns_where_its_box_is_empty(tmp_path: Path) -> None:
-    """That is told as a resignation, and counted as a loss."""
     machine = Menace()
     machine.boxes = [[0] * len(beads) for beads in machine.boxes]
     save_machine(machine, kept(tmp_path))
@@ -444,7 +398,7 @@ def test_it_resigns_where_its_box_is_empty(tmp_path: Path) -> None:
     assert load_machine(kept(tmp_path)).results[Result.LOSS] == 1
 
 
-# What goes wrong
+# Failures
 
 COMMANDS = {
     "train": ["menace", "train", "--games", "5"],
@@ -459,7 +413,6 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_damaged_file_is_refused_and_left_as_it_is(command: str, tmp_path: Path) -> None:
-    """With exit code 2 and a sentence that names it, whoever asks for the machine."""
     kept(tmp_path).parent.mkdir()
     kept(tmp_path).write_bytes(b'{"menace": 1, "rules": \xff')
 
@@ -472,7 +425,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(command: str, tmp_path: Pat
 
 
 def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> None:
-    """What one of two has learned would be lost; whoever comes second is told so, and changes nothing."""
+    """Otherwise what one of two has learned would be lost."""
     train(10, seed="a")
     before = kept(tmp_path).read_bytes()
     with (
@@ -486,8 +439,7 @@ def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> N
     assert load_machine(kept(tmp_path)).games == 20
 
 
-def test_a_game_counts_beside_what_was_learned_elsewhere_meanwhile(train: Train, tmp_path: Path) -> None:
-    """A machine at the table learns in addition to what another has taught it since it sat down."""
+def test_what_was_learned_elsewhere_meanwhile_is_kept(train: Train, tmp_path: Path) -> None:
     opponent = Opponents(Random(1), poll, saves=True).seat("bot:menace")
     assert opponent
     train(10)
@@ -499,8 +451,8 @@ def test_a_game_counts_beside_what_was_learned_elsewhere_meanwhile(train: Train,
     assert load_machine(kept(tmp_path)).games == 11
 
 
-def test_a_place_that_cannot_be_written_to_is_told_of(train: Train, tmp_path: Path) -> None:
-    """In a sentence that names it: before training, and after a game, which goes on without it."""
+def test_a_file_that_cannot_be_written_is_reported(train: Train, tmp_path: Path) -> None:
+    """Before training, and after a game, which goes on."""
     (tmp_path / "taken").write_text("a file is no folder")
     place = tmp_path / "taken" / "noughts" / "menace.json"
     env = saving(tmp_path / "taken", NOUGHTS_STORE=url(tmp_path))
@@ -542,8 +494,7 @@ NAMES = ", ".join(policy_names())
         ("box ___/___/___ --file /", "/ cannot be read: "),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: str, message: str, tmp_path: Path) -> None:
-    """With exit code 2 and a sentence; nothing is made."""
+def test_bad_values_are_refused(arguments: str, message: str, tmp_path: Path) -> None:
     ran = noughts("menace", *arguments.split(), env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -565,7 +516,6 @@ def test_what_makes_no_sense_is_refused(arguments: str, message: str, tmp_path: 
     ],
 )
 def test_bad_usage_is_refused(arguments: str, tmp_path: Path) -> None:
-    """In a sentence, and with where to read on."""
     ran = noughts("menace", *arguments.split(), env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -574,7 +524,6 @@ def test_bad_usage_is_refused(arguments: str, tmp_path: Path) -> None:
 
 
 def test_without_a_folder_to_keep_it_in_a_file_will_do(tmp_path: Path) -> None:
-    """Who has neither a home nor a data folder says where; else a sentence says what is missing."""
     env = environment(HOME="", XDG_DATA_HOME="")
 
     ran = noughts("menace", "box", "___/___/___", env=env)
