@@ -1,4 +1,4 @@
-"""What is seen: colours where they are wanted, and a whole game on twenty columns and five rows."""
+"""Colours, small terminals (from twenty columns and five rows) and positions in sentences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Glass:
         self.rows = [*self.rows[1:], ""]
 
     def has_board(self, board: list[str]) -> bool:
-        """Tell whether the rows of a board stand together on the glass."""
+        """Return whether the rows of a board are together on the glass."""
         seen = [row.rstrip() for row in self.rows]
         return any(seen[top : top + 3] == board for top in range(len(seen) - 2))
 
@@ -68,95 +68,53 @@ def in_plain(*arguments: str, typed: str) -> str:
     return noughts("play", *arguments, typed=typed).stdout
 
 
-def in_colour(*arguments: str, env: dict[str, str] | None = None) -> bool:
-    """Tell whether a game in a terminal shows any colour."""
-    with in_terminal("play", *arguments, env=env) as session:
-        session.wait_for("1 to 9: ")
-        session.type("5\n")
-        session.wait_for("1 to 9: ")
-        session.type(CTRL_D)
-        assert session.end() == 0
-        return b"\x1b" in session.output
-
-
 # Colour
 
 
-def test_a_terminal_gets_colours() -> None:
-    """On a terminal marks are coloured without asking."""
-    assert in_colour()
+@pytest.mark.parametrize(
+    ("options", "changes", "is_coloured"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        ([], {"NO_COLOR": ""}, True),
+        ([], {"TERM": "dumb"}, False),
+        ([], {"TERM": None}, False),
+        (["--color", "never"], {}, False),
+        (["--color", "always"], {"NO_COLOR": "1", "TERM": "dumb"}, True),
+    ],
+)
+def test_a_terminal_has_colours_unless_turned_off(
+    options: list[str], changes: dict[str, str | None], *, is_coloured: bool
+) -> None:
+    env = {name: value for name, value in {**environment(), **changes}.items() if value is not None}
+    with in_terminal("play", *options, env=env) as session:
+        for typed in ("5\n", CTRL_D):
+            session.wait_for("1 to 9: ")
+            session.type(typed)
+        assert session.end() == 0
+
+    assert (b"\x1b" in session.output) == is_coloured
 
 
-def test_no_color_is_respected() -> None:
-    """The variable NO_COLOR, set to anything, turns colours off."""
-    assert not in_colour(env=environment(NO_COLOR="1"))
-
-
-def test_an_empty_no_color_counts_for_nothing() -> None:
-    """NO_COLOR counts when it is present and not empty, as its authors ask."""
-    assert in_colour(env=environment(NO_COLOR=""))
-
-
-def test_a_dumb_terminal_gets_no_colours() -> None:
-    """A terminal that calls itself dumb is believed."""
-    assert not in_colour(env=environment(TERM="dumb"))
-
-
-def test_a_terminal_without_a_name_gets_no_colours() -> None:
-    """A terminal of which nothing is known is not sent what it may not understand."""
-    nameless = environment()
-    del nameless["TERM"]
-
-    assert not in_colour(env=nameless)
-
-
-def test_colours_can_be_turned_off_on_a_terminal() -> None:
-    """The option has the last word: --color never on a terminal is plain."""
-    assert not in_colour("--color", "never")
-
-
-def test_the_option_beats_the_environment() -> None:
-    """Colours asked for on the command line come, whatever the environment says."""
-    assert in_colour("--color", "always", env=environment(NO_COLOR="1", TERM="dumb"))
-
-
-def test_a_pipe_gets_no_colours() -> None:
-    """Between pipes everything is plain text."""
+def test_a_pipe_has_colours_only_with_the_option() -> None:
     assert "\x1b" not in in_plain(typed="5\n1\n")
+    shown = in_plain("--color", "always", typed="5\n1\n")
 
-
-def test_a_pipe_gets_the_colours_that_are_asked_for() -> None:
-    """With --color always, X is blue, O is orange and free cells are dim."""
-    told = in_plain("--color", "always", typed="5\n1\n")
-
-    assert f"{ORANGE_O}|\x1b[2m2{RESET}|\x1b[2m3{RESET}\n-+-+-\n\x1b[2m4{RESET}|{BLUE_X}|" in told
+    assert f"{ORANGE_O}|\x1b[2m2{RESET}|\x1b[2m3{RESET}\n-+-+-\n\x1b[2m4{RESET}|{BLUE_X}|" in shown
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
-def test_a_winning_line_is_reversed(wording: str) -> None:
-    """The three cells of the winning line, and no others, are shown in reverse."""
-    told = noughts("show", "X_O/_XO/__X", "--color", "always", "--wording", wording).stdout
+@pytest.mark.parametrize(("board", "cells"), [("X_O/_XO/__X", 3), ("XXX/OXO/OOX", 5), ("X_O/_XO/___", 0)])
+def test_winning_lines_are_reversed(wording: str, board: str, cells: int) -> None:
+    shown = noughts("show", board, "--color", "always", "--wording", wording).stdout
 
-    assert told.count(WON_X) == told.count("\x1b[7m") == 3
-    assert told.count(ORANGE_O) == 2
-
-
-def test_both_of_two_winning_lines_are_reversed() -> None:
-    """A last token that completes two lines reverses the five cells of both."""
-    told = noughts("show", "XXX/OXO/OOX", "--color", "always").stdout
-
-    assert told.count(WON_X) == 5
-
-
-def test_an_unfinished_board_has_nothing_reversed() -> None:
-    """Nothing is reversed before somebody has won."""
-    assert "\x1b[7m" not in noughts("show", "X_O/_XO/___", "--color", "always").stdout
+    assert shown.count(WON_X) == shown.count("\x1b[7m") == cells
+    assert shown.count(ORANGE_O) == board.count("O")
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("moves", [WON_BY_X, DRAWN], ids=["won", "drawn"])
 def test_colours_change_nothing_but_colours(wording: str, moves: list[int]) -> None:
-    """Without its colour sequences, a game in colour is exactly the plain one."""
     typed = "".join(f"{cell}\n" for cell in moves) + "y\nbad\n5\nundo\nresign\nn\n"
 
     plain = in_plain("--wording", wording, "--first", "X", typed=typed)
@@ -171,8 +129,7 @@ def test_colours_change_nothing_but_colours(wording: str, moves: list[int]) -> N
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("moves", [WON_BY_X, DRAWN], ids=["won", "drawn"])
-def test_board_and_question_stand_on_five_rows(wording: str, moves: list[int]) -> None:
-    """On 20 columns and 5 rows, whoever is asked for a move sees the whole board and the question."""
+def test_five_rows_show_board_and_question(wording: str, moves: list[int]) -> None:
     with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
         for number, cell in enumerate(moves):
             assert session.wait_for(ASKED_SMALL)
@@ -181,12 +138,13 @@ def test_board_and_question_stand_on_five_rows(wording: str, moves: list[int]) -
             assert glass.has_board(drawn_small(moves[:number])), glass.rows
             session.type(f"{cell}\n")
         assert session.wait_for(AGAIN_SMALL)
+        glass = seen(session)
+        assert glass.has_board(drawn_small(moves)), glass.rows
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("typed", ["5", "bad", "", "\u202e", "9" * 40, "help", "undo"], ids=ascii)
-def test_board_and_question_stand_on_five_rows_after_a_refusal(wording: str, typed: str) -> None:
-    """On 20 columns and 5 rows the board is seen, too, by whoever is asked once more."""
+def test_five_rows_show_board_and_question_after_a_refusal(wording: str, typed: str) -> None:
     moves = [] if typed == "undo" else [5]
     with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
         for cell in moves:
@@ -201,23 +159,7 @@ def test_board_and_question_stand_on_five_rows_after_a_refusal(wording: str, typ
         assert glass.has_board(drawn_small(moves)), glass.rows
 
 
-@pytest.mark.parametrize("wording", WORDINGS)
-@pytest.mark.parametrize("moves", [WON_BY_X, DRAWN], ids=["won", "drawn"])
-def test_the_final_board_stands_on_five_rows(wording: str, moves: list[int]) -> None:
-    """On 20 columns and 5 rows the final board is seen when another game is offered."""
-    with in_terminal("play", "--wording", wording, "--first", "X", size=SMALL, echo=True) as session:
-        for cell in moves:
-            assert session.wait_for(ASKED_SMALL)
-            session.type(f"{cell}\n")
-        assert session.wait_for(AGAIN_SMALL)
-
-        glass = seen(session)
-
-        assert glass.has_board(drawn_small(moves)), glass.rows
-
-
 def test_a_terminal_made_smaller_shows_board_and_question() -> None:
-    """In a window made as small as 20 columns and 5 rows in mid-game, the next board is seen whole."""
     with in_terminal("play", echo=True) as session:
         session.expect("1 to 9: ")
         session.resize(*SMALL)
@@ -230,11 +172,10 @@ def test_a_terminal_made_smaller_shows_board_and_question() -> None:
 
 
 def test_a_roomy_terminal_shows_the_board_of_the_wording() -> None:
-    """On 80 columns and 24 rows nothing is left out."""
     with in_terminal("play", echo=True) as session:
-        told = session.expect("Player X, enter a position from 1 to 9: ")
+        shown = session.expect("Player X, enter a position from 1 to 9: ")
 
-    assert SGR.sub("", told).startswith("1|2|3\r\n-+-+-\r\n4|5|6\r\n-+-+-\r\n7|8|9\r\n")
+    assert SGR.sub("", shown).startswith("1|2|3\r\n-+-+-\r\n4|5|6\r\n-+-+-\r\n7|8|9\r\n")
 
 
 @pytest.mark.parametrize(
@@ -242,14 +183,13 @@ def test_a_roomy_terminal_shows_the_board_of_the_wording() -> None:
     [((44, 10), "1 to 9: "), ((43, 10), "X 1-9: "), ((44, 9), "X 1-9: "), ((80, 24), "1 to 9: ")],
 )
 def test_the_small_board_is_for_small_terminals(size: tuple[int, int], question: str) -> None:
-    """From 44 columns and 10 rows on there is room for the board of the wording."""
     with in_terminal("play", size=size) as session:
         session.expect(question)
 
 
 @pytest.mark.parametrize("typed", ["bad", "5", "\u202e", "undo", "help"], ids=ascii)
-def test_board_and_question_stand_on_ten_rows_after_a_refusal(typed: str) -> None:
-    """The smallest terminal with room for the large board keeps it in sight."""
+def test_ten_rows_show_board_and_question_after_a_refusal(typed: str) -> None:
+    """The smallest terminal with room for the large board."""
     with in_terminal("play", size=(44, 10), echo=True) as session:
         for line in ("5", typed):
             session.expect("1 to 9: ")
@@ -268,7 +208,6 @@ def test_board_and_question_stand_on_ten_rows_after_a_refusal(typed: str) -> Non
 
 @pytest.mark.parametrize("size", [(1, 1), (0, 0), (65535, 65535), (20, 5), (19, 4)])
 def test_any_size_will_do(size: tuple[int, int]) -> None:
-    """A terminal of any size, or one that does not know its size, can be played on to the end."""
     with in_terminal("play", size=size) as session:
         session.wait_for(r"\d: ")
         for cell in WON_BY_X:
@@ -283,11 +222,10 @@ def test_any_size_will_do(size: tuple[int, int]) -> None:
 # In words
 
 
-def test_describe_tells_positions_in_sentences() -> None:
-    """With --describe each position is one sentence, and no board is drawn."""
-    told = in_plain("--describe", "--x", "Ann", typed="5\n1\nresign\nn\n")
+def test_describe_gives_positions_in_sentences() -> None:
+    shown = in_plain("--describe", "--x", "Ann", typed="5\n1\nresign\nn\n")
 
-    assert told.splitlines() == [
+    assert shown.splitlines() == [
         "The board is empty; Ann (X) to move.",
         "Ann, enter a position from 1 to 9:",
         "Ann (X) on 5; O to move.",
@@ -303,19 +241,17 @@ def test_describe_tells_positions_in_sentences() -> None:
     ]
 
 
-def test_describe_tells_a_win_and_its_line() -> None:
-    """The sentence of a won position names the line, so that nothing needs to be seen."""
-    told = noughts("show", "".join(map(str, WON_BY_X)), "--describe").stdout
+def test_describe_gives_a_win_and_its_line() -> None:
+    shown = noughts("show", "".join(map(str, WON_BY_X)), "--describe").stdout
 
-    assert told.splitlines()[-2:] == [
+    assert shown.splitlines()[-2:] == [
         "X on 3, 5, 7 and 9, O on 1, 2 and 6; X won with 3, 5 and 7.",
         "PLAYER X WON!",
     ]
 
 
 def test_describe_draws_nothing_in_a_terminal() -> None:
-    """Where somebody listens to a terminal, no board and no colour comes between the words."""
     with in_terminal("play", "--describe") as session:
-        told = session.expect("1 to 9: ")
+        shown = session.expect("1 to 9: ")
 
-    assert told == ("The board is empty; X to move.\r\nPlayer X, enter a position from 1 to 9: ")
+    assert shown == ("The board is empty; X to move.\r\nPlayer X, enter a position from 1 to 9: ")

@@ -35,6 +35,7 @@ from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment, noughts
 from support.fake_console import RecordingBar
+from support.forked import noughts as forked
 from support.hostile_bots import POLITE, command, plays
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
@@ -57,11 +58,11 @@ for line in sys.stdin:
     if words[0] == "bye":
         break
 """
-"""It plays two games, and in the third it tells a pipe that it is thinking."""
+"""It plays two games, and in the third it writes to a pipe and thinks for ever."""
 
 
-def told(*arguments: str, bars: list[RecordingBar] | None = None) -> str:
-    """Return what is told of a tournament, in this process."""
+def run(*arguments: str, bars: list[RecordingBar] | None = None) -> str:
+    """Hold a tournament in this process, and return the output."""
     line = ["tournament", *arguments]
     out = io.StringIO()
 
@@ -76,7 +77,7 @@ def told(*arguments: str, bars: list[RecordingBar] | None = None) -> str:
 
 
 def report() -> TournamentReport:
-    """Return a report of a tournament that was interrupted, with one of each thing that can be told."""
+    """Return the report of an interrupted tournament with one of everything that can be in it."""
     thirds = Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)
     entrants = [Entrant(name, name, None) for name in ("random", "perfect", LONG)]
     return TournamentReport(
@@ -102,11 +103,11 @@ def report() -> TournamentReport:
     )
 
 
-# To read
+# The table
 
 
 def test_a_table_to_the_letter() -> None:
-    """The best first; ~ for games, nothing for exact odds, ? for what was not played; then the notes."""
+    """Best first; ~ for games, nothing for exact odds, ? for pairs that have not played; then notes."""
     out = io.StringIO()
     write_table(report(), out)
 
@@ -126,10 +127,9 @@ def test_a_table_to_the_letter() -> None:
     )
 
 
-def test_exact_odds_are_told_to_the_letter() -> None:
-    """A pair of policies needs neither games nor luck: the same command tells the same."""
-    assert noughts("tournament", "random", "perfect").stdout == told("bot:random", "perfect")
-    assert told("random", "perfect") == (
+def test_exact_odds_to_the_letter() -> None:
+    assert noughts("tournament", "random", "perfect").stdout == run("bot:random", "perfect")
+    assert run("random", "perfect") == (
         "#  bot      rating        95 %  score     1    2\n"
         "1  perfect     329    282..394   97.8     - 97.8\n"
         "2  random     -329  -394..-282    2.2   2.2    -\n"
@@ -138,8 +138,7 @@ def test_exact_odds_are_told_to_the_letter() -> None:
     )
 
 
-def test_who_has_not_met_anybody_has_no_interval() -> None:
-    """There is nothing to say of it, in the table or in the data."""
+def test_a_bot_that_has_not_played_has_no_interval() -> None:
     entrants = tuple(Entrant(name, name, None) for name in ("random", "perfect"))
     none = Fraction(0), Fraction(0), Fraction(0)
     met = Meeting("random", "perfect", 0, none, is_exact=False)
@@ -156,18 +155,14 @@ def test_who_has_not_met_anybody_has_no_interval() -> None:
     ] * 2
 
 
-def test_where_two_have_met_in_one_seat_only_it_is_said() -> None:
-    """The first move is worth something, and there nothing makes up for it."""
+def test_pairs_that_met_in_one_seat_only_are_noted() -> None:
     out = io.StringIO()
     meetings = report().meetings
-    write_table(
-        report().replace(meetings=(*meetings[:3], meetings[3].replace(games=0), *meetings[4:])), out
-    )
+    met = (*meetings[:3], meetings[3].replace(games=0), *meetings[4:])
+    write_table(report().replace(meetings=met), out)
 
-    assert (
-        "Some pairs have met in one seat only, so the first move counts in their scores.\n"
-        in out.getvalue()
-    )
+    note = "Some pairs have met in one seat only, so the first move counts in their scores.\n"
+    assert note in out.getvalue()
 
 
 def test_wide_letters_leave_the_columns_straight() -> None:
@@ -181,7 +176,6 @@ def test_wide_letters_leave_the_columns_straight() -> None:
 
 
 def test_six_bots_have_room_in_eighty_columns() -> None:
-    """And all rows are as long as the head; so they are with a dozen."""
     for count in (6, 12):
         names = [f"newell-sim{number:02}" for number in range(count)]
         shares = Fraction(1, 7), Fraction(2, 7), Fraction(4, 7)
@@ -196,30 +190,20 @@ def test_six_bots_have_room_in_eighty_columns() -> None:
         assert [line.split()[0] for line in lines] == ["#", *map(str, range(1, count + 1))]
 
 
-# As data
+# Data
 
 
 def test_a_spreadsheet_has_a_row_for_each_pair_and_seat() -> None:
-    """Shares as exact fractions, which sum to one; names as they are."""
     out = io.StringIO()
     write_csv(report(), out)
-    rows = [*csv.DictReader(out.getvalue().splitlines())]
+    head, first, _, third = [*csv.reader(out.getvalue().splitlines())][:4]
 
-    assert out.getvalue().splitlines()[0] == ",".join(COLUMNS) == "x,o,games,x_wins,draw,o_wins,exact"
-    assert out.getvalue().splitlines()[1] == "random,perfect,50,0,0,1,true"
-    assert rows[2] == {
-        "x": LONG,
-        "o": "random",
-        "games": "48",
-        "x_wins": "1/3",
-        "draw": "1/3",
-        "o_wins": "1/3",
-        "exact": "false",
-    }
+    assert head == [*COLUMNS] == ["x", "o", "games", "x_wins", "draw", "o_wins", "exact"]
+    assert first == ["random", "perfect", "50", "0", "0", "1", "true"]
+    assert third == [LONG, "random", "48", "1/3", "1/3", "1/3", "false"]
 
 
 def test_data_say_everything() -> None:
-    """Fractions as text and as numbers, counts of what was played, ratings, and what was forfeited."""
     out = io.StringIO()
     write_json(report(), out)
     data = json.loads(out.getvalue())
@@ -261,8 +245,7 @@ def test_data_say_everything() -> None:
 
 
 def test_exact_data_are_those_of_the_library() -> None:
-    """As the odds command tells them."""
-    rows = [*csv.DictReader(told("random", "perfect", "--csv", "--games", "7").splitlines())]
+    rows = [*csv.DictReader(run("random", "perfect", "--csv", "--games", "7").splitlines())]
 
     for row in rows:
         exact = odds(find_policy(row["x"]), find_policy(row["o"]))
@@ -274,51 +257,36 @@ def test_exact_data_are_those_of_the_library() -> None:
 # Games
 
 
-def test_the_same_seed_tells_the_same() -> None:
-    """Whatever the number of tables; another seed tells something else."""
+def test_the_same_seed_plays_the_same() -> None:
+    """Whatever the number of jobs."""
     asked = "random", FIRST, "--games", "30", "--json", "--seed"
 
     first, again, other = (
-        told(*asked, seed, "--jobs", jobs) for seed, jobs in (("a", "1"), ("a", "4"), ("b", "4"))
+        run(*asked, seed, "--jobs", jobs) for seed, jobs in (("a", "1"), ("a", "4"), ("b", "4"))
     )
 
     assert first == again
     assert json.loads(first)["meetings"] != json.loads(other)["meetings"]
 
 
-def test_without_a_seed_one_is_drawn_and_told() -> None:
-    """With it the same games can be played again."""
+def test_without_a_seed_one_is_chosen_and_shown() -> None:
     asked = "random", FIRST, "--games", "5", "--json"
-    first = told(*asked)
+    first = run(*asked)
 
-    assert told(*asked, "--seed", json.loads(first)["seed"]) == first
-    assert told(*asked) != first
+    assert run(*asked, "--seed", json.loads(first)["seed"]) == first
+    assert run(*asked) != first
 
 
-def test_the_bar_shows_every_game_and_then_nothing() -> None:
-    """From none to all of them."""
+def test_bars_show_exact_odds_and_games() -> None:
     bars: list[RecordingBar] = []
-    told("random", FIRST, "--games", "3", bars=bars)
-    (bar,) = bars
+    run("random", "club", FIRST, "--games", "1", bars=bars)
 
-    assert bar.total == 6
-    assert bar.shown == [*range(7)]
-    assert bar.is_clear
-
-
-def test_the_bar_shows_exact_odds_too() -> None:
-    """Many policies take a while; there is one for them, and one for games."""
-    bars: list[RecordingBar] = []
-    told("random", "club", FIRST, "--games", "1", bars=bars)
-
-    assert [bar.total for bar in bars] == [2, 4]
-    assert bars[0].shown == [1, 2]
+    assert [(bar.total, bar.shown) for bar in bars] == [(2, [1, 2]), (4, [*range(5)])]
     assert all(bar.is_clear for bar in bars)
 
 
-def test_who_forfeits_is_told_once_with_the_first_reason() -> None:
-    """At the end, and it has lost."""
-    text = told("random", f"program:{command(plays('sys.exit(7)'))}", "--games", "2", "--patience", "30")
+def test_forfeits_are_shown_once_with_the_first_reason() -> None:
+    text = run("random", f"program:{command(plays('sys.exit(7)'))}", "--games", "2", "--patience", "30")
 
     assert text.splitlines()[1].split()[4:] == ["100", "-", "~100"]
     assert text.endswith(
@@ -338,38 +306,29 @@ def test_who_forfeits_is_told_once_with_the_first_reason() -> None:
         (["random", "perfect", "--plot", "/none/such.svg"], "/none/such.svg cannot be written: No such"),
         (["random", "program:/none/such"], "'/none/such' cannot be started: No such file"),
         (["random", "perfect", "--games", "1000000001"], "a pair plays at most 1,000,000,000 games"),
+        (["random", "program:"], "program: needs a command, such as program:./mybot\n"),
     ],
 )
-def test_what_cannot_be_held_is_refused(arguments: list[str], message: str) -> None:
-    """In a sentence, before any game."""
-    with pytest.raises(errors.NoughtsError) as refused:
-        told(*arguments)
-    assert str(refused.value).startswith(message)
+def test_an_impossible_tournament_is_refused(arguments: list[str], message: str) -> None:
+    ran = forked("tournament", *arguments)
 
-
-def test_a_refusal_ends_the_command_with_a_sentence() -> None:
-    """And nothing else."""
-    ran = noughts("tournament", "random", "program:")
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "noughts: program: needs a command, such as program:./mybot\n"
+    assert (ran.returncode, ran.stdout) == (1 if "cannot be written" in message else 2, "")
+    assert ran.stderr.startswith(f"noughts: {message}")
+    assert ran.stderr.count("\n") == 1
 
 
 # The plot
 
 
 def test_a_plot_is_drawn_beside_the_table(tmp_path: Path) -> None:
-    """With all names in it; the table is the same."""
     file = tmp_path / "ratings.svg"
 
-    assert told("random", "perfect", "--plot", str(file)) == told("random", "perfect")
+    assert run("random", "perfect", "--plot", str(file)) == run("random", "perfect")
     assert all(f">{name}<" in file.read_text() for name in ("random", "perfect"))
 
 
-def test_the_table_is_told_before_a_plot_is_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What goes wrong with the picture takes nothing away from it."""
+def test_the_table_is_printed_before_the_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plot that fails takes nothing away."""
     line = ["tournament", "random", "perfect", "--plot", str(tmp_path / "plot.svg")]
     out = io.StringIO()
 
@@ -385,10 +344,10 @@ def test_the_table_is_told_before_a_plot_is_drawn(
 # When no program can be started
 
 
-def test_what_was_played_is_told_when_no_more_programs_can_be_started(
+def test_results_are_printed_if_no_more_programs_can_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is nobody's forfeit, and the sentence comes after the table."""
+    """It is not a forfeit, and the error comes after the table."""
     line = ["tournament", "random", FIRST, "--games", "30", "--jobs", "1", "--seed", "a"]
     out, popen, started = io.StringIO(), subprocess.Popen, 0
 
@@ -412,14 +371,12 @@ def test_what_was_played_is_told_when_no_more_programs_can_be_started(
 
 
 class Thinkers:
-    """Programs that think for ever, once they have played two games; whether any is left can be seen."""
+    """Programs that think for ever after two games, and that hold a pipe open while they run."""
 
     def __init__(self, pipe: Path) -> None:
         os.mkfifo(pipe)
         self._reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        self._writing = os.open(
-            pipe, os.O_WRONLY
-        )  # somebody has it open, until we ask whether anybody has
+        self._writing = os.open(pipe, os.O_WRONLY)  # it stays open until are_gone
         line = shlex.join(["sh", "-c", f'exec 9>"$0"; exec {command(WAITS)}', str(pipe)])
         self.asked = f"program:{line}"
 
@@ -430,7 +387,7 @@ class Thinkers:
             count -= len(os.read(self._reading, count))
 
     def are_gone(self) -> bool:
-        """Wait until nobody has the pipe open any more."""
+        """Wait until no program has the pipe open."""
         os.close(self._writing)
         hung_up = select.poll()
         hung_up.register(self._reading, 0)
@@ -441,12 +398,10 @@ class Thinkers:
 
 @pytest.fixture
 def thinkers(tmp_path: Path) -> Thinkers:
-    """Return some who will think for ever."""
     return Thinkers(tmp_path / "alive")
 
 
-def test_ctrl_c_tells_what_was_played_and_ends_all_programs(thinkers: Thinkers) -> None:
-    """At a terminal, where there is a bar; the exit code says that it was interrupted."""
+def test_ctrl_c_prints_the_results_and_ends_all_programs(thinkers: Thinkers) -> None:
     asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--patience", "600"
     with in_terminal(*asked, env=environment()) as session:
         session.expect("] 4 %")
@@ -461,7 +416,7 @@ def test_ctrl_c_tells_what_was_played_and_ends_all_programs(thinkers: Thinkers) 
 
 
 def test_interrupted_data_are_whole(thinkers: Thinkers) -> None:
-    """No word of goodbye is mixed with them."""
+    """No goodbye is mixed with them."""
     asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--json"
     with between_pipes(*asked, "--patience", "600") as session:
         thinkers.wait_for(2)
@@ -472,8 +427,7 @@ def test_interrupted_data_are_whole(thinkers: Thinkers) -> None:
     assert json.loads(session.output)["played"] == 4
 
 
-def test_a_signal_ends_all_programs_without_a_word(thinkers: Thinkers) -> None:
-    """Nobody is there to be told."""
+def test_sigterm_ends_all_programs_silently(thinkers: Thinkers) -> None:
     asked = "tournament", "perfect", thinkers.asked, "--jobs", "2", "--patience", "600"
     with between_pipes(*asked) as session:
         thinkers.wait_for(2)
@@ -486,16 +440,14 @@ def test_a_signal_ends_all_programs_without_a_word(thinkers: Thinkers) -> None:
 # The page
 
 
-def test_the_page_shows_what_the_command_tells() -> None:
-    """To the letter."""
+def test_the_page_shows_the_real_output() -> None:
     (session,) = re.findall(r"```console\n\$ noughts tournament (.*?)```", PAGE, re.DOTALL)
     arguments, _, output = session.partition("\n")
 
-    assert told(*arguments.split()) == output
+    assert run(*arguments.split()) == output
 
 
 def test_the_page_names_every_column_and_field() -> None:
-    """In code, so that it can be found."""
     out = io.StringIO()
     write_json(report(), out)
     data = json.loads(out.getvalue())
@@ -507,7 +459,6 @@ def test_the_page_names_every_column_and_field() -> None:
 def test_the_code_on_the_page_draws_learning_curves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it stands there."""
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     monkeypatch.chdir(tmp_path)
 
