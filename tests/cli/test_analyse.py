@@ -70,12 +70,10 @@ def analysed(*arguments: str, env: dict[str, str] | None = None) -> str:
 
 @pytest.mark.parametrize("written", [BOARD, "X_O_X____", "X.O.X....", "X_O\n_X_\n___"])
 def test_a_position_to_the_letter(written: str) -> None:
-    """Drawn with what each move is worth, then a line for each, the best first; however it is written."""
     assert analysed(written) == LABELLED + LISTED
 
 
-def test_moves_are_told_from_the_best_to_the_worst() -> None:
-    """A win before a draw before a loss; in the drawing each has its sign."""
+def test_moves_are_sorted_from_the_best_to_the_worst() -> None:
     lines = analysed("XX_/OO_/___").splitlines()
 
     assert lines[0] == "     X     |     X     |  3 +win 1"
@@ -92,7 +90,7 @@ def test_moves_are_told_from_the_best_to_the_worst() -> None:
 
 
 def test_every_move_of_the_empty_board_is_listed() -> None:
-    """All nine are draws, and so all of them are best."""
+    """All nine are draws, so all are best."""
     lines = analysed("         ").splitlines()
 
     assert lines[0] == "  1 =draw  |  2 =draw  |  3 =draw"
@@ -101,7 +99,6 @@ def test_every_move_of_the_empty_board_is_listed() -> None:
 
 
 def test_o_may_have_started() -> None:
-    """Then a single O is a position, in which X is to move."""
     lines = analysed("O__/___/___", "--first", "O").splitlines()
 
     assert lines[0] == "     O     | 2 -loss 6 | 3 -loss 6"
@@ -116,8 +113,7 @@ def test_o_may_have_started() -> None:
         ("XOX/OOX/XXO", "The game is drawn."),
     ],
 )
-def test_a_position_that_is_over_is_drawn_and_told(written: str, end: str) -> None:
-    """There is nothing to advise."""
+def test_a_position_that_is_over_is_described(written: str, end: str) -> None:
     lines = analysed(written).splitlines()
 
     signs = [[sign.strip() for sign in line.split("|")] for line in lines[:5:2]]
@@ -130,69 +126,50 @@ def test_a_position_that_is_over_is_drawn_and_told(written: str, end: str) -> No
 
 @pytest.mark.parametrize("first", [X, O])
 def test_a_won_game_to_the_letter(first: Mark) -> None:
-    """A line for each move, of a mistake all that is to be said; then the end, and what decided it."""
     told = analysed("14253", "--first", str(first))
 
     assert told == GONE_THROUGH.format(first=first, other=first.other)
 
 
 def test_a_drawn_game() -> None:
-    """Full of mistakes, of which the last decided it."""
     lines = analysed(DRAW).splitlines()
 
     assert [line[0] for line in lines if line.endswith(" A mistake.")] == [*"23567"]
     assert lines[9:] == ["The game is drawn.", "5 mistakes; decided by move 7, X on 8. Better: 7."]
 
 
-def test_a_game_in_which_nobody_erred() -> None:
-    """It stands open, and says who is to move."""
+def test_a_game_without_mistakes() -> None:
     assert analysed("51").splitlines()[2:] == ["X to move.", "Nobody has made a mistake."]
 
 
-def test_saved_games_are_gone_through(tmp_path: Path) -> None:
-    """By the beginning of their ids: won, drawn, open and given up; the players have their names."""
-    save(tmp_path, "alpha", *X_WINS, x="Ann", o="Zoë")
+def test_saved_games_are_analysed(tmp_path: Path) -> None:
+    """Won, drawn, unfinished, and resigned in an open, a lost and (out of turn) a won position."""
+    save(tmp_path, "alpha", *X_WINS, x="ann", o="Zoë")
     save(tmp_path, "beta", *DRAW)
     save(tmp_path, "gamma", "5", "1", "undo", "3")
-    save(tmp_path, "delta", "1", "5", "resign", x="Ann")
-    env = saving(tmp_path)
-
-    assert analysed("al", env=env).splitlines()[5:] == [
-        "Ann (X) won with 1, 2 and 3.",
-        "1 mistake; decided by move 2, O on 4. Better: 5.",
-    ]
-    assert analysed("beta", env=env) == analysed(DRAW)
-    assert analysed("gam", "--store", url(tmp_path)) == analysed("53")
-    assert analysed("delta", env=env).splitlines()[2:] == [
-        "Ann (X) resigned and O won.",
-        "X gave up what was a draw with best play.",
-    ]
-
-
-def test_who_gives_up_a_lost_game_gives_up_nothing(tmp_path: Path) -> None:
-    """The mistake was made before."""
+    save(tmp_path, "delta", "1", "5", "resign", x="ann")
     save(tmp_path, "lost", "1", "4", "2", "resign")
-
-    assert analysed("lost", env=saving(tmp_path)).splitlines()[3:] == [
-        "O resigned and X won.",
-        "1 mistake; decided by move 2, O on 4. Better: 5.",
-    ]
-
-
-def test_who_gives_up_out_of_turn_is_told_what_it_was_worth(tmp_path: Path) -> None:
-    """X has as good as won, and resigns while O is to move."""
     save(tmp_path, "won", "1", "4", "2")
     with open_store(url(tmp_path)) as store:
         Service(store).handle("won", Resign(X))
+    env = saving(tmp_path)
+    mistake = "1 mistake; decided by move 2, O on 4. Better: 5."
 
-    assert analysed("won", env=saving(tmp_path)).splitlines()[3:] == [
+    assert analysed("al", env=env).splitlines()[5:] == ["ann (X) won with 1, 2 and 3.", mistake]
+    assert analysed("beta", env=env) == analysed(DRAW)
+    assert analysed("gam", "--store", url(tmp_path)) == analysed("53")
+    assert analysed("delta", env=env).splitlines()[2:] == [
+        "ann (X) resigned and O won.",
+        "X gave up what was a draw with best play.",
+    ]
+    assert analysed("lost", env=env).splitlines()[3:] == ["O resigned and X won.", mistake]
+    assert analysed("won", env=env).splitlines()[3:] == [
         "X resigned and O won.",
         "X gave up what was a win with best play.",
     ]
 
 
 def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
-    """Wherever it came from."""
     save(tmp_path, "Friday-the_13th", "5")
 
     assert analysed("Friday", env=saving(tmp_path)) == analysed("5")
@@ -236,8 +213,8 @@ def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_analysed_is_refused(written: str, message: str, tmp_path: Path) -> None:
-    """With exit code 2, a sentence, and nothing drawn; no store is made to look for a game."""
+def test_bad_positions_and_games_are_refused(written: str, message: str, tmp_path: Path) -> None:
+    """No store is created to look for a game."""
     ran = noughts("analyse", written, env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -246,7 +223,6 @@ def test_what_cannot_be_analysed_is_refused(written: str, message: str, tmp_path
 
 
 def test_a_beginning_of_two_ids_is_refused(tmp_path: Path) -> None:
-    """It is told that more of the id is wanted."""
     save(tmp_path, "lefta", "5")
     save(tmp_path, "leftb", "5")
 
@@ -260,7 +236,6 @@ def test_a_beginning_of_two_ids_is_refused(tmp_path: Path) -> None:
     "arguments", [[], [BOARD, BOARD], [BOARD, "--first", "random"], [BOARD, "--color", "red"]]
 )
 def test_bad_usage_is_refused(arguments: list[str]) -> None:
-    """In a sentence, and with where to read on."""
     ran = noughts("analyse", *arguments)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -268,8 +243,7 @@ def test_bad_usage_is_refused(arguments: list[str]) -> None:
     assert len(ran.stderr.splitlines()) == 2
 
 
-def test_a_store_that_does_not_exist_is_told_of(tmp_path: Path) -> None:
-    """A place that can be none is bad usage."""
+def test_a_bad_store_url_is_reported(tmp_path: Path) -> None:
     ran = noughts("analyse", "abc", "--store", "nonesuch:", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -284,7 +258,6 @@ def test_a_store_that_does_not_exist_is_told_of(tmp_path: Path) -> None:
     [(BOARD, X), ("O__/___/___", O), ("XXX/OO_/___", X), ("___/___/___", X)],
 )
 def test_a_position_as_data_agrees_with_the_library(written: str, first: Mark) -> None:
-    """One line of JSON, on which colours have no say."""
     text = analysed(written, "--json", "--first", str(first), "--color", "always")
 
     board = parse_board(written, first)
@@ -307,7 +280,6 @@ def test_a_position_as_data_agrees_with_the_library(written: str, first: Mark) -
     ],
 )
 def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: str | None) -> None:
-    """The moves, the mistakes, and how it ended."""
     found = json.loads(analysed(written, "--json"))
 
     assert found == {
@@ -320,7 +292,6 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
 
 
 def test_a_saved_game_as_data(tmp_path: Path) -> None:
-    """The same, with the names of those who played."""
     save(tmp_path, "delta", "1", "5", "resign", x="Ann")
 
     found = json.loads(analysed("delta", "--json", env=saving(tmp_path)))
@@ -330,18 +301,10 @@ def test_a_saved_game_as_data(tmp_path: Path) -> None:
     assert [one["cell"] for one in found["moves"]] == [0, 4]
 
 
-def test_names_are_told_as_they_are(tmp_path: Path) -> None:
-    """At the start of a sentence, too."""
-    save(tmp_path, "small", "1", "5", "resign", x="ann")
-
-    assert "\nann (X) resigned and O won.\n" in analysed("small", env=saving(tmp_path))
-
-
 # Colours and sizes
 
 
 def test_colours_are_there_only_when_asked_for() -> None:
-    """A label has the colour of what a move is worth; without colours all is the same."""
     coloured = analysed(BOARD, "--color", "always")
 
     assert coloured.startswith(
@@ -354,8 +317,7 @@ def test_colours_are_there_only_when_asked_for() -> None:
     assert "\x1b" not in analysed("14253", "--color", "always")
 
 
-def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
-    """NO_COLOR is heeded."""
+def test_a_terminal_has_colours_unless_turned_off() -> None:
     outputs = []
     for env in (environment(), environment(NO_COLOR="1")):
         with in_terminal("analyse", BOARD, env=env) as session:
@@ -367,8 +329,7 @@ def test_a_terminal_has_colours_unless_it_is_told_otherwise() -> None:
 
 
 @pytest.mark.parametrize("size", [(43, 24), (80, 9), (1, 1)])
-def test_where_there_is_no_room_the_drawing_is_left_out(size: tuple[int, int]) -> None:
-    """The sentences say it all."""
+def test_a_small_terminal_leaves_out_the_drawing(size: tuple[int, int]) -> None:
     with in_terminal("analyse", BOARD, size=size) as session:
         assert session.end() == 0
 

@@ -43,7 +43,7 @@ def rows(text: str) -> dict[str, tuple[str, str]]:
 
 
 def test_the_page_in_the_documentation_is_true(env: dict[str, str]) -> None:
-    """It is what the command prints, to the letter, with a section for every bot that is built in."""
+    """It is the output of the command, with a section for every built-in bot."""
     ran = noughts("certify", env=env)
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -52,7 +52,6 @@ def test_the_page_in_the_documentation_is_true(env: dict[str, str]) -> None:
 
 
 def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
-    """A heading, what it is, whether it can lose, and the table."""
     ran = noughts("certify", "perfect", env=env)
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -64,7 +63,6 @@ def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
 
 
 def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, str]) -> None:
-    """In the order in which they are named, with or without parameters."""
     careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
 
     ran = noughts("certify", careful, "perfect", env=env)
@@ -92,8 +90,7 @@ def _scores(cells: tuple[str, str]) -> list[str]:
     return [cell.rpartition("score ")[2] for cell in cells]
 
 
-def test_the_machine_that_is_kept_is_certified_as_it_is_now(env: dict[str, str], tmp_path: Path) -> None:
-    """By the name alone; the page is about a new one."""
+def test_a_saved_machine_is_certified_as_it_is_now(env: dict[str, str], tmp_path: Path) -> None:
     machine = Menace()
     for _ in range(40):
         machine.learn((0, 4, 1, 2, 8, 6), X)  # so lost that its first box has no bead for a corner
@@ -116,7 +113,6 @@ def test_the_machine_that_is_kept_is_certified_as_it_is_now(env: dict[str, str],
     ],
 )
 def test_an_unknown_bot_is_refused(asked: str, message: str, env: dict[str, str]) -> None:
-    """With exit code 2 and the list of those there are; nothing is printed before that."""
     ran = noughts("certify", asked, env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -124,7 +120,6 @@ def test_an_unknown_bot_is_refused(asked: str, message: str, env: dict[str, str]
 
 
 def test_one_unknown_bot_among_others_is_refused(env: dict[str, str]) -> None:
-    """Before anything is printed."""
     ran = noughts("certify", "newell-simon", "nonesuch", env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -28,7 +28,6 @@ def events_in(text: str) -> list[str]:
 
 
 def test_a_game_with_its_events_to_the_letter() -> None:
-    """Each event is a line of its own, before the board or the refusal that it leads to."""
     ran = noughts("play", "--x", "ann", "--events", typed="5\n5\nten\nresign\nn\n")
 
     empty, taken = "1|2|3\n-+-+-\n4|5|6\n-+-+-\n7|8|9\n", "1|2|3\n-+-+-\n4|X|6\n-+-+-\n7|8|9\n"
@@ -52,8 +51,7 @@ def test_a_game_with_its_events_to_the_letter() -> None:
 
 
 @pytest.mark.parametrize("typed", ["0", "10", "", "five", "\x1b[A"])
-def test_what_names_no_cell_is_an_illegal_move(typed: str) -> None:
-    """The player is notified of it, as of a taken cell."""
+def test_a_bad_cell_is_an_illegal_move(typed: str) -> None:
     ran = noughts("play", "--events", typed=f"{typed}\n")
 
     assert events_in(ran.stdout)[3:] == ["playerNotifyIllegalMove(X,noSuchCell)"]
@@ -61,20 +59,19 @@ def test_what_names_no_cell_is_an_illegal_move(typed: str) -> None:
 
 @pytest.mark.parametrize("typed", ["help", "hint", "why 5", "why x", "why", "undo"])
 def test_a_question_is_not_a_move(typed: str) -> None:
-    """It leads to no event, not even where it is refused."""
+    """It leads to no event, even if it is refused."""
     ran = noughts("play", "--events", typed=f"{typed}\n")
 
     assert events_in(ran.stdout) == ["gameCreated(X)", "gameReady()", "playerActive(X)"]
 
 
 def test_without_the_option_no_event_is_printed() -> None:
-    """Neither in play nor in watch."""
     for arguments in (["play"], ["watch", "--interval", "0"]):
         assert events_in(noughts(*arguments, typed="5\n5\nresign\nn\n").stdout) == []
 
 
 def test_what_was_printed_live_is_what_is_saved(tmp_path: Path) -> None:
-    """In every game of a sitting, but for the illegal moves, which are not part of a record."""
+    """Except illegal moves, which are not part of a record."""
     typed = "\n".join(("5", "undo", "5", "5", "resign", "y", *X_WINS, "n", ""))
     options = ("--o", "bot:random", "--x", "bob", "--events")
     ran = noughts("play", *options, typed=typed, env=saving(tmp_path))
@@ -88,7 +85,6 @@ def test_what_was_printed_live_is_what_is_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--wording", "gem"], ["--describe"], ["--x", "a", "--o", "b"]])
 def test_watched_games_print_their_events(options: list[str]) -> None:
-    """All of them, in order: the tokens that were printed lead to exactly these events."""
     ran = noughts("watch", "--interval", "0", "--seed", "7", "--games", "3", "--events", *options)
 
     seats = [JoinGame(Mark.X, "a"), JoinGame(Mark.O, "b")] if "--x" in options else []
@@ -107,8 +103,7 @@ def test_watched_games_print_their_events(options: list[str]) -> None:
 
 @pytest.mark.parametrize("code", ["say('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
 @pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
-def test_a_program_that_gives_the_game_up_is_in_the_events(arguments: list[str], code: str) -> None:
-    """Whether it resigns or forfeits."""
+def test_a_program_that_gives_up_is_in_the_events(arguments: list[str], code: str) -> None:
     ran = noughts(*arguments, "--x", f"program:{command(plays(code))}", "--events")
 
     resigned = ["playerResigned(X)", "gameWon(O)", "gameLost(X)", "gameCompleted(true)"]
@@ -116,7 +111,7 @@ def test_a_program_that_gives_the_game_up_is_in_the_events(arguments: list[str],
 
 
 def test_events_are_seen_as_they_happen() -> None:
-    """On a terminal they are there before the next question is answered."""
+    """In a terminal, before the next question is answered."""
     with in_terminal("play", "--events", "--color=never") as session:
         session.expect("playerActive(X)")
         session.expect("from 1 to 9: ")
@@ -127,8 +122,7 @@ def test_events_are_seen_as_they_happen() -> None:
         session.expect("playerNotifyIllegalMove(O,cellTaken)")
 
 
-def test_what_was_played_elsewhere_is_printed_too(tmp_path: Path) -> None:
-    """Once, when it is noticed."""
+def test_moves_from_elsewhere_are_printed_too(tmp_path: Path) -> None:
     with between_pipes("play", "--events", env=saving(tmp_path)) as session:
         session.expect("1 to 9:")
         session.type("5\n")
@@ -142,7 +136,6 @@ def test_what_was_played_elsewhere_is_printed_too(tmp_path: Path) -> None:
 
 
 def test_a_saved_game_is_printed_as_its_events(tmp_path: Path) -> None:
-    """One a line, and the beginning of its id is enough."""
     save(tmp_path, "aaaaaaaa", "5", "undo", "9", "resign", x="Ann", o="Zo\u00eb")
     save(tmp_path, "bbbbbbbb", "5")
 
@@ -172,7 +165,6 @@ def test_a_saved_game_is_printed_as_its_events(tmp_path: Path) -> None:
 
 
 def test_a_damaged_game_is_refused_as_replay_refuses_it(tmp_path: Path) -> None:
-    """With the same sentence and exit code, and nothing printed of it."""
     save(tmp_path, "aaaaaaaa", "5")
     with closing(sqlite3.connect(file(tmp_path))) as connection, connection:
         connection.execute(

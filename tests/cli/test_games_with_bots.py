@@ -367,7 +367,7 @@ class Keyboard(RuleBasedStateMachine):
 
 @pytest.mark.torture
 def test_the_command_plays_as_the_model_does() -> None:
-    """Whatever is typed in whatever order, boards, questions, results, score and exit code are right."""
+    """Boards, questions, results, score and exit code are right, whatever is typed."""
     run_state_machine_as_test(
         Keyboard,
         settings=settings(

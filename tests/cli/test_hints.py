@@ -105,7 +105,6 @@ def lines_of(typed: str) -> list[str]:
 
 @pytest.mark.parametrize("typed", ANSWERS)
 def test_the_coach_answers_to_the_letter(typed: str) -> None:
-    """A best move with its reasons, or why a token is good or bad; then the question comes again."""
     question, said, again, goodbye = Coached(*lines_of(typed)).lines[-4:]
 
     assert said == ANSWERS[typed]
@@ -130,10 +129,7 @@ def test_the_coach_answers_to_the_letter(typed: str) -> None:
     ],
     ids=["taken", "letter", "zero", "two cells", "twice", "digit", "word", "hint", "escape"],
 )
-def test_what_cannot_be_explained_is_refused_and_asked_again(
-    wording: Wording, typed: str, why: str
-) -> None:
-    """As what is no move is: in the wording's own line, and then the reason."""
+def test_a_bad_question_is_refused(wording: Wording, typed: str, why: str) -> None:
     question = wording.ask.format(player="Player O")
 
     again = ["", question] if wording is GEM else [question]
@@ -148,7 +144,7 @@ def test_what_cannot_be_explained_is_refused_and_asked_again(
 @pytest.mark.parametrize("typed", ["hint", "why", "why 1", "why 5", "why x", "help"])
 @pytest.mark.parametrize("screen", ["plain", "compact", "spoken", "interactive"])
 def test_the_game_goes_on_unchanged(typed: str, screen: str) -> None:
-    """Whatever was asked, and wherever: the same is recorded as if it had not been."""
+    """Questions to the coach are not recorded."""
     how = {} if screen == "plain" else {screen: True}
 
     asking, silent = (
@@ -171,15 +167,13 @@ def test_the_game_goes_on_unchanged(typed: str, screen: str) -> None:
         ("why x", KATA.invalid),
     ],
 )
-def test_where_there_is_no_room_the_board_is_shown_again(typed: str, said: str) -> None:
-    """The answer took it from sight, short as it is."""
+def test_a_small_terminal_shows_the_board_again(typed: str, said: str) -> None:
     lines = Coached("5", typed, compact=True).lines
 
     assert lines[-10:] == [*COMPACT_BOARD, said, *COMPACT_BOARD, "Goodbye!"]
 
 
-def test_to_a_person_at_a_terminal_the_board_is_shown_again() -> None:
-    """Below the answer, above the question."""
+def test_a_terminal_shows_the_board_again() -> None:
     lines = Coached("5", "why", interactive=True).lines
 
     assert lines[-9:] == [
@@ -190,8 +184,7 @@ def test_to_a_person_at_a_terminal_the_board_is_shown_again() -> None:
     ]
 
 
-def test_a_listener_is_told_the_answer_alone() -> None:
-    """No board is drawn for her, and none told twice."""
+def test_describe_prints_only_the_answer() -> None:
     lines = Coached("5", "hint", "why", spoken=True).lines
 
     assert lines[2:] == [
@@ -206,7 +199,6 @@ def test_a_listener_is_told_the_answer_alone() -> None:
 
 
 def test_it_knows_who_began() -> None:
-    """When O starts, the first token is O's."""
     lines = Coached("5", "why", "hint", first="O").lines
 
     assert "O on 5: draw. It takes the centre, on 4 open lines." in lines
@@ -214,7 +206,6 @@ def test_it_knows_who_began() -> None:
 
 
 def test_a_hint_names_all_best_moves_of_every_position() -> None:
-    """The first with its reasons, the others by their numbers."""
     for board in reachable():
         if board.is_over or board.canonical is not board:
             continue
@@ -224,14 +215,12 @@ def test_a_hint_names_all_best_moves_of_every_position() -> None:
         assert bool(others) == (len(best) > 1)
 
 
-def test_help_tells_of_the_coach() -> None:
-    """Both of its words, in the long help and in the short one."""
+def test_help_mentions_the_coach() -> None:
     assert all(f"\n{word} " in HELP for word in ("hint", "why"))
     assert SHORT_HELP.split()[:2] == ["hint", "why"]
 
 
 def test_the_answer_of_a_program_is_explained(tmp_path: Path) -> None:
-    """The last token is then the program's, and what was asked is no part of the record."""
     line = ["play", "--o", f"program:{command(POLITE)}"]
 
     ran = noughts(*line, typed="5\nwhy\nhint\n2\nwhy 8\n", env=saving(tmp_path))

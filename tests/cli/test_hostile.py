@@ -589,7 +589,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_hostile_session_in_a_terminal_ends_well(
     seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
-    """Whatever is said or done, there is no traceback, a fit exit code, clean text and a good store."""
+    """No traceback, a right exit code, clean text and a good store, whatever is typed or done."""
     _check(seed, saved, tmp_path, record_property, piped=False)
 
 
@@ -598,7 +598,7 @@ def test_a_hostile_session_in_a_terminal_ends_well(
 def test_a_hostile_session_between_pipes_ends_well(
     seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
-    """The same where no terminal cuts long lines or keeps keys to itself."""
+    """Here no terminal cuts long lines or handles keys."""
     _check(seed, saved, tmp_path, record_property, piped=True)
 
 

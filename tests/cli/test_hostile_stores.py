@@ -91,10 +91,8 @@ def test_an_id_that_is_not_one_is_listed_safely_in_a_game_whose_hashes_are_right
 
 
 @pytest.mark.parametrize("task", READING)
-def test_the_name_of_a_player_is_shown_without_what_a_terminal_would_obey(
-    task: str, folder: Path
-) -> None:
-    """Wherever it is shown; and where a game is written as data, in the escapes of JSON."""
+def test_names_are_shown_without_control_characters(task: str, folder: Path) -> None:
+    """In data they are JSON escapes."""
     seal_again(folder, name=HOSTILE)
 
     ran = noughts(*READING[task], env=saving(folder))
@@ -105,7 +103,7 @@ def test_the_name_of_a_player_is_shown_without_what_a_terminal_would_obey(
 
 @pytest.mark.parametrize("spoken", [False, True])
 def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa: FBT001 - a parameter
-    """A name that joins emoji, or letters of Persian, is shown as it is."""
+    """Joined emoji and Persian letters are shown as they are."""
     player = Player.__new__(Player)  # as an old record may have it: a new name like that is refused
     player.__dict__.update(name=f"\U0001f469\u200d\U0001f680{HOSTILE}", mark=X)
     game = Game.at(parse_board("XXX/OO_/___")).replace(players=(player,))
@@ -133,7 +131,7 @@ def test_a_time_that_is_none_is_listed_as_damage(at: object, folder: Path) -> No
 @pytest.mark.parametrize("task", [*READING, "play"])
 @pytest.mark.parametrize("table", FAKES)
 def test_a_store_with_an_endless_view_for_a_table_is_refused(table: str, task: str, folder: Path) -> None:
-    """At once, and left as it is; whatever is asked of it."""
+    """At once, by every command, and left as it is."""
     fake = f"CREATE VIEW {table} AS SELECT {FAKES[table]} FROM endless"  # noqa: S608 - the above
     change(folder, f"DROP TABLE {table}", ENDLESS, fake)
     before = file(folder).read_bytes()

@@ -61,7 +61,7 @@ def check_verified(folder: Path, events: int) -> None:
 
 @pytest.mark.parametrize("moves", [DRAW[:count] for count in range(1, len(DRAW))])
 def test_a_game_that_is_killed_at_a_board_is_resumed_at_that_board(tmp_path: Path, moves: str) -> None:
-    """With kill -9, which leaves no time for last words; and the store is good."""
+    """With kill -9; the store is good."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, moves)
 
@@ -85,7 +85,6 @@ def test_a_game_that_is_killed_at_a_board_is_resumed_at_that_board(tmp_path: Pat
 def test_a_game_that_is_ended_at_a_board_is_resumed_at_that_board(
     tmp_path: Path, moves: str, way: str, code: int
 ) -> None:
-    """By a key, by a signal, or by closing the window."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, moves)
 
@@ -96,7 +95,6 @@ def test_a_game_that_is_ended_at_a_board_is_resumed_at_that_board(
 
 
 def test_a_game_that_is_killed_before_its_first_move_leaves_nothing(tmp_path: Path) -> None:
-    """And the store is good."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         session.expect(asked(""))
         kill(session, "SIGKILL")
@@ -109,7 +107,6 @@ def test_a_game_that_is_killed_before_its_first_move_leaves_nothing(tmp_path: Pa
 
 
 def test_a_game_that_is_over_stays_over_when_it_is_killed(tmp_path: Path) -> None:
-    """Its end was recorded with its last move."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, DRAW)
         kill(session, "SIGKILL")
@@ -120,7 +117,6 @@ def test_a_game_that_is_over_stays_over_when_it_is_killed(tmp_path: Path) -> Non
 
 
 def test_a_game_that_is_killed_after_every_move_is_played_to_its_end(tmp_path: Path) -> None:
-    """Each move in a terminal of its own, and each of these is killed."""
     for number, cell in enumerate(DRAW, start=1):
         command = "play" if number == 1 else "resume"
         with in_terminal(command, "--color=never", env=saving(tmp_path)) as session:
@@ -136,7 +132,7 @@ def test_a_game_that_is_killed_after_every_move_is_played_to_its_end(tmp_path: P
 
 @pytest.mark.parametrize("seen", range(9))
 def test_a_game_that_is_killed_while_it_hurries_has_all_that_was_seen(tmp_path: Path, seen: int) -> None:
-    """All moves are typed at once: what is recorded is so many of them, and no fewer than were shown."""
+    """All moves are typed at once: at least those that were shown are recorded."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         session.expect(asked(""))
         session.type("\n".join(DRAW) + "\n")
@@ -150,8 +146,7 @@ def test_a_game_that_is_killed_while_it_hurries_has_all_that_was_seen(tmp_path: 
     assert len(found) >= max(seen, boards)
 
 
-def test_names_undo_and_who_starts_outlive_a_kill(tmp_path: Path) -> None:
-    """All that was said at the table."""
+def test_names_undo_and_the_first_player_survive_a_kill(tmp_path: Path) -> None:
     options = ("--x=Ann", "--o=Zo\u00eb", "--first=O", "--color=never")
     with in_terminal("play", *options, env=saving(tmp_path)) as session:
         session.expect("Zo\u00eb, enter")
@@ -166,8 +161,7 @@ def test_names_undo_and_who_starts_outlive_a_kill(tmp_path: Path) -> None:
     )
 
 
-def test_the_second_game_of_a_sitting_outlives_a_kill(tmp_path: Path) -> None:
-    """And so does the first."""
+def test_the_second_game_survives_a_kill(tmp_path: Path) -> None:
     options = ("--color=never", "--first=loser")
     with in_terminal("play", *options, env=saving(tmp_path)) as session:
         play(session, DRAW)
@@ -181,7 +175,7 @@ def test_the_second_game_of_a_sitting_outlives_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_killed_with_kill_9_can_be_played_on_at_once_elsewhere(tmp_path: Path) -> None:
-    """Nothing is locked by those who are gone, or by those who only sit there."""
+    """No lock is left behind."""
     with (
         in_terminal("play", "--color=never", env=saving(tmp_path)) as gone,
         in_terminal("play", "--color=never", env=saving(tmp_path)) as sitting,

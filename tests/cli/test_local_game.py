@@ -44,7 +44,6 @@ DRAW = ("1", "2", "3", "5", "4", "6", "8", "7", "9")
 
 
 def test_a_whole_game_to_the_letter() -> None:
-    """Board, question, board, and in the end the result, the score and goodbye."""
     assert played(*X_WINS, "n", wording=GEM, players=BOB_AND_FRANK) == [
         "_ _ _",
         "_ _ _",
@@ -82,7 +81,6 @@ def test_a_whole_game_to_the_letter() -> None:
 
 
 def test_the_loser_starts_the_next_game() -> None:
-    """And keeps the mark."""
     lines = played(*X_WINS, "y", "9", players=BOB_AND_FRANK, first="loser")
 
     start = lines.index("frank starts.")
@@ -91,7 +89,7 @@ def test_the_loser_starts_the_next_game() -> None:
 
 
 def test_after_a_draw_the_other_player_starts() -> None:
-    """The one who did not start the drawn game, in the third game as in the second."""
+    """In the third game as in the second."""
     lines = played(*DRAW, "y", *DRAW, "y", players=BOB_AND_FRANK, first="loser")
 
     assert [line for line in lines if line.endswith("starts.")] == ["frank starts.", "bob starts."]
@@ -99,7 +97,6 @@ def test_after_a_draw_the_other_player_starts() -> None:
 
 @pytest.mark.parametrize("first", ["X", "O"])
 def test_the_same_mark_starts_every_game_if_the_rule_says_so(first: Starter) -> None:
-    """Whether it won, lost or drew the game before."""
     starter = "bob" if first == "X" else "frank"
     games = (*X_WINS, "y", *DRAW, "y", "resign", "y", "9")
 
@@ -112,7 +109,7 @@ def test_the_same_mark_starts_every_game_if_the_rule_says_so(first: Starter) -> 
 
 
 def test_a_random_starter_is_named_before_every_game() -> None:
-    """Both get their turn in 20 games, and the one who is named is asked first."""
+    """Both start some of 20 games."""
     lines = played(*["resign", "y"] * 20, players=BOB_AND_FRANK, wording=GEM, first="random")
 
     announced = [at for at, line in enumerate(lines) if "has randomly been selected as" in line]
@@ -128,7 +125,6 @@ def test_a_random_starter_is_named_before_every_game() -> None:
 
 
 def test_the_score_runs_on() -> None:
-    """Over games won, lost and drawn."""
     lines = played(*X_WINS, "yes", *DRAW, "y", "resign", "no", players=BOB_AND_FRANK)
 
     assert [line for line in lines if line.startswith("Score")] == [
@@ -148,7 +144,6 @@ def test_play_again_is_a_question_of_yes_or_no(answer: str) -> None:
 
 
 def test_undo_takes_back_the_last_token_and_one_more_each_time() -> None:
-    """The one who placed it is asked again; with none left a sentence says so."""
     lines = played("5", "1", "undo", "UNDO", "undo")
 
     questions = [line.split(",")[0] for line in lines if "enter a position" in line]
@@ -158,7 +153,6 @@ def test_undo_takes_back_the_last_token_and_one_more_each_time() -> None:
 
 
 def test_resigning_gives_the_game_to_the_other() -> None:
-    """It is said who resigned, and then told as any end is."""
     lines = played("resign", "n", wording=NARRATIVE)
 
     assert (
@@ -179,7 +173,6 @@ def test_resigning_gives_the_game_to_the_other() -> None:
 
 
 def test_help_is_shown_and_the_question_asked_again() -> None:
-    """The long one where there is room, the short one where there is not."""
     assert "\n".join(played("help")).count(HELP) == 1
     assert SHORT_HELP in played(" Help ", compact=True)
 
@@ -196,8 +189,7 @@ def test_help_is_shown_and_the_question_asked_again() -> None:
     ids=["zero", "nothing", "taken", "bell", "long"],
 )
 @pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)
-def test_what_is_no_move_is_refused_and_asked_again(wording: Wording, typed: str, why: str) -> None:
-    """In the wording's own line, and then the reason; nothing is overwritten."""
+def test_a_bad_move_is_refused(wording: Wording, typed: str, why: str) -> None:
     lines = played("5", typed, wording=wording)
     question = wording.ask.format(player="Player O")
     again = ["", question] if wording is GEM else [question]
@@ -206,8 +198,8 @@ def test_what_is_no_move_is_refused_and_asked_again(wording: Wording, typed: str
     assert lines[-len(told) :] == told
 
 
-def test_where_there_is_no_room_the_reason_is_left_out() -> None:
-    """The answer, the board once more and the question fit into five rows of twenty columns."""
+def test_a_small_terminal_leaves_out_the_reason() -> None:
+    """The answer, the board and the question fit into five rows of twenty columns."""
     lines = played("5", "5", compact=True)
 
     assert lines[:4] == ["1 2 3", "4 5 6", "7 8 9", "X 1-9:"]
@@ -215,8 +207,7 @@ def test_where_there_is_no_room_the_reason_is_left_out() -> None:
     assert lines[8:] == ["Position is Invalid!", "1 2 3", "4 X 6", "7 8 9", "O 1-9:", "Goodbye!"]
 
 
-def test_positions_can_be_told_instead_of_drawn() -> None:
-    """Every one in a sentence."""
+def test_positions_can_be_described() -> None:
     lines = played("5", spoken=True, players=BOB_AND_FRANK)
 
     assert lines[0] == "The board is empty; bob (X) to move."
@@ -224,7 +215,6 @@ def test_positions_can_be_told_instead_of_drawn() -> None:
 
 
 def test_no_keyboard_is_the_end_of_input() -> None:
-    """The first board, the question, and goodbye."""
     out = StringIO()
 
     recorder = Recorder(Service(MemoryStore()), lasts=False)

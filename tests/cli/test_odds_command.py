@@ -60,7 +60,6 @@ def told(*arguments: str, env: dict[str, str]) -> str:
 
 
 def test_a_pair_to_the_letter(env: dict[str, str]) -> None:
-    """Percent for the eye, fractions for who wants to know."""
     assert told("random", "random", env=env) == (
         "random (X) against random (O)\n"
         "X wins  58.5 %  737/1260\n"
@@ -70,8 +69,7 @@ def test_a_pair_to_the_letter(env: dict[str, str]) -> None:
     )
 
 
-def test_certain_and_impossible_are_told_as_such(env: dict[str, str]) -> None:
-    """Nobody beats perfect, and perfect always draws with itself."""
+def test_certain_and_impossible_results(env: dict[str, str]) -> None:
     assert told("perfect", "perfect", env=env) == (
         "perfect (X) against perfect (O)\n"
         "X wins     0 %  0\n"
@@ -82,7 +80,6 @@ def test_certain_and_impossible_are_told_as_such(env: dict[str, str]) -> None:
 
 
 def test_bots_may_have_parameters(env: dict[str, str]) -> None:
-    """A club player who never overlooks anything is told from one who does."""
     careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
 
     lines = told(careful, "random", env=env).splitlines()
@@ -92,8 +89,7 @@ def test_bots_may_have_parameters(env: dict[str, str]) -> None:
     assert lines[1].split()[-1] == str(found.x)
 
 
-def test_odds_can_be_told_from_a_position_on(env: dict[str, str]) -> None:
-    """Whose turn it is there is known; if it is over, all is certain."""
+def test_odds_from_a_position(env: dict[str, str]) -> None:
     assert told("random", "perfect", "--from", LATE, env=env).splitlines()[1:] == [
         "X wins     0 %  0",
         "draw    20.0 %  1/5",
@@ -110,7 +106,6 @@ def test_odds_can_be_told_from_a_position_on(env: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("written", "board"), [(None, Board(first=O)), ("O__/___/___", None)])
 def test_o_may_start(written: str | None, board: Board | None, env: dict[str, str]) -> None:
-    """From the empty board, or from a position of a game that O started."""
     where = [] if written is None else ["--from", written]
 
     lines = told("random", "perfect", "--first", "O", *where, env=env).splitlines()
@@ -123,7 +118,7 @@ def test_o_may_start(written: str | None, board: Board | None, env: dict[str, st
 
 
 def test_all_pairs_in_both_seats_agree_with_the_library(env: dict[str, str]) -> None:
-    """As data: exact fractions as text, which sum to one, and beside them what they are about."""
+    """In data, exact fractions are text and sum to one."""
     rows = json.loads(told("--all", "--json", env=env))
 
     known = bots()
@@ -136,7 +131,6 @@ def test_all_pairs_in_both_seats_agree_with_the_library(env: dict[str, str]) -> 
 
 
 def test_all_pairs_for_a_spreadsheet(env: dict[str, str]) -> None:
-    """Rows with a head over them, in which chances are exact and sum to one."""
     text = told("--all", "--csv", "--from", LATE, env=env)
 
     known = bots()
@@ -149,7 +143,7 @@ def test_all_pairs_for_a_spreadsheet(env: dict[str, str]) -> None:
 
 
 def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
-    """X stands in the rows, O in the columns; a cell has the three chances in percent."""
+    """X in the rows, O in the columns; a cell has the three chances in percent."""
     title, head, *lines = told("--all", "--from", LATE, env=env).splitlines()
 
     known = bots()
@@ -162,7 +156,6 @@ def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
 
 
 def test_a_pair_as_data(env: dict[str, str]) -> None:
-    """A list of one, and a row of one, to the letter."""
     assert json.loads(told("random", "perfect", "--from", LATE, "--json", env=env)) == [
         {
             "x": "random",
@@ -210,8 +203,7 @@ NAMES = ", ".join(policy_names())
         ),
     ],
 )
-def test_what_has_no_odds_is_refused(arguments: list[str], message: str, env: dict[str, str]) -> None:
-    """With exit code 2, a sentence, and nothing else."""
+def test_bad_bots_are_refused(arguments: list[str], message: str, env: dict[str, str]) -> None:
     ran = noughts("odds", *arguments, env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -219,8 +211,7 @@ def test_what_has_no_odds_is_refused(arguments: list[str], message: str, env: di
 
 
 @pytest.mark.parametrize("written", ["", "bogus", "51", "\x1b[2J"])
-def test_what_is_no_position_is_refused(written: str, env: dict[str, str]) -> None:
-    """Digits are a game, and no position either."""
+def test_bad_positions_are_refused(written: str, env: dict[str, str]) -> None:
     ran = noughts("odds", "random", "random", "--from", written, env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -238,7 +229,6 @@ def test_what_is_no_position_is_refused(written: str, env: dict[str, str]) -> No
     ],
 )
 def test_bad_usage_is_refused(arguments: list[str], env: dict[str, str]) -> None:
-    """In a sentence, and with where to read on."""
     ran = noughts("odds", *arguments, env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -270,8 +260,8 @@ def offered(folder: Path) -> dict[str, str]:
     return {**saving(folder), "PYTHONPATH": str(folder)}
 
 
-def test_a_stranger_that_cannot_play_does_not_keep_the_others_from_the_table(tmp_path: Path) -> None:
-    """It is left out, and why is told where errors are told."""
+def test_a_broken_bot_is_left_out_of_the_table(tmp_path: Path) -> None:
+    """The reason goes to the error output."""
     ran = noughts("odds", "--all", "--csv", env=offered(tmp_path))
 
     assert ran.returncode == 0
@@ -282,8 +272,8 @@ def test_a_stranger_that_cannot_play_does_not_keep_the_others_from_the_table(tmp
     assert len(rows) == (len(BUILT_IN) + 1) ** 2
 
 
-def test_no_name_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
-    """A stranger's parameters are whatever was typed."""
+def test_names_are_escaped(tmp_path: Path) -> None:
+    """A third-party bot's parameters are any text."""
     env = offered(tmp_path)
     for command in (
         ["odds", "fine:a=\x1b[2J", "random"],
@@ -297,7 +287,6 @@ def test_no_name_reaches_the_terminal_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_program_has_no_odds() -> None:
-    """Nobody knows its chances, so only a bot can be named."""
     ran = noughts("odds", "program:cat", "random")
 
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -20,10 +20,9 @@ BARE = [*BUILT_IN, "Perfect", "club:block=1/3", "menace:file=m.json", "saved:fil
 @pytest.mark.parametrize("bot", BARE)
 @pytest.mark.parametrize("seat", ["--x", "--o"])
 @pytest.mark.parametrize("command", ["play", "watch"])
-def test_a_bots_bare_name_is_refused_where_people_sit(
+def test_a_bots_bare_name_is_refused_for_a_person(
     command: str, seat: str, bot: str, tmp_path: Path
 ) -> None:
-    """With the right spelling; neither a person nor another bot plays under that name."""
     ran = noughts(command, seat, bot, typed="1\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -35,7 +34,6 @@ def test_a_bots_bare_name_is_refused_where_people_sit(
 
 @pytest.mark.parametrize("bot", BARE)
 def test_a_bots_bare_name_is_refused_in_a_game_that_was_left(bot: str, tmp_path: Path) -> None:
-    """With the right spelling, too."""
     save(tmp_path, "left", "5", x="ann", o="bob")
     before = file(tmp_path).read_bytes()
 
@@ -56,7 +54,6 @@ def test_the_spelling_that_is_shown_plays() -> None:
 
 
 def test_a_player_with_two_prefixes_does_not_play() -> None:
-    """Nothing is guessed."""
     ran = noughts("play", "--o", "bot:bot:perfect")
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -64,7 +61,7 @@ def test_a_player_with_two_prefixes_does_not_play() -> None:
 
 
 def test_a_name_in_watch_is_a_bot_that_moves_at_random() -> None:
-    """As the help says; the same seed plays the same moves, whatever the bots are called."""
+    """The same seed plays the same moves, whatever the names."""
     named = noughts("watch", "--interval", "0", "--seed", "7", "--x", "ann", "--o", "bob")
     unnamed = noughts("watch", "--interval", "0", "--seed", "7")
 
@@ -90,7 +87,6 @@ ONLY_BOTS = {
 
 @pytest.mark.parametrize("words", ONLY_BOTS.values(), ids=ONLY_BOTS)
 def test_both_spellings_are_one_bot_where_only_bots_play(words: list[str], tmp_path: Path) -> None:
-    """The output is the same, to the byte."""
     bare, prefixed = (
         noughts(*(word.format(text) for word in words), env=saving(tmp_path))
         for text in ("club:block=1/3", "bot:club:block=1/3")
@@ -102,7 +98,6 @@ def test_both_spellings_are_one_bot_where_only_bots_play(words: list[str], tmp_p
 
 
 def test_both_spellings_are_one_bot_in_a_simulation() -> None:
-    """The same seed counts the same."""
     line = ["simulate", "--json", "--games", "100", "--seed", "1", "--jobs", "1"]
     bare, prefixed = (
         json.loads(noughts(*line, "--x", f"{prefix}club", "--o", f"{prefix}random").stdout)
@@ -125,7 +120,6 @@ def test_both_spellings_are_one_bot_in_a_simulation() -> None:
     ids=lambda line: line[0],
 )
 def test_a_program_is_refused_where_only_bots_play(line: list[str], tmp_path: Path) -> None:
-    """In a sentence, before anything is done."""
     ran = noughts(*(word.format("program:./x") for word in line), env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_saved_policy_plays_and_is_called_back(folder: Path, tmp_path: Path) -> None:
-    """By its name, and then by the name that it has in the record, if the file is there."""
+    """By its name, then by its saved name, if the file still exists."""
     env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path / 'games.db'}")
 
     left = noughts("play", "--o", f"bot:{NAME}", typed="9\n", env=env, cwd=folder)
@@ -50,7 +50,6 @@ def test_a_saved_policy_plays_and_is_called_back(folder: Path, tmp_path: Path) -
 
 
 def test_a_saved_policy_has_the_certificate_of_the_policy(folder: Path) -> None:
-    """The same table as on the page of the bots."""
     ran = noughts("certify", "saved:file=rules.json", cwd=folder)
 
     head, _, table = ran.stdout.partition("||as X|as O|")
@@ -60,7 +59,6 @@ def test_a_saved_policy_has_the_certificate_of_the_policy(folder: Path) -> None:
 
 
 def test_a_saved_policy_has_the_odds_of_the_policy(folder: Path) -> None:
-    """Exactly."""
     found = odds(find_policy("newell-simon"), find_policy("random"))
 
     ran = noughts("odds", "bot:saved:file=rules.json", "random", cwd=folder)
@@ -73,7 +71,6 @@ def test_a_saved_policy_has_the_odds_of_the_policy(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", ["play", "watch", "resume", "odds", "tournament"])
 def test_the_help_says_how_a_file_is_named(command: str) -> None:
-    """Wherever policies are named."""
     assert "saved:file=PATH" in noughts(command, "--help").stdout
 
 
@@ -92,8 +89,7 @@ def test_the_help_says_how_a_file_is_named(command: str) -> None:
         ("saved:file=bad.json", "bad.json is not a policy: 'hello' is not JSON"),
     ],
 )
-def test_what_is_no_policy_is_refused(folder: Path, name: str, sentence: str) -> None:
-    """Before anything else, in one sentence."""
+def test_a_bad_policy_file_is_refused(folder: Path, name: str, sentence: str) -> None:
     (folder / "bad.json").write_text("hello")
 
     ran = noughts("odds", name, "random", cwd=folder)

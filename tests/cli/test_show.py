@@ -12,8 +12,7 @@ DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
 @pytest.mark.parametrize(
     "written", ["X_O/_X_/___", "X_O_X____", "X.O.X....", "X O X    ", "X_O\n_X_\n___"]
 )
-def test_a_position_is_drawn_and_told(written: str) -> None:
-    """However it is written."""
+def test_a_position_is_drawn_and_described(written: str) -> None:
     assert noughts("show", written).stdout == DRAWN + "O to move.\n"
 
 
@@ -26,13 +25,11 @@ def test_a_position_is_drawn_and_told(written: str) -> None:
         ("XOX/OXO/OXX", "PLAYER X WON!"),
     ],
 )
-def test_the_end_of_a_game_is_told(written: str, result: str) -> None:
-    """After the board, as the narrative does."""
+def test_the_end_of_a_game_is_shown(written: str, result: str) -> None:
     assert noughts("show", written).stdout.splitlines()[-1] == result
 
 
 def test_a_game_is_replayed_from_its_digits() -> None:
-    """Every move, and how it ends."""
     lines = noughts("show", "51937", "--wording", "gem").stdout.splitlines()
 
     assert lines == [
@@ -46,14 +43,12 @@ def test_a_game_is_replayed_from_its_digits() -> None:
 
 
 def test_a_game_may_have_been_started_by_o() -> None:
-    """Then the digits are O's first."""
     lines = noughts("show", "5", "--first", "O").stdout.splitlines()
 
     assert (lines[0], lines[3], lines[-1]) == ("Player O:", " |O|", "X to move.")
 
 
-def test_positions_can_be_told_in_a_sentence() -> None:
-    """A board, and every step of a game."""
+def test_positions_can_be_described() -> None:
     assert noughts("show", "X_O/_X_/___", "--describe").stdout == "X on 1 and 5, O on 3; O to move.\n"
     assert noughts("show", "51", "--describe").stdout.splitlines() == [
         "Player X:",
@@ -91,8 +86,7 @@ def test_positions_can_be_told_in_a_sentence() -> None:
         ("0", "a game is written with the digits 1 to 9, and move 1 of '0' is '0'"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(written: str, message: str) -> None:
-    """With exit code 2, a sentence, and nothing drawn; if O must have started, it says so."""
+def test_bad_positions_are_refused(written: str, message: str) -> None:
     ran = noughts("show", written)
 
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -62,7 +62,6 @@ def without_time(text: str) -> str:
 
 
 def test_what_is_counted_to_the_letter() -> None:
-    """Counts, shares, intervals, what is exactly so, and by how much the count is off."""
     assert without_time(told(x="perfect", games=20_000)) == (
         "perfect (X) against random (O): 20,000 games\n"
         "        counted    share     95 % interval  exactly             off by\n"
@@ -77,14 +76,14 @@ def test_what_is_counted_to_the_letter() -> None:
 def test_the_same_seed_counts_the_same_however_many_processes_share_the_work(
     jobs: int, small_pieces: int
 ) -> None:
-    """The work is cut into the same pieces, each with random numbers of its own."""
+    """The work is cut into the same pieces, each with its own random numbers."""
     games = 3 * small_pieces + 5
     assert total(RANDOM, RANDOM, games, 7, jobs) == total(RANDOM, RANDOM, games, 7)
     assert total(RANDOM, RANDOM, games, 8) != total(RANDOM, RANDOM, games, 7)
 
 
 def test_policies_are_shared_with_other_processes(small_pieces: int) -> None:
-    """As tables, for a policy itself may be anything."""
+    """As tables, for a policy may be any object."""
     tally = total(CLUB, PERFECT, 4 * small_pieces, 2, jobs=2)
 
     exact = odds(CLUB, PERFECT)
@@ -95,20 +94,18 @@ def test_policies_are_shared_with_other_processes(small_pieces: int) -> None:
 
 
 def test_without_a_seed_other_games_are_played_each_time() -> None:
-    """Chance is chance."""
     assert total(RANDOM, RANDOM, 5000, None) != total(RANDOM, RANDOM, 5000, None)
 
 
 def test_pieces_come_one_by_one_and_add_up() -> None:
-    """So that a bar can show how far it is."""
     for games in (1, 16_001, 1_000_000):
         pieces = [piece.games for piece in Simulation(RANDOM, RANDOM, games, 1).run(1)]
         assert sum(pieces) == games
         assert max(pieces) <= 16_000
 
 
-def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
-    """The whole pieces, how many of how many, with their intervals; then the command ends with 130."""
+def test_ctrl_c_prints_the_games_played() -> None:
+    """The whole pieces with their intervals; the exit code is 130."""
     bar, out = RecordingBar(interrupts_at=PIECE_GAMES), io.StringIO()
     options = Namespace(x="random", o="random", games=10**12, seed=1, jobs=1, json=False)
 
@@ -124,8 +121,7 @@ def test_ctrl_c_tells_of_the_games_that_were_played() -> None:
     assert len(rows) == 5
 
 
-def test_ctrl_c_before_the_first_piece_tells_that_there_is_nothing() -> None:
-    """No share is made of no games, in text and in data."""
+def test_ctrl_c_before_the_first_piece() -> None:
     for is_json in (False, True):
         out = io.StringIO()
         options = Namespace(x="random", o="random", games=PIECE_GAMES, seed=1, jobs=1, json=is_json)
@@ -136,7 +132,6 @@ def test_ctrl_c_before_the_first_piece_tells_that_there_is_nothing() -> None:
 
 
 def test_data_say_everything() -> None:
-    """Counts, shares, intervals, and exact fractions as text."""
     found = json.loads(told(json=True, x="club", o="perfect", games=5000))
     exact = odds(CLUB, PERFECT)
 
@@ -157,7 +152,7 @@ def test_data_say_everything() -> None:
 def test_an_interval_holds_its_count_and_stays_between_nothing_and_everything(
     games: int, part: Fraction
 ) -> None:
-    """Whatever was counted; what never happened may still be possible."""
+    """What never happened may still be possible."""
     count = int(games * part)
     low, high = Share("draw", count, games, Fraction(1, 2)).interval
 
@@ -168,7 +163,7 @@ def test_an_interval_holds_its_count_and_stays_between_nothing_and_everything(
 
 
 def test_errors_are_counted_in_standard_errors() -> None:
-    """Of a hundred tosses, sixty heads are two of them off."""
+    """Of a hundred tosses, sixty heads are two standard errors off."""
     assert isclose(Share("heads", 60, 100, Fraction(1, 2)).errors or 0, 2.0)
     assert Share("never", 0, 100, Fraction(0)).errors is None
     assert Share("never", 1, 100, Fraction(0)).errors == float("inf")
@@ -177,7 +172,6 @@ def test_errors_are_counted_in_standard_errors() -> None:
 
 
 def test_shares_are_those_of_the_tally() -> None:
-    """In the order in which they are told."""
     exact = odds(RANDOM, RANDOM)
 
     found = shares(Tally(5, 3, 2, 70), exact)
@@ -203,8 +197,7 @@ def test_shares_are_those_of_the_tally() -> None:
         (["--x", "program:./bot"], "'program:./bot' is a program, and only a bot can be named here"),
     ],
 )
-def test_what_cannot_be_played_is_refused_in_a_sentence(arguments: list[str], message: str) -> None:
-    """With exit code 2 and nothing on the standard output."""
+def test_bad_arguments_are_refused(arguments: list[str], message: str) -> None:
     ran = noughts("simulate", *arguments)
 
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -212,8 +205,8 @@ def test_what_cannot_be_played_is_refused_in_a_sentence(arguments: list[str], me
     assert "Traceback" not in ran.stderr
 
 
-def test_the_command_in_a_terminal_shows_a_bar_and_hears_ctrl_c() -> None:
-    """Two processes share the work, and whatever they are at, neither says a word about it."""
+def test_a_terminal_shows_a_bar_until_ctrl_c() -> None:
+    """The two worker processes print nothing."""
     with in_terminal("simulate", "--games", "1000000000000", "--jobs", "2") as session:
         session.expect("[")
         session.type(CTRL_C)
@@ -222,8 +215,7 @@ def test_the_command_in_a_terminal_shows_a_bar_and_hears_ctrl_c() -> None:
     assert b"Traceback" not in session.output
 
 
-def test_ctrl_c_in_the_middle_tells_what_was_counted() -> None:
-    """When the processes are at work, which hear it as well and say nothing."""
+def test_ctrl_c_in_the_middle_prints_the_counts() -> None:
     with in_terminal("simulate", "--games", "300000000", "--jobs", "2") as session:
         session.hear(r"\] [1-9]\d* %")
         session.type(CTRL_C)
@@ -233,8 +225,8 @@ def test_ctrl_c_in_the_middle_tells_what_was_counted() -> None:
     assert b"Traceback" not in session.output
 
 
-def test_a_process_that_is_killed_ends_the_command_with_a_sentence() -> None:
-    """It may be the system that was short of memory; what was counted until then is told."""
+def test_a_killed_process_is_reported() -> None:
+    """The system may be short of memory; the counts until then are printed."""
     with subprocess.Popen(
         [*COMMAND, "simulate", "--games", "1000000000000", "--jobs", "2"],
         stdout=subprocess.PIPE,
@@ -262,22 +254,19 @@ def a_worker_of(process: int) -> int:
 
 
 def test_the_command_between_pipes_shows_no_bar() -> None:
-    """What it tells is a table, and nothing else."""
     ran = noughts("simulate", "--games", "1000", "--seed", "1")
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert without_time(ran.stdout) == without_time(told())
 
 
-def test_a_closed_pipe_ends_the_command_without_a_word() -> None:
-    """Whoever was reading has gone."""
+def test_a_closed_pipe_ends_the_command_silently() -> None:
     with between_pipes("simulate", "--games", "1000000", "--jobs", "1") as session:
         session.stop_reading()
         assert session.end() == 0
 
 
 def test_without_the_lab_s_packages_the_command_says_what_to_install() -> None:
-    """In one sentence."""
     code = "import sys; sys.modules['numpy'] = None; from noughts.__main__ import main; sys.exit(main())"
     ran = subprocess.run(
         [sys.executable, "-c", code, "simulate"],

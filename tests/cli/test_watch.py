@@ -29,7 +29,6 @@ def test_the_pause_lies_between_moves() -> None:
 
 
 def test_one_pause_for_each_move_but_the_first() -> None:
-    """Over all games together."""
     slept: list[float] = []
     out = StringIO()
 
@@ -47,15 +46,13 @@ def test_one_pause_for_each_move_but_the_first() -> None:
 
 
 def test_the_same_seed_plays_the_same_game() -> None:
-    """And another seed plays another."""
     first, again, other = (noughts("watch", "--interval", "0", "--seed", seed).stdout for seed in "aab")
 
     assert first == again
     assert first != other
 
 
-def test_games_are_counted_in_the_end() -> None:
-    """Each game is told whole, and the tally adds up."""
+def test_games_are_counted_at_the_end() -> None:
     ran = noughts("watch", "--interval", "0", "--seed", "1", "--games", "20")
     *told, tally = ran.stdout.splitlines()
 
@@ -66,8 +63,7 @@ def test_games_are_counted_in_the_end() -> None:
     assert tally == f"Tally: Player X {x}, Player O {o}, draws {drawn}"
 
 
-def test_names_are_told() -> None:
-    """In the moves, the result and the tally."""
+def test_names_are_shown() -> None:
     out = StringIO()
 
     watch(
@@ -98,7 +94,6 @@ def starters(*options: str) -> list[tuple[str, str]]:
 
 
 def test_the_loser_starts_the_next_game() -> None:
-    """And after a draw the other one; X starts the first."""
     played = starters()
 
     assert played[0][0] == "X"
@@ -111,14 +106,12 @@ def test_the_loser_starts_the_next_game() -> None:
 @pytest.mark.parametrize("first", ["X", "O"])
 @pytest.mark.parametrize("wording", ["narrative", "kata"])
 def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None:
-    """In any wording; X does so in the kata without being asked for."""
     assert {mark for mark, _ in starters("--first", first, "--wording", wording)} == {first}
     assert {mark for mark, _ in starters("--wording", "kata")} == {"X"}
 
 
 @pytest.mark.parametrize("seed", ["3", "4", "5"])
-def test_the_starter_may_be_drawn_by_lot(seed: str) -> None:
-    """A line says who that is, and that player moves first."""
+def test_the_starter_may_be_random(seed: str) -> None:
     lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
 
     first = lines[0].removesuffix(" has randomly been selected as the first player")
