@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 
 import pytest
 
-from support.web.browser import people  # noqa: F401 - a fixture
+from support.web.browser import users  # noqa: F401 - a fixture
 from support.web.fixtures import *  # noqa: F403 - fixtures
 
 

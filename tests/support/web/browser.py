@@ -1,7 +1,7 @@
-"""People with browsers: a real Chromium, in which each person has cookies and a memory of their own.
+"""Users with a real Chromium, each with their own cookies and storage.
 
-Whatever goes wrong in a browser that the test did not foresee fails the test: an error on the console,
-one that nobody caught, a request that failed, a dialog, something that the page's own policy forbids.
+A test fails on any error in a browser that it did not allow: a message on the console, an uncaught error,
+a failed request, a dialog, or something that the page's Content Security Policy forbids.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ from noughts.core.codec import decode
 from support.web.serving import Server, new_key
 
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
-DEADLINE = 30_000
-"""In milliseconds: how long a browser may take, reached only by what hangs."""
+TIMEOUT_MS = 30_000
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -48,133 +47,129 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    "--renderer-process-limit=1",  # for each person: no spare ones that nobody needs
+    "--renderer-process-limit=1",  # for each user: no spare ones that nobody needs
 )
 
-# All that the live region says is kept, in order, with the sentence on the screen: it says each thing
-# for a moment only.
-LISTENING = """
-  globalThis.heard = [];
-  globalThis.shown = [];
+# Records each announcement of the live region, with the status on the screen at that time.
+RECORD_ANNOUNCEMENTS = """
+  globalThis.announcements = [];
+  globalThis.statuses = [];
   new MutationObserver((changes) => {
     const live = document.querySelector("[aria-live]");
     const isSaid = changes.some(({ target }) => target === live || target.parentNode === live);
     if (!isSaid || !live?.textContent) return;
-    heard.push(live.textContent);
-    shown.push(document.querySelector("h1").textContent);
+    announcements.push(live.textContent);
+    statuses.push(document.querySelector("h1").textContent);
   }).observe(document, { subtree: true, childList: true });
 """
 
-# How many rules hold, and what breaks the others.
-LOOKING = """async (options) => {
+# Returns the number of passed rules, and the violations.
+RUN_AXE = """async (options) => {
   const { passes, violations } = await axe.run(options);
-  const told = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}: ${node.failureSummary}`);
-  return [passes.length, violations.flatMap(told)];
+  const describe = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}: ${node.failureSummary}`);
+  return [passes.length, violations.flatMap(describe)];
 }"""
 
 _browser = pytest.StashKey["Browser"]()
 _loop = pytest.StashKey[asyncio.AbstractEventLoop]()
 
 
-class People:
-    """Those who come to a server in the course of a test."""
+class Users:
+    """The users of a server in one test."""
 
-    def __init__(self, browser: Browser, server: Server, foreseen: Iterable[str]) -> None:
+    def __init__(self, browser: Browser, server: Server, allowed: Iterable[str]) -> None:
         self._browser = browser
-        self._foreseen = foreseen
-        self._there: list[Person] = []
+        self._allowed = allowed
+        self._users: list[User] = []
         self.server = server
 
-    def come(self, name: str = "Ann", **options: Any) -> Person:
-        """Have somebody come with a browser of their own."""
-        person = Person(name, self._browser.new_context(**{"base_url": self.server.url, **options}))
-        person.foresees(*self._foreseen)
-        self._there.append(person)
-        return person
+    def new_user(self, name: str = "Ann", **options: Any) -> User:
+        user = User(name, self._browser.new_context(**{"base_url": self.server.url, **options}))
+        user.allow_errors(*self._allowed)
+        self._users.append(user)
+        return user
 
-    def at_table(self, x: str = "Ann", o: str = "Bob", **more: object) -> tuple[Person, Person]:
-        """Have two people come who sit at a game already, X first."""
-        ann, bob = self.come(x), self.come(o)
-        seat = ann.creates("friend", **more)
-        bob.joins(seat["id"], seat["invite"])
-        for person in (ann, bob):
-            person.opens(f"/game/{seat['id']}")
-        for person in (ann, bob):
-            expect(person.seat("X")).to_contain_text(x)
-            expect(person.seat("O")).to_contain_text(o)
-            expect(person.seat("X").or_(person.seat("O")).get_by_text("connected")).to_be_visible()
+    def two_players(self, x: str = "Ann", o: str = "Bob", **more: object) -> tuple[User, User]:
+        """Return two users who have joined a game, X first."""
+        ann, bob = self.new_user(x), self.new_user(o)
+        seat = ann.create_game("friend", **more)
+        bob.join_game(seat["id"], seat["invite"])
+        for user in (ann, bob):
+            user.open(f"/game/{seat['id']}")
+        for user in (ann, bob):
+            expect(user.seat("X")).to_contain_text(x)
+            expect(user.seat("O")).to_contain_text(o)
+            expect(user.seat("X").or_(user.seat("O")).get_by_text("connected")).to_be_visible()
         return ann, bob
 
-    def leave(self) -> list[str]:
-        """Have all leave, and return what went wrong for any of them."""
-        return [one for person in self._there for one in person.leaves()]
+    def close(self) -> list[str]:
+        """Close all browsers; return the errors."""
+        return [one for user in self._users for one in user.close()]
 
 
-class Person:
-    """Somebody with a browser."""
+class User:
+    """One user with a browser."""
 
     def __init__(self, name: str, context: BrowserContext) -> None:
         self.name = name
         self.context = context
-        self._foreseen: list[Pattern[str]] = []
-        self._trouble: list[str] = []
-        self._held: list[Route] = []
-        context.set_default_timeout(DEADLINE)
-        context.add_init_script(LISTENING)
-        context.on("console", self._hear)
-        context.on("weberror", lambda error: self._trouble.append(f"not caught: {error.error}"))
-        context.on("requestfailed", self._miss)
-        context.on("dialog", self._dismiss)
+        self._allowed: list[Pattern[str]] = []
+        self._errors: list[str] = []
+        self._held_routes: list[Route] = []
+        context.set_default_timeout(TIMEOUT_MS)
+        context.add_init_script(RECORD_ANNOUNCEMENTS)
+        context.on("console", self._on_console)
+        context.on("weberror", lambda error: self._errors.append(f"not caught: {error.error}"))
+        context.on("requestfailed", self._on_failed_request)
+        context.on("dialog", self._on_dialog)
         self.page: Page = context.new_page()
 
-    # What they do
-
-    def opens(self, address: str) -> None:
+    def open(self, address: str) -> None:
         self.page.goto(address, wait_until="domcontentloaded")
 
-    def makes_link(self) -> str:
-        """Make a link for a friend, from the start on, and return it."""
-        self.opens("/")
-        self.presses("Play a friend")
+    def create_link(self) -> str:
+        """Create a link for a friend from the start page."""
+        self.open("/")
+        self.press("Play a friend")
         self.page.get_by_label("Your name").fill(self.name)
-        self.presses("Make the link")
+        self.press("Make the link")
         expect(self.status).to_have_text("Waiting for your friend")
         link = self.page.get_by_label("Link for your friend").input_value()
         assert re.fullmatch(r"http://[\d.]+:\d+/game/[a-z2-7]{26}#[\w-]{22,}", link)
         return link
 
-    def sits(self) -> None:
+    def take_seat(self) -> None:
         self.page.get_by_label("Your name").fill(self.name)
-        self.presses("Take the seat")
+        self.press("Take the seat")
         expect(self.button("Take the seat")).to_have_count(0)
 
-    def presses(self, *names: str) -> None:
-        """Press buttons or follow links, each by its name."""
+    def press(self, *names: str) -> None:
+        """Press buttons or links by their names."""
         for name in names:
             buttons = self.page.get_by_role("button", name=name)
             buttons.or_(self.page.get_by_role("link", name=name)).first.click()
 
-    def plays(self, number: int) -> None:
-        """Choose a cell, counted from 1 as people do, as soon as it can be played."""
+    def play(self, number: int) -> None:
+        """Click a cell, counted from 1, once it is enabled."""
         self.cell(number).click()
 
-    def tries(self, number: int) -> None:
+    def force_click(self, number: int) -> None:
         self.cell(number).click(force=True)
 
-    def creates(self, opponent: str, **more: object) -> Any:
-        """Create a game without any page, and return the seat."""
-        return self._asks("/games", {"opponent": opponent, "name": self.name, **more})
+    def create_game(self, opponent: str, **more: object) -> Any:
+        """Create a game by the API, and return the seat."""
+        return self._post("/games", {"opponent": opponent, "name": self.name, **more})
 
-    def joins(self, game: str, invite: str | None) -> None:
-        self._asks(f"/games/{game}/join", {"invite": invite, "name": self.name, "key": new_key()})
+    def join_game(self, game: str, invite: str | None) -> None:
+        self._post(f"/games/{game}/join", {"invite": invite, "name": self.name, "key": new_key()})
 
-    def _asks(self, path: str, body: object) -> Any:
+    def _post(self, path: str, body: object) -> Any:
         answer = self.context.request.post(f"/api/v1{path}", data=body)
         assert answer.ok, answer.text()
         return answer.json()
 
-    def holds(self, address: str, most: int = 1) -> list[Route]:
-        """Keep the requests to an address, so many at most, until they are let go."""
+    def hold_requests(self, address: str, most: int = 1) -> list[Route]:
+        """Hold the first `most` requests to a URL until the test continues them."""
         held: list[Route] = []
 
         def hold(route: Route) -> None:
@@ -182,41 +177,39 @@ class Person:
                 route.continue_()
                 return
             held.append(route)
-            self._held.append(route)
+            self._held_routes.append(route)
 
         self.page.route(address, hold)
         return held
 
-    def waits(self, seconds: float) -> None:
-        """Let the time on the page pass at once, its clock being installed, and stand still then."""
+    def advance_clock(self, seconds: float) -> None:
+        """Advance the page's fake clock, and pause it."""
         now = self.page.evaluate("Date.now()")
         self.page.clock.pause_at(now / 1000 + seconds)
-        self.page.clock.run_for(100)  # so that what has changed is shown
+        self.page.clock.run_for(100)  # so that the page renders
 
-    def foresees(self, *patterns: str) -> None:
-        """Know that something will go wrong, by what is told of it."""
-        self._foreseen += map(re.compile, patterns)
+    def allow_errors(self, *patterns: str) -> None:
+        """Don't fail on errors that match one of these patterns."""
+        self._allowed += map(re.compile, patterns)
 
-    def shoots(self, name: str) -> None:
+    def screenshot(self, name: str) -> None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", animations="disabled")
 
-    def leaves(self) -> list[str]:
-        """Close the browser, and return what went wrong in it."""
+    def close(self) -> list[str]:
+        """Close the browser, and return the errors that were not allowed."""
         for page in self.context.pages:
-            page.evaluate("0")  # what the page has said until now has been heard, then
-        trouble = list(self._trouble)  # what is cut off by closing is no trouble
-        for route in self._held:
-            with suppress(Error):  # it was let go before
+            page.evaluate("0")  # waits for pending console messages
+        errors = list(self._errors)  # closing causes more, which do not count
+        for route in self._held_routes:
+            with suppress(Error):  # it was continued
                 route.abort()
         self.context.close()
         return [
             f"{self.name}: {one}"
-            for one in trouble
-            if not any(foreseen.search(one) for foreseen in self._foreseen)
+            for one in errors
+            if not any(allowed.search(one) for allowed in self._allowed)
         ]
-
-    # What they see
 
     @property
     def status(self) -> Locator:
@@ -227,15 +220,15 @@ class Person:
         return self.page.url.partition("/game/")[2].partition("#")[0]
 
     @property
-    def heard(self) -> list[str]:
-        """All that the live region has said on this page."""
-        found: list[str] = self.page.evaluate("heard")
+    def announcements(self) -> list[str]:
+        """What the live region has announced on this page."""
+        found: list[str] = self.page.evaluate("announcements")
         return found
 
     @property
-    def shown(self) -> list[str]:
-        """The sentence on the screen whenever the live region said something."""
-        found: list[str] = self.page.evaluate("shown")
+    def statuses(self) -> list[str]:
+        """The status on the screen at each announcement."""
+        found: list[str] = self.page.evaluate("statuses")
         return found
 
     def cell(self, number: int) -> Locator:
@@ -247,53 +240,50 @@ class Person:
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
-    def sees(self, status: str, board: str | None = None) -> None:
-        """Wait for a sentence, and for a board such as X__/_O_/___."""
+    def expect_status(self, status: str, board: str | None = None) -> None:
+        """Wait for the status, and for a board such as X__/_O_/___."""
         expect(self.status).to_have_text(status)
         if board:
             expect(self.page.get_by_role("grid")).to_match_aria_snapshot(grid(board))
 
-    def reads(self, text: str) -> None:
-        """Wait until a text can be seen, as a whole or as a part."""
+    def expect_text(self, text: str) -> None:
         expect(self.page.get_by_text(text).locator("visible=true").first).to_be_visible()
 
-    def hears(self, words: str) -> None:
-        """Wait until the live region says something that ends so."""
+    def expect_announcement(self, words: str) -> None:
+        """Wait for an announcement that ends with these words."""
         expect(self.page.locator("[aria-live]")).to_have_text(re.compile(re.escape(words) + r"\s*$"))
 
-    # What goes wrong
-
-    def notices(self, pattern: str) -> None:
+    def wait_for_error(self, pattern: str) -> None:
         for _ in range(1000):
-            if any(re.search(pattern, one) for one in self._trouble):
+            if any(re.search(pattern, one) for one in self._errors):
                 return
             self.page.evaluate("new Promise(requestAnimationFrame)")
-        raise AssertionError(f"nothing like {pattern!r} has gone wrong: {self._trouble}")
+        raise AssertionError(f"no error like {pattern!r}: {self._errors}")
 
-    def _hear(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning", "assert"):
-            self._trouble.append(f"{message.type}: {message.text} {message.location['url']}")
+            self._errors.append(f"{message.type}: {message.text} {message.location['url']}")
 
-    def _dismiss(self, dialog: Dialog) -> None:
-        self._trouble.append(f"a dialog: {dialog.message}")
+    def _on_dialog(self, dialog: Dialog) -> None:
+        self._errors.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
-    def _miss(self, request: Request) -> None:
-        # A page that is left, or has found another line, hangs up the old one.
-        is_hung_up = request.failure == "net::ERR_ABORTED" and "/events" in request.url
-        if not is_hung_up:
-            self._trouble.append(f"failed: {request.failure} {request.url}")
+    def _on_failed_request(self, request: Request) -> None:
+        # A page that is closed, or reconnects, closes its old stream.
+        is_closed_stream = request.failure == "net::ERR_ABORTED" and "/events" in request.url
+        if not is_closed_stream:
+            self._errors.append(f"failed: {request.failure} {request.url}")
 
 
 def chromium(config: pytest.Config) -> Browser:
-    """Return the one browser of this process of tests, started when it is first asked for."""
+    """Return the browser of this test process, started on first use."""
     if _browser not in config.stash:
         playwright = sync_playwright().start()
         config.stash[_loop] = asyncio.get_running_loop()
         found = next(filter(None, map(shutil.which, NAMES)), None)
         root = ("--no-sandbox",) if os.geteuid() == 0 else ()
         browser = playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *root])
-        expect.set_options(timeout=DEADLINE)
+        expect.set_options(timeout=TIMEOUT_MS)
         config.stash[_browser] = browser
 
         def close() -> None:
@@ -307,30 +297,29 @@ def chromium(config: pytest.Config) -> Browser:
 
 
 def _mark_running(loop: asyncio.AbstractEventLoop | None) -> None:
-    """Say which loop runs: Playwright's does between its tests, too, and others may want their own."""
+    """Set the running loop: Playwright leaves its own set between tests, and other tests need theirs."""
     asyncio._set_running_loop(loop)  # noqa: SLF001 - Playwright marks it in this way itself
 
 
-def people_at(config: pytest.Config, server: Server, *foreseen: str) -> Iterator[People]:
-    """Let people come to a server; at the end all leave, and nothing may have gone wrong but this."""
-    people = People(chromium(config), server, foreseen)
-    yield people
+def users_of(config: pytest.Config, server: Server, *allowed: str) -> Iterator[Users]:
+    """Yield users of a server; fail at the end on errors that were not allowed."""
+    users = Users(chromium(config), server, allowed)
+    yield users
     try:
-        trouble = people.leave()
+        errors = users.close()
     finally:
         _mark_running(None)
-    if trouble:
-        pytest.fail("\n".join(trouble))
+    if errors:
+        pytest.fail("\n".join(errors))
 
 
 @pytest.fixture
-def people(pytestconfig: pytest.Config, server: Server) -> Iterator[People]:
-    """Let people come to the server that most tests share."""
-    yield from people_at(pytestconfig, server)
+def users(pytestconfig: pytest.Config, server: Server) -> Iterator[Users]:
+    yield from users_of(pytestconfig, server)
 
 
 def grid(board: str) -> str:
-    """Return how a board such as X__/_O_/___ is told to who cannot see it."""
+    """Return the accessibility snapshot of a board such as X__/_O_/___."""
     lines = []
     for number, sign in enumerate(board.replace("/", ""), 1):
         if number % 3 == 1:
@@ -340,13 +329,12 @@ def grid(board: str) -> str:
     return "\n".join(lines)
 
 
-def told(server: Server, game: str) -> list[str]:
-    """Return the events of a game as the documents tell them."""
+def event_texts(server: Server, game: str) -> list[str]:
+    """Return the events of a game as text."""
     return [str(decode(event)) for event in _events(server, game)]
 
 
-def stands(server: Server, game: str) -> Game:
-    """Return what a game's events add up to, by the rules in Python."""
+def read_game(server: Server, game: str) -> Game:
     found = fold(map(decode, _events(server, game)))
     assert found
     return found
@@ -358,16 +346,16 @@ def _events(server: Server, game: str) -> list[object]:
         return found
 
 
-def faults(page: Page) -> list[str]:
-    """Return what axe finds wrong with a page as it stands, in the light and in the dark."""
+def axe_violations(page: Page) -> list[str]:
+    """Return the violations that axe finds on a page, in light and dark."""
     if not page.evaluate("'axe' in globalThis"):
         page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
     found: list[str] = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        # In the dark nothing is otherwise but the colours.
+        # Only colours differ in the dark.
         rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "dark" else {}
-        passed, failed = page.evaluate(LOOKING, {"resultTypes": ["violations"], **rules})
-        assert passed, "axe has looked at nothing"
+        passed, failed = page.evaluate(RUN_AXE, {"resultTypes": ["violations"], **rules})
+        assert passed, "axe checked nothing"
         found += (f"{scheme}: {one}" for one in failed)
     return found

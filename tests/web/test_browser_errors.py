@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from support.web.browser import People
+from support.web.browser import Users
 
-HARM = (
+ERRORS = (
     ("console.error('broken')", "error: broken"),
     ("setTimeout(() => nowhere.to.be.found)", "not caught: .*nowhere is not defined"),
     ("fetch('/nowhere').then(() => 0)", "error: .* 404"),
@@ -17,15 +17,15 @@ HARM = (
 )
 
 
-def test_harm_is_noticed(people: People) -> None:
+def test_harm_is_noticed(users: Users) -> None:
     """An error, a refusal, what the policy forbids and a dialog: each would fail a test by itself."""
-    ann = people.come()
-    ann.opens("/")
-    ann.sees("Three in a row.")
+    ann = users.new_user()
+    ann.open("/")
+    ann.expect_status("Three in a row.")
 
-    for harm, noticed in HARM:
+    for harm, noticed in ERRORS:
         ann.page.evaluate(harm)
-        ann.notices(noticed)
+        ann.wait_for_error(noticed)
 
-    assert len(ann.leaves()) >= len(HARM)
-    ann.foresees("")
+    assert len(ann.close()) >= len(ERRORS)
+    ann.allow_errors("")

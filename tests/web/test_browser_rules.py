@@ -10,7 +10,7 @@ from hypothesis import given
 from noughts import Board, CreateGame, Event, Game, Mark, PlaceToken, decide, fold
 from noughts.core.codec import encode
 from support.strategies import histories
-from support.web.browser import People
+from support.web.browser import Users
 
 # What the page makes of every position, each told by its events from one that was told before. Much is
 # handed over as one text: Playwright takes its time with values of many parts.
@@ -42,10 +42,10 @@ HISTORY = """async (events) => {
 }"""
 
 
-def test_every_position_is_the_same_on_the_page(people: People) -> None:
+def test_every_position_is_the_same_on_the_page(users: Users) -> None:
     """On all 5,478, for both starters: what the events add up to, and which of them follow."""
-    ann = people.come()
-    ann.opens("/")
+    ann = users.new_user()
+    ann.open("/")
 
     for first in Mark:
         games, tree = every_position(first)
@@ -56,19 +56,19 @@ def test_every_position_is_the_same_on_the_page(people: People) -> None:
             {
                 "board": str(game.board),
                 "moves": list(game.moves),
-                "winner": written(game.winner),
+                "winner": mark_name(game.winner),
                 "over": game.is_over,
-                "active": written(game.active),
+                "active": mark_name(game.active),
                 "agrees": True,
             }
             for game in games
         ]
 
 
-def test_every_kind_of_history_is_the_same_on_the_page(people: People) -> None:
+def test_every_kind_of_history_is_the_same_on_the_page(users: Users) -> None:
     """With names, resignations, take-backs and all else that a game's record can hold."""
-    ann = people.come()
-    ann.opens("/")
+    ann = users.new_user()
+    ann.open("/")
 
     @given(histories())
     def agrees(history: tuple[Event, ...]) -> None:
@@ -82,10 +82,10 @@ def test_every_kind_of_history_is_the_same_on_the_page(people: People) -> None:
             "moves": list(game.moves),
             "players": [{"name": player.name, "mark": player.mark.value} for player in game.players],
             "ready": game.is_ready,
-            "winner": written(game.winner),
-            "resigned": written(game.resigned),
+            "winner": mark_name(game.winner),
+            "resigned": mark_name(game.resigned),
             "over": game.is_over,
-            "active": written(game.active),
+            "active": mark_name(game.active),
             "told": [str(event) for event in history],
         }
 
@@ -98,7 +98,7 @@ def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list
     game = fold(start)
     assert game
     games = [game]
-    tree: list[tuple[int | None, list[Any]]] = [(None, plain(start))]
+    tree: list[tuple[int | None, list[Any]]] = [(None, encode_all(start))]
     known: dict[Board, int] = {game.board: 0}
     for at, before in enumerate(games):  # it grows while it is walked through
         for cell in () if before.is_over else before.board.free_cells:
@@ -107,13 +107,13 @@ def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list
             if after.board not in known:
                 known[after.board] = len(games)
                 games.append(after)
-                tree.append((at, plain(events)))
+                tree.append((at, encode_all(events)))
     return games, tree
 
 
-def plain(events: tuple[Event, ...]) -> list[Any]:
+def encode_all(events: tuple[Event, ...]) -> list[Any]:
     return [encode(event) for event in events]
 
 
-def written(mark: Mark | None) -> str | None:
+def mark_name(mark: Mark | None) -> str | None:
     return mark.value if mark else None

@@ -9,17 +9,17 @@ import pytest
 from playwright.sync_api import expect
 
 from support.figures import record_figure
-from support.web.browser import People, Person
+from support.web.browser import User, Users
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 MAGNIFIED = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
 """What is left of a window of 1280 by 720 when everything in it is twice as large."""
 
-TARGET = 44
+MIN_TARGET_PIXELS = 44
 """In pixels: what a finger hits."""
 
 # How much wider the page is than the screen, and what there is to hit, with its size.
-MEASURE = """() => ({
+MEASURE_LAYOUT = """() => ({
   beyond: document.scrollingElement.scrollWidth - screen.width,
   targets: [...document.querySelectorAll("a[href], button, input, summary, textarea, select")]
     .filter((element) => element.checkVisibility({ visibilityProperty: true }))
@@ -33,84 +33,84 @@ MEASURE = """() => ({
 
 @pytest.mark.parametrize("device", [PHONE, MAGNIFIED], ids=["phone", "magnified"])
 def test_everything_can_be_reached_on_a_small_screen(
-    people: People, device: dict[str, Any], request: pytest.FixtureRequest
+    users: Users, device: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
     """No screen is wider than the device, all there is to press can be hit, and a game can be played."""
-    ann, bob = (people.come(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
-    shows = Showing(request.node.callspec.id)
-    ann.opens("/")
+    ann, bob = (users.new_user(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
+    shows = ScreenCheck(request.node.callspec.id)
+    ann.open("/")
     shows(ann, "start")
-    ann.presses("Play the computer")
+    ann.press("Play the computer")
     expect(ann.page.get_by_role("button", name="Perfect").first).to_be_visible()
     shows(ann, "computer")
-    link = ann.makes_link()
+    link = ann.create_link()
     expect(ann.page.get_by_role("img", name="QR code of the link")).to_be_visible()
     shows(ann, "waiting")
-    bob.opens(link)
+    bob.open(link)
     expect(bob.button("Take the seat")).to_be_visible()
     shows(bob, "join")
-    bob.sits()
+    bob.take_seat()
     ann.button("Coach").click()
     expect(ann.cell(5)).to_contain_text("draw")
     shows(ann, "coach")
     ann.page.get_by_text("Events", exact=True).click()
-    for person, number in zip((ann, bob) * 3, (1, 5, 2, 6), strict=False):
-        touches(person, number)
+    for user, number in zip((ann, bob) * 3, (1, 5, 2, 6), strict=False):
+        tap(user, number)
     bob.button("Resign").click()
     shows(bob, "resigning")
     bob.button("No, play on").click()
-    touches(ann, 3)
-    ann.sees("You won", "XXX/_OO/___")
+    tap(ann, 3)
+    ann.expect_status("You won", "XXX/_OO/___")
     shows(ann, "over")
     ann.button("Review").click()
     expect(ann.page.get_by_role("region", name="Review")).to_contain_text("wins")
     shows(ann, "review")
-    bob.opens("/replay/15263")
-    bob.sees("X won")
+    bob.open("/replay/15263")
+    bob.expect_status("X won")
     shows(bob, "replay")
-    bob.presses("Settings")
+    bob.press("Settings")
     expect(bob.page.get_by_role("dialog")).to_be_visible()
     shows(bob, "settings")
-    bob.opens("/lobby")
-    bob.sees("Open table")
+    bob.open("/lobby")
+    bob.expect_status("Open table")
     shows(bob, "lobby")
 
 
-def test_the_system_decides_between_light_and_dark_unless_somebody_does(people: People) -> None:
+def test_the_system_decides_between_light_and_dark_unless_somebody_does(users: Users) -> None:
     """What is chosen in the settings counts more than the system, and is remembered."""
-    ann = people.come(color_scheme="light")
-    ann.opens("/")
-    light = paper(ann)
+    ann = users.new_user(color_scheme="light")
+    ann.open("/")
+    light = background(ann)
     ann.page.emulate_media(color_scheme="dark")
-    dark = paper(ann)
+    dark = background(ann)
     assert brightness(dark) < 60
     assert brightness(light) > 200
 
-    ann.presses("Settings")
+    ann.press("Settings")
     ann.page.get_by_role("radio", name="Light").check()
-    ann.presses("Done")
-    assert paper(ann) == light
+    ann.press("Done")
+    assert background(ann) == light
     ann.page.reload()
-    ann.sees("Three in a row.")
-    assert paper(ann) == light
+    ann.expect_status("Three in a row.")
+    assert background(ann) == light
 
     ann.page.emulate_media(color_scheme="light")
-    ann.presses("Settings")
+    ann.press("Settings")
     expect(ann.page.get_by_role("radio", name="Light")).to_be_checked()
     ann.page.get_by_role("radio", name="Dark").check()
-    assert paper(ann) == dark
+    assert background(ann) == dark
     ann.page.get_by_role("radio", name="System").check()
-    assert paper(ann) == light
+    assert background(ann) == light
 
 
-def test_nothing_moves_for_those_who_want_it_so(people: People) -> None:
+def test_nothing_moves_for_those_who_want_it_so(users: Users) -> None:
     """Marks and lines draw themselves, unless the system asks for rest."""
     for wanted, is_still in (("no-preference", False), ("reduce", True)):
-        ann = people.come(reduced_motion=wanted)
-        ann.opens(f"/game/{ann.creates('self', other='Bob')['id']}")
+        ann = users.new_user(reduced_motion=wanted)
+        ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
         for number in (1, 4, 2, 5, 3):
-            ann.plays(number)
-        ann.sees("Ann won")
+            ann.play(number)
+        ann.expect_status("Ann won")
 
         strokes = ann.page.locator("main svg :is(path, circle)")
         animations = strokes.evaluate_all(
@@ -127,32 +127,32 @@ def test_nothing_moves_for_those_who_want_it_so(people: People) -> None:
         )
 
 
-def test_marks_differ_in_more_than_their_colour(people: People) -> None:
+def test_marks_differ_in_more_than_their_colour(users: Users) -> None:
     """A cross is made of strokes and a nought is round: who sees no colours sees which is which."""
-    ann = people.come(forced_colors="active")
-    ann.opens(f"/game/{ann.creates('self', other='Bob')['id']}")
-    ann.plays(1)
-    ann.plays(2)
-    ann.sees("Ann to move", "XO_/___/___")
+    ann = users.new_user(forced_colors="active")
+    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.play(1)
+    ann.play(2)
+    ann.expect_status("Ann to move", "XO_/___/___")
 
     assert ann.cell(1).locator("path").count() == 2
     assert ann.cell(2).locator("circle").count() == 1
-    ann.shoots("forced-colours")
+    ann.screenshot("forced-colours")
 
 
-def test_the_start_page_is_light(people: People, record_property: Callable[[str, object], None]) -> None:
+def test_the_start_page_is_light(users: Users, record_property: Callable[[str, object], None]) -> None:
     """All that comes over the line until one can choose how to play: 60 kB and 8 requests at most."""
-    ann = people.come()
+    ann = users.new_user()
     line = ann.context.new_cdp_session(ann.page)
     line.send("Network.enable")
     asked: list[str] = []
     sizes: list[int] = []
-    line.on("Network.requestWillBeSent", lambda told: asked.append(told["request"]["url"]))
-    line.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
+    line.on("Network.requestWillBeSent", lambda event_texts: asked.append(event_texts["request"]["url"]))
+    line.on("Network.loadingFinished", lambda event_texts: sizes.append(event_texts["encodedDataLength"]))
 
     ann.page.goto("/", wait_until="networkidle")
 
-    ann.sees("Three in a row.")
+    ann.expect_status("Three in a row.")
     over_the_line = [url for url in asked if not url.startswith("data:")]
     record_figure(
         record_property,
@@ -161,33 +161,33 @@ def test_the_start_page_is_light(people: People, record_property: Callable[[str,
         requests=len(over_the_line),
     )
     assert len(over_the_line) <= 8, over_the_line
-    assert all(url.startswith(people.server.url) for url in over_the_line)
+    assert all(url.startswith(users.server.url) for url in over_the_line)
     assert 0 < sum(sizes) <= 60_000
 
 
-class Showing:
+class ScreenCheck:
     """Keeps a picture of each screen, and sees that it fits on the device."""
 
     def __init__(self, device: str) -> None:
         self._device = device
 
-    def __call__(self, person: Person, screen: str) -> None:
-        person.shoots(f"{self._device}-{screen}")
-        found = person.page.evaluate(MEASURE)
+    def __call__(self, user: User, screen: str) -> None:
+        user.screenshot(f"{self._device}-{screen}")
+        found = user.page.evaluate(MEASURE_LAYOUT)
         assert found["beyond"] <= 0, f"{screen} is too wide"
         assert found["targets"]
-        assert [target for target in found["targets"] if target[1] < TARGET] == [], screen
+        assert [target for target in found["targets"] if target[1] < MIN_TARGET_PIXELS] == [], screen
 
 
-def touches(person: Person, number: int) -> None:
-    if person.page.evaluate("navigator.maxTouchPoints > 0"):
-        person.cell(number).tap()
+def tap(user: User, number: int) -> None:
+    if user.page.evaluate("navigator.maxTouchPoints > 0"):
+        user.cell(number).tap()
     else:
-        person.plays(number)
+        user.play(number)
 
 
-def paper(person: Person) -> tuple[int, ...]:
-    colour = person.page.evaluate("getComputedStyle(document.body).backgroundColor")
+def background(user: User) -> tuple[int, ...]:
+    colour = user.page.evaluate("getComputedStyle(document.body).backgroundColor")
     return tuple(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
 
 
