@@ -10,7 +10,7 @@ from support.web.serving import Server
 
 
 def test_the_analysis_depends_on_who_started(quick: Server) -> None:
-    """The same board is another position if O has started; one in twenty is checked."""
+    """Checked for one position in twenty."""
     with quick.client() as client:
         for board in islice(reachable(Mark.O), 0, None, 20):
             found = client.get(f"/analysis?board={board}&first=O").json
@@ -39,11 +39,9 @@ def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
 
 
 def test_a_whole_game_is_reviewed(quick: Server) -> None:
-    """The moves lead to the position, and to advice on each move."""
     with quick.client() as client:
         found = client.get("/analysis?moves=5162").json
         started = client.get("/analysis?moves=5&first=O").json
-
     assert found["board"] == "OO_/_XX/___"
     assert [move["cell"] for move in found["review"]["moves"]] == [4, 0, 5, 1]
     assert found["review"]["mistakes"] == [4]

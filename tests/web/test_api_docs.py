@@ -30,7 +30,6 @@ ELSEWHERE = "…"
 
 
 def test_the_page_has_every_operation() -> None:
-    """With its parameters and answers."""
     documented = {code(row[0])[0]: (set(code(row[1])), row[2]) for row in rows(API, "## Operations")}
     expected = {}
     for operation in OPERATIONS:
@@ -59,14 +58,12 @@ def test_the_page_has_every_operation() -> None:
     ],
 )
 def test_the_page_has_every_field_of_an_answer(kind: type[msgspec.Struct]) -> None:
-    """In the order in which they come."""
     documented = [code(row[0])[0] for row in rows(API, f"### {kind.__name__}")]
-
     assert documented == [field.name for field in msgspec.structs.fields(kind)]
 
 
 def steps() -> Iterator[tuple[str, str, str]]:
-    """Return each command of the page, and the answer below it with its language."""
+    """Return each command of the page, with the language and text of the answer below it."""
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", API, re.DOTALL | re.MULTILINE)
     blocks = [block for block in blocks if not block[1].startswith("BASE=")]
     assert len(blocks) % 2 == 0
@@ -93,7 +90,7 @@ def agree(shown: object, real: object, kept: dict[str, str]) -> bool:
 
 @pytest.fixture
 def curls(tmp_path: Path) -> dict[str, str]:
-    """Return where curl is: our own small one, and the real one if this machine has it."""
+    """Return the PATH with our small curl, and with the real one if it is installed."""
     own = tmp_path / "bin" / "curl"
     own.parent.mkdir()
     own.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {curl.__file__} "$@"\n')
@@ -129,7 +126,6 @@ def parsed(line: str) -> tuple[str, Any]:
 
 
 def test_the_examples_of_the_page_work(server: Server, curls: dict[str, str]) -> None:
-    """Each as it stands there, by a real shell, one after the other."""
     for path in curls.values():
         kept: dict[str, str] = {}
         seen = 0

@@ -66,7 +66,7 @@ class PrefixedClient(Client):
 
 @contextmanager
 def running(name: str, store: str) -> Iterator[Address]:
-    """Run a server until the block is left; it must end in order."""
+    """Run a server until the block is left; it must stop cleanly."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -136,7 +136,7 @@ async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> di
 async def test_a_store_that_cannot_be_opened_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With every request, and nothing is left behind each time."""
+    """With every request; no thread is left over."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("NOUGHTS_STORE", f"sqlite:{tmp_path}/file/games.sqlite")
 
@@ -151,7 +151,6 @@ async def test_a_store_that_cannot_be_opened_is_tried_again(
 
 
 def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After it was shut down, as tests of other applications do."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
     app = create_app()
 
@@ -171,7 +170,6 @@ def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Browsers request the quoted one."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
     start = await answer(
         create_app(),
@@ -188,7 +186,7 @@ async def test_a_prefix_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its queue is bounded; the application returns, and the server closes the connection."""
+    """Its queue is bounded."""
     monkeypatch.setenv("NOUGHTS_STORE", "memory:")
 
     app = create_app()
@@ -214,7 +212,6 @@ async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
-    """Created, joined, followed and won, by programs and with a cookie."""
     store = f"sqlite:{tmp_path / 'games.sqlite'}"
     with running(name, store) as address, PrefixedClient(address) as ann, PrefixedClient(address) as bob:  # type: ignore[arg-type]  # as far as a client needs it
         ann.prefix = bob.prefix = "/games/of/ours" if name == "mounted" else ""

@@ -24,12 +24,10 @@ BAD_NAMES = [
 
 @pytest.mark.parametrize("name", GOOD_NAMES)
 def test_a_name_is_sent_as_it_is(server: Server, client: Client, name: str) -> None:
-    """In answers, in lists and in streams."""
     with seated(server, "lobby", name=name) as ann, ann.follow() as stream:
         seat = client.read(ann.game)["room"]["seats"]["X"]
         (listed,) = [one for one in client.get("/games").json["open"] if one["id"] == ann.game]
         event = stream.wait_version(3)[2].data
-
         assert seat["name"] == listed["name"] == event["name"]
         assert seat["name"].split() == name.split() or seat["name"] == "Zoë"
         answer = client.get(f"/games/{ann.game}")
@@ -39,7 +37,7 @@ def test_a_name_is_sent_as_it_is(server: Server, client: Client, name: str) -> N
 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_hostile_name_is_refused(server: Server, client: Client, name: str) -> None:
-    """When creating, when joining, and for both seats; the seat stays free."""
+    """For every seat; the seat stays free."""
     friend = client.create("friend")
     refusals = [
         client.post("/games", {"opponent": "friend", "name": name}),
@@ -61,7 +59,7 @@ def test_a_hostile_name_is_refused(server: Server, client: Client, name: str) ->
 
 
 def test_two_players_have_two_names(client: Client) -> None:
-    """Names that differ only in case or form are refused; another name is accepted."""
+    """Names that differ only in case or spaces are refused."""
     friend = client.create("friend", name="Ann")
     joining = {"invite": friend["invite"], "key": new_key(), "name": " Ann ", "secret": True}
 
@@ -83,13 +81,10 @@ def test_two_players_have_two_names(client: Client) -> None:
 
 
 def test_who_joins_again_keeps_the_name_in_the_record(client: Client) -> None:
-    """A name that comes with a second joining changes nothing, in no list."""
     lobby = client.create("lobby", name="Ann")
     key = new_key()
     client.join(lobby["id"], None, name="Bob", key=key)
-
     client.join(lobby["id"], None, name="Eve", key=key)
-
     assert client.read(lobby["id"])["room"]["seats"]["O"]["name"] == "Bob"
     (played,) = [one for one in client.get("/games").json["playing"] if one["id"] == lobby["id"]]
     assert played["O"] == "Bob"
@@ -107,9 +102,7 @@ def test_who_joins_again_keeps_the_name_in_the_record(client: Client) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_request_for_a_game_is_refused(client: Client, body: object) -> None:
-    """Unknown fields and fields that don't fit together are refused."""
     refused = client.post("/games", body)
-
     assert (refused.status, refused.code) == (400, "badRequest")
 
 
@@ -125,7 +118,6 @@ def test_a_bad_request_for_a_game_is_refused(client: Client, body: object) -> No
 )  # fmt: skip
 def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
     refused = client.ask("POST", "/games", body, content_type="application/json")
-
     assert (refused.status, refused.code) == (400, "badRequest")
     assert client.get("/health").status == 200
 
@@ -154,18 +146,15 @@ def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
 def test_an_invalid_move_is_refused(server: Server, change: dict[str, object], code: str) -> None:
     with seated(server, "self") as both:
         body = {"cell": 4, "version": 5, "key": new_key(), **change}
-
         refused = both.client.post(f"/games/{both.game}/moves", body)
-
         assert refused.code == code
         assert both.version == 5
 
 
 def test_a_body_of_the_right_size_is_read_however_it_comes(client: Client) -> None:
-    """4,096 bytes are taken, with spaces; one more is too many, with its length and without."""
+    """The limit is 4,096 bytes."""
     filling = json.dumps({"opponent": "self", "secret": True})
     most = filling.encode() + b" " * (4096 - len(filling))
-
     for body, status in ((most, 201), (most + b" ", 413), (most + b" " * 100_000, 413)):
         whole = client.ask("POST", "/games", body, content_type="application/json")
         assert whole.status == status

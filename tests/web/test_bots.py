@@ -72,7 +72,6 @@ class Process:
         return self._threads.run(work)
 
     async def game(self, bot: str = "first") -> LiveGame:
-        """Begin a game in which a bot has the first move."""
         return await create(self.games, bot)
 
     async def settle(self) -> None:
@@ -81,7 +80,6 @@ class Process:
             await asyncio.sleep(0)
 
     async def check(self, seconds: int) -> None:
-        """Let seconds pass, with a check in each."""
         for _ in range(seconds):
             skip(1)
             await self.bots.check()
@@ -97,7 +95,7 @@ async def create(games: Games, bot: str) -> LiveGame:
 
 @pytest.mark.parametrize("loop_turns", range(10))
 def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
-    """The person moves a number of loop turns after the bot's own move was recorded."""
+    """The person moves some loop turns after the bot's move was recorded."""
 
     async def play() -> list[Cell]:
         process = Process()
@@ -125,7 +123,7 @@ def test_a_bot_answers_a_move_that_comes_at_any_moment(loop_turns: int) -> None:
 
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCaptureFixture) -> None:
-    """It moves when a second has passed, and what went wrong is in the log."""
+    """It moves a second later, and the failure is logged."""
 
     async def play() -> tuple[list[Cell], list[Cell]]:
         process = Process([FAILURES[failure]()])
@@ -145,7 +143,7 @@ def test_a_bot_that_fails_once_is_asked_again(failure: str, caplog: pytest.LogCa
 def test_a_bot_that_always_fails_is_asked_now_and_then(
     failure: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A minute after the first failure, once in four seconds; a bot that is gone is in the log once."""
+    """After a minute, every four seconds; a bot that is not offered is logged once."""
     make = FAILURES.get(failure)
 
     async def play() -> tuple[int, int]:
@@ -164,8 +162,6 @@ def test_a_bot_that_always_fails_is_asked_now_and_then(
 
 @pytest.mark.parametrize("failures", [1, 50])
 def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> None:
-    """A new stream starts the bot without waiting for the check."""
-
     async def play() -> tuple[list[Cell], list[Cell]]:
         process = Process(RuntimeError("out of order") for _ in range(failures))
         live = await process.game()
@@ -181,8 +177,6 @@ def test_a_bot_that_failed_moves_at_once_when_somebody_comes(failures: int) -> N
 
 @pytest.mark.parametrize("games", [1, 600])
 def test_a_missed_turn_is_found_by_the_check(games: int, caplog: pytest.LogCaptureFixture) -> None:
-    """Each bot moves, and the log says that its turn was missed."""
-
     async def play() -> list[list[Cell]]:
         process = Process()
         process.games.on_change = lambda _live: None

@@ -25,7 +25,6 @@ def test_axe_finds_nothing_before_a_game(users: Users) -> None:
 
 
 def test_axe_finds_nothing_beside_a_game(users: Users) -> None:
-    """On the screens that a link leads to, also one that leads nowhere."""
     ann = users.new_user()
     ann.allow_errors("404")
 
@@ -42,7 +41,6 @@ def test_axe_finds_nothing_beside_a_game(users: Users) -> None:
 
 
 def test_axe_finds_nothing_in_the_lobby_and_in_the_settings(users: Users) -> None:
-    """With tables in the lists, and with the dialog above them."""
     bob = users.new_user("Bob")
     with users.server.client() as ann:
         ann.create("lobby", name="Ann")
@@ -58,7 +56,6 @@ def test_axe_finds_nothing_in_the_lobby_and_in_the_settings(users: Users) -> Non
 
 
 def test_axe_finds_nothing_at_a_table_for_two(users: Users) -> None:
-    """While one waits, while the other is invited, in the game, and when something is asked."""
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     link = ann.create_link()
     expect(ann.page.get_by_role("img", name="QR code of the link")).to_be_visible()
@@ -76,7 +73,6 @@ def test_axe_finds_nothing_at_a_table_for_two(users: Users) -> None:
 
 
 def test_axe_finds_nothing_with_coach_and_events(users: Users) -> None:
-    """With every cell labelled, with the drawer open, when the game is over, and in its review."""
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     ann.play(1)
@@ -96,7 +92,7 @@ def test_axe_finds_nothing_with_coach_and_events(users: Users) -> None:
 
 
 def check_screen(user: User, screen: str) -> None:
-    """Have axe look at a screen, and keep two pictures of it."""
+    """Check a screen with axe, and save two screenshots."""
     assert axe_violations(user.page) == []
     user.screenshot(f"{screen}-dark")
     user.page.emulate_media(color_scheme="light")

@@ -13,7 +13,6 @@ VERBS = {"win": "wins", "loss": "loses"}
 
 
 def test_the_coach_says_of_each_free_cell_what_it_is_worth(users: Users) -> None:
-    """Every label and every sentence is what the server's analysis of the position says."""
     ann, bob = users.two_players()
     for user, number in ((ann, 1), (bob, 3)):
         user.play(number)
@@ -35,7 +34,6 @@ def test_the_coach_says_of_each_free_cell_what_it_is_worth(users: Users) -> None
 
 
 def test_the_coach_speaks_to_whoever_is_to_move(users: Users) -> None:
-    """It waits while the other thinks, stays on from move to move, and can be sent away."""
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     coach = ann.page.get_by_role("region", name="Coach")
@@ -52,7 +50,6 @@ def test_the_coach_speaks_to_whoever_is_to_move(users: Users) -> None:
 
 
 def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
-    """The slider goes through the moves: the board, and what the analysis says of each."""
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     for number in (1, 2, 5, 9, 7, 3, 4):
@@ -88,7 +85,6 @@ def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
 
 
 def test_the_replay_link_tells_the_game_again(users: Users) -> None:
-    """Who copies the link of a finished game has all of it in the address."""
     ann, bob = users.new_user(permissions=["clipboard-read", "clipboard-write"]), users.new_user("Bob")
     ann.open(f"/game/{ann.create_game('self', other='Bob', first='O')['id']}")
     for number in (1, 4, 2, 5, 3):
@@ -108,13 +104,10 @@ def test_the_replay_link_tells_the_game_again(users: Users) -> None:
 
 
 def test_a_replay_needs_nothing_that_a_server_keeps(users: Users) -> None:
-    """A game that no server ever saw is told, even if only the page itself can be had."""
     ann = users.new_user()
     ann.allow_errors("ERR_FAILED")
     ann.page.route("**/api/**", lambda route: route.abort())
-
     ann.open("/replay/153246879")
-
     ann.expect_status("Draw", "XOX/XOO/OXX")
     ann.expect_text("The coach is silent.")
     ann.page.get_by_role("slider", name="Move").fill("2")
@@ -138,7 +131,7 @@ def test_digits_that_are_no_game_are_refused(users: Users) -> None:
 
 
 def test_the_events_are_told_live_in_the_language_of_the_documents(users: Users) -> None:
-    """The drawer shows each event with its number as soon as it happens, also to who watches."""
+    """Also to spectators."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
@@ -166,13 +159,11 @@ def test_the_events_are_told_live_in_the_language_of_the_documents(users: Users)
 
 
 def analysis(server: Server, question: str) -> Any:
-    """Return what the server says of a position or of a game."""
     with server.client() as client:
         return client.get(f"/analysis?{question}").json
 
 
 def outcome_text(move: dict[str, Any]) -> str:
-    """Return what the page calls the worth of a move."""
     return "draw" if move["result"] == "draw" else f"{VERBS[move['result']]} in {move['distance']}"
 
 

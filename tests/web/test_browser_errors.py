@@ -18,14 +18,11 @@ ERRORS = (
 
 
 def test_harm_is_noticed(users: Users) -> None:
-    """An error, a refusal, what the policy forbids and a dialog: each would fail a test by itself."""
     ann = users.new_user()
     ann.open("/")
     ann.expect_status("Three in a row.")
-
     for harm, noticed in ERRORS:
         ann.page.evaluate(harm)
         ann.wait_for_error(noticed)
-
     assert len(ann.close()) >= len(ERRORS)
     ann.allow_errors("")

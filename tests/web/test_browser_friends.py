@@ -23,7 +23,6 @@ READ_PIXELS = """async (source) => {
 
 
 def test_two_browsers_play_a_whole_game_by_link(users: Users) -> None:
-    """One makes the link, the other opens it and sits down, and they play until one wins."""
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     link = ann.create_link()
 
@@ -48,7 +47,6 @@ def test_two_browsers_play_a_whole_game_by_link(users: Users) -> None:
 
 
 def test_the_link_is_copied_and_scanned_as_it_stands(users: Users) -> None:
-    """The button copies it, a camera that looks at the picture finds it, a reload brings it back."""
     ann = users.new_user(permissions=["clipboard-read", "clipboard-write"])
     link = ann.create_link()
 
@@ -64,7 +62,7 @@ def test_the_link_is_copied_and_scanned_as_it_stands(users: Users) -> None:
 
 
 def test_an_invitation_works_once(users: Users) -> None:
-    """Who only watches leaves the seat to another; once it is taken, the link is good for watching."""
+    """Afterwards the link is good for watching."""
     ann, bob, cid = (users.new_user(name) for name in ("Ann", "Bob", "Cid"))
     link = ann.create_link()
     cid.open(link)
@@ -87,7 +85,6 @@ def test_an_invitation_works_once(users: Users) -> None:
 
 
 def test_the_slower_of_two_is_told_that_the_seat_is_gone(users: Users) -> None:
-    """Who sees a free seat that somebody takes meanwhile is refused in words, and watches then."""
     ann, bob, cid = (users.new_user(name) for name in ("Ann", "Bob", "Cid"))
     cid.allow_errors("404")
     link = ann.create_link()
@@ -106,7 +103,6 @@ def test_the_slower_of_two_is_told_that_the_seat_is_gone(users: Users) -> None:
 
 
 def test_a_spectator_sees_the_game_live(users: Users) -> None:
-    """Whoever has the game's address watches, is counted, and cannot play."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
 
@@ -126,21 +122,17 @@ def test_a_spectator_sees_the_game_live(users: Users) -> None:
 
 
 def test_a_player_who_goes_away_and_comes_back_is_seen_to(users: Users) -> None:
-    """The opponent's seat tells whether anybody is there."""
     ann, bob = users.two_players()
     address = bob.page.url
     expect(ann.seat("O")).to_contain_text("connected")
-
     bob.page.goto("about:blank")
     expect(ann.seat("O")).to_contain_text("away")
     bob.page.goto(address)
-
     expect(ann.seat("O")).to_contain_text("connected")
     expect(ann.seat("X")).to_contain_text("you")
 
 
 def test_a_game_goes_on_after_a_reload(users: Users) -> None:
-    """A page that is loaded anew in the middle of a game has the seat, the position and the turn."""
     ann, bob = users.two_players()
     ann.play(5)
     bob.play(1)
@@ -158,7 +150,7 @@ def test_a_game_goes_on_after_a_reload(users: Users) -> None:
 
 
 def scan_code(user: User) -> list[str]:
-    """Return what a camera reads that looks at the code on somebody's screen."""
+    """Return the texts of the QR codes on the screen."""
     code = user.page.get_by_role("img", name="QR code of the link")
     picture = code.screenshot(type="png")
     height, width, pixels = user.page.evaluate(

@@ -11,7 +11,6 @@ from support.web.browser import Users, event_texts, read_game
 
 
 def test_each_bot_says_exactly_how_strong_it_is(users: Users) -> None:
-    """The page offers all bots that the server has, each with the very sentence of the API."""
     ann = users.new_user()
     with users.server.client() as client:
         bots = client.get("/bots").json["bots"]
@@ -28,7 +27,6 @@ def test_each_bot_says_exactly_how_strong_it_is(users: Users) -> None:
 
 
 def test_a_whole_game_against_the_computer(users: Users) -> None:
-    """It answers by itself, allows to take back at once, and never loses when it is perfect."""
     ann = users.new_user()
     ann.open("/#computer")
     ann.page.get_by_label("Your name").fill("Ann")
@@ -55,7 +53,6 @@ def test_a_whole_game_against_the_computer(users: Users) -> None:
 
 
 def test_a_table_in_the_lobby(users: Users) -> None:
-    """One opens a table, another who looks at the list sits down there, and a third watches."""
     ann, bob, cid = (users.new_user(name) for name in ("Lobby Ann", "Bob", "Cid"))
     bob.page.clock.install()
     bob.open("/lobby")
@@ -84,7 +81,6 @@ def test_a_table_in_the_lobby(users: Users) -> None:
 
 
 def test_two_people_at_one_screen(users: Users) -> None:
-    """Both marks are played here, each by name; the last token can be taken back by whoever is there."""
     ann = users.new_user()
     ann.open("/")
     ann.press("Same screen")
@@ -109,7 +105,6 @@ def test_two_people_at_one_screen(users: Users) -> None:
 
 
 def test_a_rematch_keeps_all_who_were_there(users: Users) -> None:
-    """One offers, the other takes it; all three are at the next game, where the other starts."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
@@ -139,7 +134,7 @@ def test_a_rematch_keeps_all_who_were_there(users: Users) -> None:
 
 
 def test_a_player_asks_to_take_back(users: Users) -> None:
-    """The other may decline, may answer with a move instead, and may allow: then the tokens are gone."""
+    """The other declines, moves instead, and allows it."""
     ann, bob = users.two_players()
     expect(ann.button("Take back")).to_have_attribute("aria-disabled", "true")
     ann.play(5)
@@ -170,7 +165,6 @@ def test_a_player_asks_to_take_back(users: Users) -> None:
 
 
 def test_a_player_resigns(users: Users) -> None:
-    """It is asked once more, and can be thought better of; then the other has won."""
     ann, bob = users.two_players()
     ann.play(5)
 
@@ -187,15 +181,12 @@ def test_a_player_resigns(users: Users) -> None:
 
 
 def test_a_resignation_is_told_whatever_was_said_before(users: Users) -> None:
-    """What stood below the board gives way to what has ended the game."""
     ann, bob = users.two_players()
     ann.play(5)
     ann.button("Take back").click()
     bob.button("Decline").click()
     ann.expect_text("Bob does not allow it.")
-
     bob.button("Resign").click()
     bob.button("Yes, resign").click()
-
     ann.expect_status("You won")
     ann.expect_text("Bob resigned.")

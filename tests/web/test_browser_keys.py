@@ -10,7 +10,7 @@ from support.web.browser import User, Users, read_game
 
 
 def test_a_whole_game_by_keys_alone(users: Users) -> None:
-    """From the start page on: Tab, Enter, arrows and digits suffice, and the focus is never lost."""
+    """The focus is always visible."""
     ann = users.new_user()
     ann.open("/")
     tab_to(ann, ann.page.get_by_role("link", name="Same screen"))
@@ -56,7 +56,6 @@ def test_a_whole_game_by_keys_alone(users: Users) -> None:
 
 
 def test_a_guest_who_uses_keys_alone_sits_down_and_plays(users: Users) -> None:
-    """The invitation, the name, the seat and the first move need no mouse either."""
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     bob.open(ann.create_link())
 
@@ -90,7 +89,7 @@ def test_digits_are_digits_where_one_types(users: Users) -> None:
 
 
 def test_each_move_is_announced_with_the_sentence_on_the_screen(users: Users) -> None:
-    """Players are "You" to themselves and a name to everybody else, and nothing is announced twice."""
+    """Once, with "You" for the player's own moves."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
@@ -111,7 +110,6 @@ def test_each_move_is_announced_with_the_sentence_on_the_screen(users: Users) ->
 
 
 def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
-    """The winner has won; the other player and who watches get the winner's name."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
@@ -129,7 +127,6 @@ def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
 
 
 def test_a_bot_has_one_name_for_eyes_and_ears(users: Users) -> None:
-    """Its moves are announced by the name on its seat, never by the one in the record."""
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('bot', bot='perfect', first='O')['id']}")
     expect(ann.seat("O")).to_contain_text("Perfect")
@@ -164,16 +161,13 @@ def test_two_at_one_screen_are_announced_by_name(users: Users) -> None:
 
 
 def test_what_cannot_be_played_is_said_and_not_done(users: Users) -> None:
-    """A cell that is taken, and a turn that is the other's, are answered in words."""
     ann, bob = users.two_players()
     ann.page.keyboard.press("5")
     ann.expect_status("Bob thinks", "___/_X_/___")
-
     ann.page.keyboard.press("1")
     ann.expect_announcement("It is Bob's turn.")
     bob.page.keyboard.press("5")
     bob.expect_announcement("Cell 5 is taken.")
-
     bob.expect_status("Your move", "___/_X_/___")
     assert read_game(users.server, ann.game).moves == (4,)
 
@@ -192,14 +186,12 @@ PRESS_TWO_KEYS = """() => {
 
 def test_what_is_pressed_before_a_move_is_announced_is_answered_after_it(users: Users) -> None:
     ann, _ = users.two_players()
-
     ann.page.evaluate(PRESS_TWO_KEYS)
-
     ann.expect_announcement("You on 5. Bob thinks. It is Bob's turn.")
 
 
 def tab_to(user: User, wanted: Locator) -> None:
-    """Press Tab until the focus is where it is wanted; every stop on the way shows that it has it."""
+    """Press Tab until an element has the focus; each stop shows it."""
     expect(wanted).to_be_visible()
     for _ in range(40):
         if wanted.evaluate("element => element === document.activeElement"):

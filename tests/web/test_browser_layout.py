@@ -35,7 +35,7 @@ MEASURE_LAYOUT = """() => ({
 def test_everything_can_be_reached_on_a_small_screen(
     users: Users, device: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
-    """No screen is wider than the device, all there is to press can be hit, and a game can be played."""
+    """No screen is too wide, and every target is large enough."""
     ann, bob = (users.new_user(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
     shows = ScreenCheck(request.node.callspec.id)
     ann.open("/")
@@ -77,7 +77,7 @@ def test_everything_can_be_reached_on_a_small_screen(
 
 
 def test_the_system_decides_between_light_and_dark_unless_somebody_does(users: Users) -> None:
-    """What is chosen in the settings counts more than the system, and is remembered."""
+    """The choice in the settings is remembered."""
     ann = users.new_user(color_scheme="light")
     ann.open("/")
     light = background(ann)
@@ -104,7 +104,6 @@ def test_the_system_decides_between_light_and_dark_unless_somebody_does(users: U
 
 
 def test_nothing_moves_for_those_who_want_it_so(users: Users) -> None:
-    """Marks and lines draw themselves, unless the system asks for rest."""
     for wanted, is_still in (("no-preference", False), ("reduce", True)):
         ann = users.new_user(reduced_motion=wanted)
         ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
@@ -128,20 +127,18 @@ def test_nothing_moves_for_those_who_want_it_so(users: Users) -> None:
 
 
 def test_marks_differ_in_more_than_their_colour(users: Users) -> None:
-    """A cross is made of strokes and a nought is round: who sees no colours sees which is which."""
     ann = users.new_user(forced_colors="active")
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     ann.play(1)
     ann.play(2)
     ann.expect_status("Ann to move", "XO_/___/___")
-
     assert ann.cell(1).locator("path").count() == 2
     assert ann.cell(2).locator("circle").count() == 1
     ann.screenshot("forced-colours")
 
 
 def test_the_start_page_is_light(users: Users, record_property: Callable[[str, object], None]) -> None:
-    """All that comes over the line until one can choose how to play: 60 kB and 8 requests at most."""
+    """60 kB and 8 requests at most."""
     ann = users.new_user()
     line = ann.context.new_cdp_session(ann.page)
     line.send("Network.enable")
@@ -192,5 +189,4 @@ def background(user: User) -> tuple[int, ...]:
 
 
 def brightness(colour: tuple[int, ...]) -> float:
-    """Return how bright a colour is, from 0 to 255."""
     return sum(colour) / 3

@@ -10,7 +10,6 @@ IMAGE, SCRIPT = "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'
 
 
 def test_markup_in_names_is_text_wherever_names_stand(users: Users) -> None:
-    """In lists, seats, sentences, events, titles and what is spoken, to both and to who watches."""
     ann, bob, cid = users.new_user(IMAGE), users.new_user(SCRIPT), users.new_user("Cid")
     ann.open("/lobby#open")
     ann.page.get_by_label("Your name").fill(IMAGE)
@@ -51,7 +50,6 @@ def test_markup_in_names_is_text_wherever_names_stand(users: Users) -> None:
 
 
 def test_what_cannot_be_a_name_is_refused_in_words(users: Users) -> None:
-    """What moves a cursor, turns the direction of writing or cannot be seen is said to be no name."""
     ann = users.new_user()
     ann.allow_errors("400")
     ann.open("/#friend")
@@ -71,7 +69,6 @@ def test_what_cannot_be_a_name_is_refused_in_words(users: Users) -> None:
 
 
 def test_a_name_from_right_to_left_leaves_the_sentence_alone(users: Users) -> None:
-    """The rest of the sentence stands where it would behind any name."""
     hebrew = "\u05d3\u05e0\u05d4 5 (X)"
     _, bob = users.two_players(hebrew, "Bob")
 

@@ -49,7 +49,7 @@ def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iter
 
 
 def test_a_game_goes_on_when_the_server_was_killed(users_of_own_server: Users) -> None:
-    """The pages say that they look for it, send a move made meanwhile, and go on by themselves."""
+    """A move that was made meanwhile is sent again."""
     ann, bob = users_of_own_server.two_players()
     ann.play(5)
     bob.play(1)
@@ -76,13 +76,12 @@ def test_a_game_goes_on_when_the_server_was_killed(users_of_own_server: Users) -
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[Proxy]:
-    """Start a proxy before the server that most tests share."""
     with Proxy((server.host, server.port)) as proxy:
         yield proxy
 
 
 def test_a_stream_that_goes_mute_is_noticed(proxy: Proxy, users: Users) -> None:
-    """After 25 s of silence the page says that it reconnects, and then shows what it has missed."""
+    """After 25 s."""
     ann, bob = two_players_by_proxy(proxy, users)
     proxy.mute()
     bob.play(1)
@@ -101,7 +100,6 @@ def test_a_stream_that_goes_mute_is_noticed(proxy: Proxy, users: Users) -> None:
 
 
 def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
-    """A page whose game the server does not know any more says so, to eyes and ears."""
     ann, _ = users.two_players()
     ann.allow_errors("404")
     ann.page.route("**/api/v1/games/*", lambda route: route.fulfill(status=404, json={}))
@@ -117,7 +115,7 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
 
 
 def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
-    """Timers may have stood still meanwhile: the page looks at the clock when it is shown again."""
+    """Its timers may have stopped: it compares times when it is shown again."""
     ann, bob = two_players_by_proxy(proxy, users)
     proxy.mute()
     bob.play(1)
@@ -134,7 +132,6 @@ def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: Proxy, users: Users
 
 
 def test_a_ping_is_a_sign_of_life(proxy: Proxy, users: Users) -> None:
-    """A game in which nobody moves for minutes is shown as it is, on the same stream."""
     ann, bob = two_players_by_proxy(proxy, users)
     ann.page.evaluate(COUNT_PINGS)
 
@@ -151,28 +148,22 @@ def test_a_ping_is_a_sign_of_life(proxy: Proxy, users: Users) -> None:
 
 
 def test_a_form_says_that_the_server_is_away(users_of_own_server: Users) -> None:
-    """What was filled in stays there, and can be sent again."""
     ann = users_of_own_server.new_user("Ann")
     ann.open("/#same")
     ann.page.get_by_label("Who plays X").fill("Ann")
-
     users_of_own_server.server.kill()
     ann.press("Play")
     expect(ann.page.get_by_role("alert")).to_have_text("The server cannot be reached.")
-
     with restart(users_of_own_server.server):
         ann.press("Play")
         ann.expect_status("Ann to move")
 
 
 def test_a_move_whose_answer_was_lost_is_made_once(users: Users) -> None:
-    """The page cannot know whether the server heard it: it says it again, and one mark is placed."""
     ann, bob = users.two_players()
     ann.allow_errors("ERR_FAILED")
     ann.page.route("**/moves", lambda route: (route.fetch(), route.abort()), times=1)
-
     ann.play(5)
-
     bob.expect_status("Your move", "___/_X_/___")
     ann.expect_status("Bob thinks", "___/_X_/___")
     ann.expect_text("Your move on 5 has arrived.")
@@ -180,7 +171,6 @@ def test_a_move_whose_answer_was_lost_is_made_once(users: Users) -> None:
 
 
 def test_a_seat_whose_answer_was_lost_is_given_all_the_same(users: Users) -> None:
-    """Whoever took the seat and did not hear of it has it, even when the page is loaded anew."""
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     bob.allow_errors("ERR_ABORTED .*/join")
     bob.open(ann.create_link())
@@ -202,7 +192,6 @@ def test_a_seat_whose_answer_was_lost_is_given_all_the_same(users: Users) -> Non
 
 
 def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
-    """It is seen at once as on its way; refused, it is gone, and a sentence says why."""
     ann, bob = users.two_players()
     ann.allow_errors("409")
     held = ann.hold_requests("**/moves")
@@ -222,7 +211,6 @@ def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
 
 
 def test_a_question_outlives_an_answer_that_comes_late(users: Users) -> None:
-    """The answer to a move knows nothing of what the other player has asked since."""
     ann, bob = users.two_players()
     ann.play(5)
     bob.play(1)
@@ -248,7 +236,7 @@ def test_a_question_outlives_an_answer_that_comes_late(users: Users) -> None:
 
 
 def two_players_by_proxy(proxy: Proxy, users: Users) -> tuple[User, User]:
-    """Have two people come to a game, the first by the proxy and with a clock that a test can turn."""
+    """Return two players, the first behind the proxy and with a fake clock."""
     ann, bob = users.new_user("Ann", base_url=proxy.url), users.new_user("Bob")
     ann.page.clock.install()
     ann.page.add_init_script(RECORD_STREAMS)
@@ -263,5 +251,5 @@ def two_players_by_proxy(proxy: Proxy, users: Users) -> tuple[User, User]:
 
 
 def restart(server: Server) -> Server:
-    """Start a server in the place of one that was killed."""
+    """Start a server in place of one that was killed."""
     return Server(server.store, "--port", str(server.port))

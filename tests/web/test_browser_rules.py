@@ -43,7 +43,7 @@ HISTORY = """async (events) => {
 
 
 def test_every_position_is_the_same_on_the_page(users: Users) -> None:
-    """On all 5,478, for both starters: what the events add up to, and which of them follow."""
+    """All 5,478, for both starters."""
     ann = users.new_user()
     ann.open("/")
 
@@ -66,7 +66,6 @@ def test_every_position_is_the_same_on_the_page(users: Users) -> None:
 
 
 def test_every_kind_of_history_is_the_same_on_the_page(users: Users) -> None:
-    """With names, resignations, take-backs and all else that a game's record can hold."""
     ann = users.new_user()
     ann.open("/")
 
@@ -93,7 +92,7 @@ def test_every_kind_of_history_is_the_same_on_the_page(users: Users) -> None:
 
 
 def every_position(first: Mark) -> tuple[list[Game], list[tuple[int | None, list[Any]]]]:
-    """Return each position once, as a game that came to it, and as events after an earlier game."""
+    """Return each position as a game, and as (earlier game, events since)."""
     start = decide(None, CreateGame(first))
     game = fold(start)
     assert game

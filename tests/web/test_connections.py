@@ -81,7 +81,7 @@ async def serve(**settings: Any) -> AsyncIterator[Server]:
 
 
 def noting(server: Server) -> list[Request]:
-    """Return a list to which every request is added that the application gets."""
+    """Return a list that gets every request of the application."""
     requests, handle = [], server.app.handle
 
     def note(request: Request) -> Any:
@@ -104,7 +104,7 @@ def noting(server: Server) -> list[Request]:
 async def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
     framing: bytes, body: bytes, size: int
 ) -> None:
-    """The upgrade is declined, nothing in the body counts as a request, and the next one is answered."""
+    """Nothing in the body counts as a request, and the next request is answered."""
     async with serve() as server:
         requests, wire = noting(server), Wire(server)
         data = CREATE + UPGRADE + framing + b"\r\n" + body + HEALTH
@@ -130,7 +130,7 @@ async def test_the_body_of_a_request_that_asks_for_an_upgrade_is_its_body(
     ],
 )
 async def test_a_body_of_unknown_length_is_refused_with_an_upgrade(framing: bytes, method: bytes) -> None:
-    """And the connection is closed: it is unknown where the next request begins."""
+    """And the connection is closed."""
     async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(method + b" / HTTP/1.1\r\nHost: x\r\n" + UPGRADE + framing + b"\r\n\r\n" + HEALTH)
@@ -140,7 +140,6 @@ async def test_a_body_of_unknown_length_is_refused_with_an_upgrade(framing: byte
 
 
 async def test_trailers_are_not_headers() -> None:
-    """An address or a secret counts only in the head."""
     async with serve() as server:
         requests, wire = noting(server), Wire(server)
         wire.send(CREATE + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -188,7 +187,6 @@ async def test_a_refused_request_leaves_nothing_in_memory(request_: bytes, statu
 
 
 async def test_the_time_of_a_request_begins_after_the_answer_before_it() -> None:
-    """What is half read is not refused while the answer to another request is to come."""
     async with serve() as server:
         wire = Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY + HEALTH[:10])
@@ -203,7 +201,6 @@ async def test_the_time_of_a_request_begins_after_the_answer_before_it() -> None
 
 
 async def test_an_answer_that_is_never_read_is_given_up() -> None:
-    """A connection that the server has closed does not stay open for ever."""
     async with serve() as server:
         wire = Wire(server)
         wire.send(HEALTH)
@@ -215,7 +212,6 @@ async def test_an_answer_that_is_never_read_is_given_up() -> None:
 
 
 async def test_a_client_that_sends_nothing_more_gets_its_answer() -> None:
-    """Then the connection is closed; without a request, at once."""
     async with serve() as server:
         wire = Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
@@ -227,7 +223,6 @@ async def test_a_client_that_sends_nothing_more_gets_its_answer() -> None:
 
 
 async def test_data_while_a_stream_is_opened_ends_the_connection() -> None:
-    """Its end would not be noticed: nothing is read any more."""
     async with serve() as server:
         wire, follower = Wire(server), Wire(server)
         wire.send(CREATE + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
@@ -244,7 +239,6 @@ async def test_data_while_a_stream_is_opened_ends_the_connection() -> None:
 
 @pytest.mark.parametrize("proxy", ["::1", "2001:DB8::7", "192.0.2.1"])
 async def test_a_proxy_may_have_any_number_of_connections(proxy: str) -> None:
-    """All visitors come through it."""
     async with serve(proxy=proxy, connections_per_address=1) as server:
         for _ in range(3):
             wire = Wire(server, proxy.lower())

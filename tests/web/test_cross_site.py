@@ -20,7 +20,7 @@ from support.web.serving import Client, Server, new_key
     ],
 )  # fmt: skip
 def test_another_origin_is_refused(server: Server, client: Client, origin: str) -> None:
-    """For every command, also with everything else in order; nothing happens."""
+    """For every command, and nothing changes."""
     text = origin.format(port=server.port)
     with friends(server) as match:
         bodies: dict[str, dict[str, object]] = {
@@ -47,12 +47,10 @@ def test_another_origin_is_refused(server: Server, client: Client, origin: str) 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "CROSS-SITE", "x", ""])
 def test_a_browser_that_says_it_comes_from_elsewhere_is_refused(client: Client, site: str) -> None:
     refused = client.post("/games", {"opponent": "friend"}, sec_fetch_site=site)
-
     assert (refused.status, refused.code) == (403, "notAcceptedHere")
 
 
 def test_our_own_page_is_accepted(server: Server, client: Client) -> None:
-    """With its origin in any case, and without an origin."""
     for headers in (
         {"origin": server.url},
         {"origin": server.url.upper()},
@@ -65,14 +63,12 @@ def test_our_own_page_is_accepted(server: Server, client: Client) -> None:
 
 
 def test_the_origin_can_be_set(store: str) -> None:
-    """Behind a proxy that changes the host, the one that is set counts, and no other."""
     with Server(store, NOUGHTS_ORIGIN="https://noughts.example") as server, server.client() as client:
         ours = client.post("/games", {"opponent": "friend"}, origin="https://noughts.example")
         others = [
             client.post("/games", {"opponent": "friend"}, origin=origin)
             for origin in (server.url, "http://noughts.example", "https://noughts.example:444")
         ]
-
     assert ours.status == 201
     assert [other.status for other in others] == [403, 403, 403]
 
@@ -86,14 +82,11 @@ def test_the_origin_can_be_set(store: str) -> None:
     ],
 )  # fmt: skip
 def test_content_types_of_forms_are_refused(server: Server, kind: str) -> None:
-    """A body of any kind but JSON, even if it reads as JSON."""
     with seated(server, "self") as both:
         body = json.dumps({"cell": 4, "version": 5, "key": "k"}).encode()
-
         refused = both.client.ask("POST", f"/games/{both.game}/moves", body, content_type=kind)
         created = both.client.ask("POST", "/games", b'{"opponent":"friend"}', content_type=kind)
         bare = both.client.ask("POST", "/games", b'{"opponent":"friend"}')
-
         for answer in (refused, created, bare):
             assert (answer.status, answer.code) == (415, "wrongType")
         assert both.version == 5
@@ -104,12 +97,10 @@ def test_content_types_of_forms_are_refused(server: Server, kind: str) -> None:
 )
 def test_json_may_be_called_so_in_any_way(client: Client, kind: str) -> None:
     answer = client.ask("POST", "/games", b'{"opponent":"friend"}', content_type=kind)
-
     assert answer.status == 201
 
 
 def test_getting_something_changes_nothing(server: Server) -> None:
-    """It doesn't create, join or move."""
     with friends(server) as match, server.client() as client:
         lobby, before = client.get("/games").json, match.now
         secret = match.X.client.secret

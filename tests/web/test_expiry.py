@@ -47,7 +47,7 @@ async def begin(app: App, game: str = GAME) -> LiveGame:
 
 
 async def is_there(app: App, game: str = GAME) -> bool:
-    """Return whether a game is found; one that isn't has left nothing behind."""
+    """Return whether a game is found; a deleted one has left nothing behind."""
     try:
         await app.games.find(game)
     except ApiError as refused:
@@ -72,7 +72,7 @@ async def join(app: App, live: LiveGame) -> None:
 
 
 async def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWallClock) -> None:
-    """Thirty days, and the one during which a reader may not be noted."""
+    """Plus the day on which a reader may not be noted."""
     async with open_app() as app:
         await begin(app)
         clock.skip(days=31, ms=-1)
@@ -90,7 +90,6 @@ async def test_a_game_expires_after_thirty_days_without_anything(clock: FakeWall
 async def test_using_a_game_keeps_it_for_thirty_days_more(
     clock: FakeWallClock, store: str, what: Callable[[App, LiveGame], Awaitable[None]]
 ) -> None:
-    """By a move, by taking a seat, or just by reading it."""
     async with open_app(store) as app:
         live = await begin(app)
         clock.skip(days=25)
@@ -106,7 +105,7 @@ async def test_using_a_game_keeps_it_for_thirty_days_more(
 
 
 async def test_a_reader_is_noted_at_most_once_a_day(clock: FakeWallClock) -> None:
-    """And not at all on a day on which the game has gone on."""
+    """And not on a day with a move."""
     async with open_app() as app:
         live = await begin(app)
         noted = []
@@ -138,7 +137,7 @@ async def test_a_reader_who_could_not_be_noted_is_noted_the_next_time(
 
 
 async def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, store: str) -> None:
-    """Neither at the process that has the stream, nor at another one, which can't see it."""
+    """Neither here nor at another process."""
     async with open_app(store) as here, open_app(store) as elsewhere:
         live = await begin(here)
         stream: Any = FakeStream()
@@ -161,7 +160,6 @@ async def test_a_game_with_an_open_stream_does_not_expire(clock: FakeWallClock, 
 
 
 async def test_nothing_expires_with_0_days(clock: FakeWallClock, store: str) -> None:
-    """With another setting the same game expires."""
     async with open_app(store, expire_days=0) as app:
         await begin(app)
         clock.skip(days=10_000)
@@ -186,7 +184,6 @@ async def test_a_game_of_the_terminal_never_expires(clock: FakeWallClock, store:
 async def test_a_game_expires_once_at_two_processes(
     clock: FakeWallClock, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The slower one finds no game, and logs nothing."""
     async with open_app(store) as one, open_app(store) as other:
         await begin(one)
         await other.games.find(GAME)
@@ -243,7 +240,7 @@ DAMAGE = {
 async def test_a_damaged_game_stops_no_other(
     clock: FakeWallClock, store: str, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is left as it is, with a warning; those before and after it expire."""
+    """It stays, with a warning."""
     async with open_app(store) as app:
         for game in ("a", "b", "c"):
             await begin(app, game)
@@ -263,7 +260,6 @@ async def test_a_damaged_game_stops_no_other(
 async def test_documents_that_are_not_rooms_are_skipped(
     clock: FakeWallClock, store: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Such as presence, and rooms without a game."""
     async with open_app(store, shared=1) as app:
         app.games.store.write_document("game-abc", '{"X":1}', expected=0, label=GAME)
         app.games.store.write_document("process-abc", "0", expected=0)
@@ -279,7 +275,7 @@ async def test_documents_that_are_not_rooms_are_skipped(
 async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search ends at the first room that was used lately."""
+    """The search ends at the first room that was used recently."""
     monkeypatch.setattr("noughts.web.expiry.PAGE_SIZE", 2)
     read: list[str] = []
 
@@ -308,7 +304,6 @@ async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
 async def test_games_in_postgresql_expire(
     clock: FakeWallClock, postgres: Postgres, databases: int
 ) -> None:
-    """In each of several databases, although the search ends in each at a younger game."""
     url = " ".join(postgres.place() for _ in range(databases))
 
     async with open_app(url) as app:
@@ -325,7 +320,6 @@ async def test_games_in_postgresql_expire(
 async def test_a_stream_that_comes_too_late_ends(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its game is deleted at the same moment."""
     async with open_app() as app:
         live = await begin(app)
         clock.skip(days=31)
@@ -366,7 +360,6 @@ def test_a_server_looks_when_it_starts_and_every_hour(monkeypatch: pytest.Monkey
 
 
 def put(store: EventStore, game: str, *, days: int) -> None:
-    """Store a game that was created days ago, and not used since."""
     at = wall_clock() - days * DAY_MS
     room = msgspec.structs.replace(new_room(), created=at)
     write = Write(game, write_room(room), expected=0)

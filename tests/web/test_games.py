@@ -43,7 +43,6 @@ def test_two_people_play_a_whole_game(server: Server, kind: str) -> None:
 def test_a_game_can_be_drawn(server: Server) -> None:
     with friends(server) as match:
         match.play(*DRAWN)
-
         now = match.now
         assert (now["winner"], now["over"], now["resigned"]) == (None, True, None)
         assert now["events"][-2]["event"] == "gameDraw"
@@ -54,7 +53,6 @@ def test_a_game_can_be_drawn(server: Server) -> None:
 def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str, first: str) -> None:
     with friends(server, mark=mark, first=first) as match:
         now = match.now
-
         assert now["room"]["seats"][mark]["name"] == "Ann"
         assert (now["first"], now["active"]) == (first, first)
         assert match.seats["O" if first == "X" else "X"].move(4).code == "notYourTurn"
@@ -64,13 +62,11 @@ def test_the_creator_chooses_the_seat_and_the_starter(server: Server, mark: str,
 def test_random_seats_and_starters_vary(client: Client) -> None:
     made = [client.create("self", mark="random", first="random") for _ in range(24)]
     lobby = [client.create("friend", mark="random") for _ in range(24)]
-
     assert {seat["game"]["first"] for seat in made} == {"X", "O"}
     assert {seat["marks"][0] for seat in lobby} == {"X", "O"}
 
 
 def test_one_person_plays_both_seats(server: Server) -> None:
-    """Moves are for the mark to move, and taking back needs no consent."""
     with seated(server, "self", name="Ann", other="Bob") as both:
         created = both.client.read(both.game)
         assert created["you"] == ["X", "O"]
@@ -89,18 +85,15 @@ def test_one_person_plays_both_seats(server: Server) -> None:
 
 
 def test_with_both_seats_a_mark_can_be_named(server: Server) -> None:
-    """The seat that is named is the one that acts, if it is its turn or not."""
     with seated(server, "self") as both:
         assert Seat(both.client, both.game, "O").move(4).code == "notYourTurn"
         assert Seat(both.client, both.game, "X").move(4).status == 200
         resigned = Seat(both.client, both.game, "X").resign()
-
         assert resigned.status == 200
         assert both.client.read(both.game)["winner"] == "O"
 
 
 def test_each_of_two_secrets_opens_one_seat(client: Client) -> None:
-    """A program that plays both names the seat by the secret that it sends."""
     seat = client.create("self")
     for mark, cell in (("O", None), ("X", 0), ("O", 4)):
         client.secret = seat["secrets"][mark]
@@ -114,7 +107,6 @@ def test_each_of_two_secrets_opens_one_seat(client: Client) -> None:
 @pytest.mark.parametrize("policy", BUILT_IN)
 @pytest.mark.parametrize("first", ["X", "O"])
 def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> None:
-    """A bot starts if it is to, answers each move by itself, and the game ends."""
     with seated(server, "bot", bot=policy, first=first) as person, person.follow() as stream:
         while True:
             stream.wait(lambda now: _is_settled(now.events))
@@ -136,15 +128,12 @@ def test_every_bot_plays_to_the_end(server: Server, policy: str, first: str) -> 
 
 @pytest.mark.parametrize(("kind", "more"), [("bot", {"bot": "club"}), ("self", {"other": "Bob"})])
 def test_both_join_before_the_game_is_ready(server: Server, kind: str, more: dict[str, str]) -> None:
-    """If the players are known when it is created."""
     with seated(server, kind, name="Ann", mark="X", **more) as person:
         names = [event["event"] for event in person.client.read(person.game)["events"]]
-
     assert names[:5] == ["gameCreated", "playerActive", "playerJoined", "playerJoined", "gameReady"]
 
 
 def test_a_bot_takes_parameters(server: Server) -> None:
-    """A policy is written as in the terminal."""
     for policy in ("club:win=1/3", "bot:club:win=1/3"):
         with seated(server, "bot", bot=policy) as person:
             seat = person.client.read(person.game)["room"]["seats"]["O"]
@@ -156,20 +145,17 @@ def test_a_bot_takes_parameters(server: Server) -> None:
 
 
 def test_a_move_is_taken_back_from_a_bot_at_once(server: Server) -> None:
-    """The bot's answer goes with it, and it is the person's turn again."""
+    """The bot's answer goes with it."""
     with seated(server, "bot", bot="perfect") as person, person.follow() as stream:
         person.move(0)
         stream.wait(lambda now: _is_settled(now.events) and len(now.events) > 6)
-
         answer = person.take_back()
-
         assert answer.status == 200
         now = person.client.read(person.game)
         assert (now["moves"], now["active"]) == ([], "X")
 
 
 def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
-    """The offer is shown to all, and applied when the opponent accepts."""
     with friends(server) as match, match.watcher.follow(match.game) as stream:
         match.play(0, 4)
 
@@ -192,13 +178,11 @@ def test_the_opponent_lets_a_token_be_taken_back(server: Server) -> None:
 
 
 def test_the_opponent_lets_nothing_be_taken_back(server: Server) -> None:
-    """The offer is gone, the game is unchanged, and it can be offered again."""
+    """It can be asked again."""
     with friends(server) as match:
         match.play(0)
         match.X.take_back()
-
         answered = match.O.answer(accept=False)
-
         assert (answered.status, answered.json["events"]) == (200, [])
         now = match.now
         assert (now["moves"], now["room"]["offer"]) == ([0], None)
@@ -211,9 +195,7 @@ def test_an_offer_lapses_when_the_game_goes_on(server: Server) -> None:
         match.play(0)
         match.X.take_back()
         stream.wait_room(lambda room: room["offer"])
-
         match.play(4)
-
         stream.wait_room(lambda room: not room["offer"])
         assert match.room["offer"] is None
         assert match.O.answer(accept=True).code == "noOffer"
@@ -224,7 +206,6 @@ def test_players_cannot_answer_their_own_offer(server: Server) -> None:
     with friends(server) as match:
         match.play(0)
         match.X.take_back()
-
         assert match.X.answer(accept=True).code == "noOffer"
         assert match.now["moves"] == [0]
 
@@ -238,12 +219,9 @@ def test_nothing_is_taken_back_before_a_move_or_after_the_end(server: Server) ->
 
 
 def test_resigning_loses_at_any_turn(server: Server) -> None:
-    """It can be done at the opponent's turn; then nothing else can be done."""
     with friends(server) as match:
         match.play(4)
-
         answer = match.X.resign()
-
         assert answer.status == 200
         now = match.now
         assert (now["winner"], now["resigned"], now["over"]) == ("O", "X", True)
@@ -254,14 +232,12 @@ def test_resigning_loses_at_any_turn(server: Server) -> None:
 def test_before_the_opponent_has_come_nothing_is_played(server: Server) -> None:
     with seated(server, "friend") as ann:
         refused = ann.move(4)
-
         assert (refused.status, refused.code) == (409, "notReady")
         assert refused.json["version"] == 3
 
 
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 def test_a_game_whose_creator_has_resigned_cannot_be_joined(server: Server, kind: str) -> None:
-    """The seat stays free."""
     with server.client() as ann, server.client() as bob:
         seat = ann.create(kind)
         ann.secret = seat["secrets"]["X"]
@@ -277,7 +253,7 @@ def test_a_game_whose_creator_has_resigned_cannot_be_joined(server: Server, kind
 
 
 def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
-    """Both want it; seats, names and secrets stay, the other starts, and the score is kept."""
+    """Seats, names and score are kept."""
     with friends(server) as match, match.watcher.follow(match.game) as stream:
         match.play(*WON_BY_X)
 
@@ -302,7 +278,6 @@ def test_the_starter_is_swapped_in_a_rematch(server: Server) -> None:
 
 
 def test_the_score_is_kept_over_rematches(server: Server) -> None:
-    """Wins and draws are counted over all rematches."""
     with friends(server) as match:
         games = [match.game]
         for cells in (WON_BY_X, WON_BY_X, DRAWN):
@@ -321,13 +296,10 @@ def test_the_score_is_kept_over_rematches(server: Server) -> None:
 def test_a_rematch_with_oneself_or_a_bot_needs_no_consent(
     server: Server, kind: str, more: dict[str, str]
 ) -> None:
-    """It starts at once; a second request gets the same game."""
     with seated(server, kind, **more) as one:
         one.resign()
-
         answer = one.rematch()
         again = one.rematch()
-
         assert (answer.status, again.status) == (201, 200)
         assert answer.json["id"] == again.json["id"]
         assert answer.json["game"]["first"] == "O"
@@ -338,10 +310,8 @@ def test_a_bot_that_starts_the_rematch_starts_it(server: Server) -> None:
     with seated(server, "bot", bot="perfect") as person:
         person.resign()
         following = person.rematch().json["id"]
-
         with person.client.follow(following) as stream:
             stream.wait(lambda now: _is_settled(now.events))
-
         assert len(person.client.read(following)["moves"]) == 1
 
 
@@ -353,7 +323,6 @@ def test_a_rematch_before_the_end_is_refused(server: Server) -> None:
 
 
 def test_a_game_can_be_read_at_any_version(server: Server) -> None:
-    """With the current room."""
     with friends(server) as match:
         seen: list[Any] = [match.now]
         for cell in WON_BY_X:
@@ -375,7 +344,6 @@ def test_a_game_can_be_read_at_any_version(server: Server) -> None:
 
 
 def test_the_lobby_lists_open_games_and_games_to_watch(server: Server) -> None:
-    """First as open, then as played, and not at all when it is over."""
     with seated(server, "lobby", name="Ann", mark="O", first="X") as ann, server.client() as bob:
         listed = [match for match in bob.get("/games").json["open"] if match["id"] == ann.game]
         assert len(listed) == 1
@@ -403,9 +371,7 @@ def test_the_lobby_lists_open_games_and_games_to_watch(server: Server) -> None:
 
 def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(client: Client) -> None:
     made = [client.create("lobby")["id"] for _ in range(53)]
-
     listed = [match["id"] for match in client.get("/games").json["open"]]
-
     assert len(listed) == 50
     assert listed == made[::-1][:50]
 
@@ -413,9 +379,7 @@ def test_the_newest_of_the_lobby_come_first_and_fifty_at_most(client: Client) ->
 def test_games_between_friends_are_in_no_list(client: Client) -> None:
     hidden = {client.create(kind)["id"] for kind in ("friend", "self")}
     hidden.add(client.create("bot", bot="random")["id"])
-
     lobby = client.get("/games").json
-
     assert not hidden & {match["id"] for match in lobby["open"] + lobby["playing"]}
 
 

@@ -31,7 +31,6 @@ def _directives(answer: Answer) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("path", [*PAGES, *READABLE, *REFUSED, "//static/style.css", "//favicon.ico"])
 def test_every_answer_is_guarded(client: Client, path: str) -> None:
-    """No sniffing, no framing, no referrer, and no name of the server."""
     for method in ("GET", "HEAD", "POST"):
         answer = client.ask(method, path)
 
@@ -50,9 +49,7 @@ def test_every_answer_is_guarded(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_is_the_page(client: Client, path: str) -> None:
-    """With a policy that lets our own scripts run, and no others."""
     answer = client.get(path)
-
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body == client.get("//").body
@@ -64,9 +61,8 @@ def test_every_page_is_the_page(client: Client, path: str) -> None:
 
 
 def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
-    """Neither has it a script, a style or a handler of its own in it, which the policy would stop."""
+    """And has no inline script, style or handler."""
     page = client.get("//").body.decode()
-
     assert not re.search(r"<script(?![^>]*\bsrc=)", page)
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
     for address in re.findall(r'(?:src|href)="([^"]*)"', page):
@@ -76,7 +72,6 @@ def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
 
 @pytest.mark.parametrize("name", STATIC)
 def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
-    """With an ETag: a file that the client has isn't sent again."""
     content = load()[name].plain
 
     plain = client.get(f"//static/{name}")
@@ -100,7 +95,6 @@ def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
 
 
 def test_only_files_of_the_page_are_sent(client: Client) -> None:
-    """No code of the server."""
     for path in (
         "app.py",
         "../app.py",
@@ -150,11 +144,10 @@ def test_an_invalid_request_gets_the_same_headers(server: Server) -> None:
 
 
 def test_a_problem_is_a_problem_of_the_standard(client: Client) -> None:
-    """With a title, its status, a code for programs and a sentence for people."""
+    """With a title, its status, a code and a sentence."""
     for path, status in ((f"/games/{GAME}", 404), ("/analysis?moves=x", 400), ("//nonesuch", 404)):
         answer = client.get(path)
         problem = answer.json
-
         assert answer.headers["content-type"] == "application/problem+json"
         assert (answer.status, problem["status"]) == (status, status)
         assert problem.get("type", "about:blank") == "about:blank"

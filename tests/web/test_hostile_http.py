@@ -127,7 +127,7 @@ _STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ")
 
 @pytest.fixture(autouse=True)
 def alive(server: Server) -> Iterator[None]:
-    """Check after each test that the server still answers, on an old connection and on a new one."""
+    """Check after each test that the server answers, on an old connection and a new one."""
     with server.client() as before:
         assert before.get("/health").status == 200
         yield
@@ -138,9 +138,7 @@ def alive(server: Server) -> Iterator[None]:
 
 @pytest.mark.parametrize("what", NO_REQUESTS)
 def test_invalid_requests_are_refused(server: Server, what: str) -> None:
-    """With a 4xx problem, and the connection is closed."""
     said = _exchange(server, NO_REQUESTS[what])
-
     status, headers, body = _parts(said)
     assert status in (400, 413, 431)
     assert b"content-type: application/problem+json" in headers
@@ -151,9 +149,7 @@ def test_invalid_requests_are_refused(server: Server, what: str) -> None:
 @pytest.mark.parametrize("what", STRANGE)
 def test_strange_requests_are_answered(server: Server, what: str) -> None:
     request, expected = STRANGE[what]
-
     said = _exchange(server, request, is_whole=lambda said: said.endswith(b"}"))
-
     said = said.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
     status, headers, _ = _parts(said)
     assert status == expected
@@ -161,25 +157,19 @@ def test_strange_requests_are_answered(server: Server, what: str) -> None:
 
 
 def test_requests_one_after_the_other_are_answered_in_order(server: Server) -> None:
-    """Many sent at once, without waiting: good ones, bad ones, and those with bodies."""
     absent = b"GET /nonesuch HTTP/1.1\r\n" + END
     wrong = b"POST /api/v1/games HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nabcde"
     create = SIZED % len(CREATE)
-
     requests = (GOOD + absent + wrong + create + CREATE) * 10 + LAST
     said = _exchange(server, requests, is_whole=lambda said: said.count(b"HTTP/1.1 ") == 41)
-
     statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
     assert statuses == [200, 404, 415, 201] * 10 + [200]
 
 
 def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
-    """What is smuggled in one is read as the body that it is."""
     hidden = b"GET /nonesuch HTTP/1.1\r\n" + END
     outer = SIZED % len(hidden)
-
     said = _exchange(server, outer + hidden + LAST, is_whole=lambda said: b"HTTP/1.1 200 " in said)
-
     assert re.findall(rb"HTTP/1\.1 (\d{3}) ", said) == [b"400", b"200"]
 
 
@@ -206,7 +196,6 @@ def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in request + CREATE:
             connection.sendall(bytes([byte]))
-
         assert connection.recv(65536).startswith(b"HTTP/1.1 201 ")
 
 
@@ -221,7 +210,6 @@ def test_connections_that_break_do_no_harm(server: Server, beginning: bytes) -> 
             connection.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
             )
-
     assert b"Traceback" not in server.log()
 
 
@@ -253,7 +241,6 @@ def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
 
 
 def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
-    """Send bytes on a new connection, and return what comes."""
     with socket.create_connection((server.host, server.port), DEADLINE) as connection:
         return _send(connection, request, is_whole)
 
@@ -261,10 +248,7 @@ def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] 
 def _send(
     connection: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Send bytes; return what comes until it is complete or the connection is closed.
-
-    Who says that nothing more will come from them is not waited for: that ends what is no request.
-    """
+    """Send bytes; return what comes until it is complete or the connection is closed."""
     said = b""
     with suppress(ConnectionError):  # what is refused early is not read to its end
         connection.sendall(request)

@@ -29,9 +29,7 @@ def test_the_same_command_again_gets_the_same_answer(server: Server, command: st
         if "offer" in command:
             match.X.take_back()
         key = new_key()
-
         first, again = send(match, key), send(match, key)
-
         assert first.status == 200
         assert (again.status, again.body) == (first.status, first.body)
 
@@ -41,9 +39,7 @@ def test_the_same_move_again_gets_the_same_answer_later(server: Server) -> None:
         key = new_key()
         first = match.X.move(4, 5, key)
         match.play(0, 1, 2, 3)
-
         again = match.X.move(4, 5, key)
-
         assert (again.status, again.body) == (200, first.body)
         assert match.now["moves"] == [4, 0, 1, 2, 3]
 
@@ -55,7 +51,6 @@ def test_resigning_twice_with_two_keys_is_refused(server: Server) -> None:
 
 
 def test_a_key_is_for_one_command(server: Server) -> None:
-    """Another cell, another command and another player with the same key are refused."""
     with friends(server) as match:
         key = new_key()
         match.X.move(4, 5, key)
@@ -77,22 +72,18 @@ def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
         x = Seat(both.client, both.game, "X")
         x.move(4, 5)
         key = new_key()
-
         first, again = x.take_back(8, key), x.take_back(8, key)
-
         assert (first.status, first.body) == (again.status, again.body)
         assert first.status == 200
 
 
 def test_asking_again_is_asking_once(server: Server) -> None:
-    """For a take-back and for a rematch, with the same key or with another."""
     with friends(server) as match:
         match.play(4)
         key = new_key()
         asked = [match.X.take_back(8, key), match.X.take_back(8, key), match.X.take_back(8)]
         match.X.resign()
         wanted = [match.O.rematch(key), match.O.rematch(key), match.O.rematch()]
-
         assert [answer.status for answer in asked + wanted] == [202] * 6
         assert match.room["next"] is None
 
@@ -107,12 +98,10 @@ def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
 
 @pytest.mark.parametrize("command", ["moves", "take-back"])
 def test_a_command_for_an_earlier_position_is_refused(server: Server, command: str) -> None:
-    """The refusal has the current version, and nothing happens."""
+    """The refusal has the current version."""
     with friends(server) as match:
         match.play(4, 0)
-
         refused = match.X.move(1, 5) if command == "moves" else match.X.take_back(5)
-
         assert (refused.status, refused.code) == (409, "staleVersion")
         assert refused.json["version"] == 11
         assert match.now["version"] == 11
@@ -129,7 +118,6 @@ def test_a_command_for_a_version_that_never_was_is_refused(
             "take-back": lambda: match.X.take_back(version),
             "resign": lambda: match.X.resign(version),
         }[command]()
-
         assert (refused.status, refused.code) == (409, "staleVersion")
         assert refused.json["version"] == 5
 
@@ -141,7 +129,7 @@ def test_a_command_for_a_version_that_never_was_is_refused(
 def test_creating_again_with_the_same_key_gives_the_same_seat(
     client: Client, opponent: str, more: dict[str, object]
 ) -> None:
-    """If the answer was lost: the same game, seat, secret and invitation, also when it has gone on."""
+    """Also when the game has gone on."""
     key = new_key()
     first, again = (client.create(opponent, name="Ann", key=key, **more) for _ in range(2))
 
@@ -159,9 +147,7 @@ def test_creating_again_with_the_same_key_gives_the_same_seat(
 def test_another_game_with_the_same_key_is_refused(client: Client) -> None:
     key = new_key()
     client.create("bot", bot="club", key=key)
-
     refused = client.post("/games", {"opponent": "bot", "bot": "perfect", "key": key, "secret": True})
-
     assert (refused.status, refused.code) == (409, "keyReused")
 
 
@@ -171,17 +157,14 @@ def test_two_games_without_a_key_are_two(client: Client) -> None:
 
 @pytest.mark.parametrize("key", ["", "a" * 15, "a" * 65, "a b" * 8, 5, ["a" * 16]])
 def test_a_key_that_could_be_guessed_is_refused(client: Client, key: object) -> None:
-    """It gives access to a seat, so it has at least 16 characters."""
+    """It gives access to a seat."""
     refused = client.post("/games", {"opponent": "self", "key": key})
-
     assert (refused.status, refused.code) == (400, "badRequest")
 
 
 def test_resigning_works_at_an_old_version(server: Server) -> None:
-    """A move that comes in between doesn't prevent it."""
     with friends(server) as match:
         match.play(4, 0)
-
         assert match.X.resign(5).status == 200
 
 
@@ -190,9 +173,7 @@ def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int)
     with friends(server) as match:
         key = new_key()
         clients = [server.client(match.X.client.secret) for _ in range(times)]
-
         answers = in_threads(*(_mover(client, match.game, key) for client in clients))
-
         assert len({*map(str, answers)}) == 1
         assert match.now["version"] == 8
 
@@ -200,17 +181,14 @@ def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int)
 def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
     with seated(server, "bot", bot="random") as person, person.follow() as stream:
         answer = person.move(4, 5, "bot-8")
-
         assert answer.status == 200
         stream.wait_version(9)
 
 
 @pytest.mark.parametrize("key", ["", "a" * 65, "a b", "ä", "a\n", "\x00", "a.b", 5, None, ["a"]])
 def test_an_invalid_key_is_refused(server: Server, key: object) -> None:
-    """A key is letters, digits, - and _, and 64 of them at most."""
     with seated(server, "self") as both:
         refused = both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key})
-
         assert (refused.status, refused.code) == (400, "badRequest")
 
 

@@ -46,7 +46,7 @@ def _move(client: Client) -> Answer:
 def test_requests_per_minute_are_limited(
     store: str, setting: str, act: Callable[[Client], Answer], usual: int
 ) -> None:
-    """Then it gets 429 with Retry-After; other requests and other addresses are not affected."""
+    """Other requests and other addresses are not affected."""
     with (
         Server(store, **{setting: "3"}) as server,
         server.client() as client,
@@ -69,12 +69,11 @@ def test_requests_per_minute_are_limited(
 def test_bad_requests_count_too(store: str) -> None:
     with Server(store, NOUGHTS_CREATES_PER_MINUTE="2") as server, server.client() as client:
         statuses = [client.ask("POST", "/games", b"x").status for _ in range(3)]
-
         assert statuses == [415, 415, 429]
 
 
 def test_wrong_secrets_are_counted(store: str) -> None:
-    """Requests with the right secret, or with none, aren't affected."""
+    """Requests with the right secret, or none, aren't affected."""
     with (
         Server(store, NOUGHTS_WRONG_SECRETS_PER_MINUTE="3") as server,
         server.client() as client,
@@ -100,7 +99,7 @@ def test_wrong_secrets_are_counted(store: str) -> None:
 
 
 def test_behind_a_proxy_the_address_is_the_one_it_names(store: str) -> None:
-    """But only if the proxy is one that was named in the settings."""
+    """But only behind the proxy of the settings."""
     limits = {"NOUGHTS_CREATES_PER_MINUTE": "1", "NOUGHTS_PROXY": "127.0.0.1"}
     with (
         Server(store, **limits) as server,
@@ -127,7 +126,6 @@ def test_behind_a_proxy_the_address_is_the_one_it_names(store: str) -> None:
 
 
 def test_streams_per_address_are_limited(store: str) -> None:
-    """One more is refused until one is closed; others are not in its way."""
     with (
         Server(store, NOUGHTS_STREAMS_PER_ADDRESS="2") as server,
         server.client() as client,
@@ -152,7 +150,7 @@ def test_streams_per_address_are_limited(store: str) -> None:
 
 
 async def test_streams_that_are_being_opened_count() -> None:
-    """A stream that never starts gives its place back."""
+    """A stream that never starts frees its place."""
     async with open_app(streams_per_address=2, creates_per_minute=0) as app:
         created = await ask(app, "POST", "/games", {"opponent": "self"})
         path = f"/games/{json.loads(created.body)['id']}/events"
@@ -205,7 +203,7 @@ def test_streams_are_limited(store: str) -> None:
 
 
 def test_connections_per_address_are_limited(store: str) -> None:
-    """One more is refused, counted and logged; others are not in its way."""
+    """Refused connections are counted and logged."""
     with Server(store, NOUGHTS_CONNECTIONS_PER_ADDRESS="2") as server, ExitStack() as stack:
         clients = [stack.enter_context(server.client()) for _ in range(4)]
         other = stack.enter_context(server.client(source=OTHER))
@@ -226,12 +224,9 @@ def test_connections_per_address_are_limited(store: str) -> None:
 
 
 def test_connections_are_limited(store: str) -> None:
-    """Further connections are refused with a problem; the others go on."""
     with Server(store, NOUGHTS_MOST_CONNECTIONS="3") as server, ExitStack() as stack:
         clients = [stack.enter_context(server.client()) for _ in range(6)]
-
         answers = [client.get("/health") for client in clients]
-
         assert [answer.status for answer in answers][:2] == [200, 200]
         refused = answers[-1]
         assert (refused.status, refused.code) == (503, "tooBusy")

@@ -43,14 +43,13 @@ def listed(client: Client, what: str = "open") -> list[str]:
 
 
 def wait_listed(client: Client, game: str, what: str, *, is_listed: bool) -> None:
-    """Wait until a game is listed, or isn't any more; the server soon notices a closed connection."""
     until = time.monotonic() + DEADLINE
     while (game in listed(client, what)) != is_listed:
         assert time.monotonic() < until, "it stays as it is"
 
 
 def make_older(store: str, *games: str) -> None:
-    """Have games been created more than a minute ago; no server may run meanwhile."""
+    """Date games back by more than a minute; no server may be running."""
     with open_store(store) as kept:
         for game in games:
             document = kept.document(game)
@@ -61,7 +60,7 @@ def make_older(store: str, *games: str) -> None:
 
 
 def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -> None:
-    """It goes when the creator leaves, comes back with them, and can be joined by its id all the time."""
+    """It can be joined by its id all the time."""
     with seated(strict, "lobby", name="Ann") as ann, strict.client() as bob:
         assert ann.game not in listed(bob)
         for _ in range(2):
@@ -69,12 +68,10 @@ def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -
                 stream.wait(lambda now: now.rooms)
                 assert ann.game in listed(bob)
             wait_listed(bob, ann.game, "open", is_listed=False)
-
         assert bob.join(ann.game, None)["marks"] == ["O"]
 
 
 def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
-    """The creator's second connection counts as much as the first."""
     with seated(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert ann.game not in listed(eve)
@@ -87,7 +84,7 @@ def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
 
 
 def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> None:
-    """One player is enough; spectators don't count."""
+    """One player is enough."""
     with friends(strict, kind="lobby") as match, match.watcher.follow(match.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert match.game not in listed(match.watcher, "playing")
@@ -103,12 +100,11 @@ def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> No
 
 
 def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
-    """A page that is loaded again, or a train in a tunnel, takes no game off the list."""
+    """They may just reload the page."""
     with seated(server, "lobby") as ann, server.client() as eve, eve.follow(ann.game) as watching:
         with ann.follow():
             watching.wait_room(lambda room: room["seats"]["X"]["present"])
         watching.wait_room(lambda room: not room["seats"]["X"]["present"])
-
         assert ann.game in listed(eve)
 
 
@@ -116,8 +112,6 @@ def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
     ("seconds", "expected"), [(0, "listed"), (59, "listed"), (60, "gone"), (3600, "gone")]
 )
 def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, expected: str) -> None:
-    """And not a second longer, whether or not the process still remembers it."""
-
     async def leave() -> bool:
         async with open_app(cached_games=0) as app:
             room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
@@ -135,7 +129,7 @@ def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, 
 
 
 def test_a_player_here_is_present_however_long() -> None:
-    """What a process has written itself is not taken for another process that fell silent."""
+    """A process does not take its own heartbeats for another's."""
 
     async def wait() -> bool:
         async with open_app(shared=1, lobby_grace_seconds=0) as app:
@@ -166,7 +160,6 @@ async def _until(is_so: Callable[[], object]) -> None:
 
 
 def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
-    """After a restart it comes back with its creator, and stays listed for a while after they leave."""
     with Server(store) as server, server.client() as client:
         seat = client.create("lobby", name="Ann")
         assert server.stop() == 0
@@ -186,7 +179,7 @@ def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
 @pytest.mark.parametrize("damage", ["changed", "not a room", "not a game"])
 @pytest.mark.parametrize("shared", ["0", "1"])
 def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> None:
-    """The others are listed and played; the damage is logged and counted, once."""
+    """The damage is logged and counted once."""
     with Server(store) as server, server.client() as client:
         damaged, sound = (client.create("lobby", name=name)["id"] for name in ("Ann", "Bob"))
         assert server.kill() < 0
@@ -215,7 +208,6 @@ def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> 
 
 
 def test_abandoned_games_hide_no_open_one(store: str) -> None:
-    """Games whose creators are present come first."""
     with Server(store) as server, server.client() as client:
         waiting = client.create("lobby", name="Ann")
         abandoned = [client.create("lobby")["id"] for _ in range(58)]
@@ -244,7 +236,7 @@ def url(postgres: Postgres) -> str:
 
 
 def test_a_game_at_another_server_is_listed_while_its_creator_is_connected(url: str) -> None:
-    """By a server that was there before, and by one that was started after the creator came."""
+    """Also by a server that was started later."""
     with Server(url, **NO_GRACE) as here, Server(url, **NO_GRACE) as there, ExitStack() as stack:
         eve = stack.enter_context(there.client())
         ann = stack.enter_context(seated(here, "lobby", name="Ann"))

@@ -37,7 +37,7 @@ def errors_logged(server: Server) -> list[str]:
 
 @pytest.mark.waits
 def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
-    """It answers everything with 503, health checks too, and ends with exit code 1 and one sentence."""
+    """After 503 for every request, with exit code 1 and one sentence."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}") as server, server.client() as client:
         seat = client.create("self")
@@ -66,11 +66,10 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
 
 @pytest.mark.waits
 def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
-    """They notice without a request, and create no new store."""
+    """Without a request, and without creating a store."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", "--workers", "2") as server:
         move_away(file)
-
         assert server.wait() == 1
         (words,) = last_words(server)
         assert words.startswith("noughts: ")
@@ -80,7 +79,6 @@ def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
 
 @pytest.mark.waits
 def test_a_worker_that_is_replaced_creates_no_store(tmp_path: Path) -> None:
-    """If the store is gone by then, the server ends with exit code 1."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", "--workers", "2") as server:
         for worker in server.workers():
@@ -123,8 +121,6 @@ def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(
 async def test_a_writer_that_has_crashed_ends_the_server(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By more than an error that it could report: nothing would be recorded any more."""
-
     class Crashed(BaseException):
         pass
 
@@ -143,7 +139,6 @@ async def test_a_writer_that_has_crashed_ends_the_server(
 
 
 async def test_health_fails_once_the_store_is_known_to_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before, it succeeds; afterwards the store isn't read."""
     async with open_app() as app:
         monkeypatch.setattr(app.games.store, "check", _fail)
         found = [(await get(app, what)).status for what in ("/health", "/ready")]
@@ -158,7 +153,6 @@ async def _turn() -> None:
 
 
 async def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store is checked when it notifies its followers."""
     monkeypatch.setattr("noughts.web.app.LOST_STORE_SECONDS", 0)
     ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with open_app(end=lambda error: ended.set_result(str(error))) as app:

@@ -21,7 +21,7 @@ _SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)+)\})? (\d+)')
 
 
 def _samples(client: Client) -> dict[tuple[str, str], int]:
-    """Read the numbers, by name and labels; whatever is not written as it should be is complained of."""
+    """Return the metrics by name and labels; check their format."""
     answer = client.get("//metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     text = answer.body.decode()
@@ -49,7 +49,6 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
 
 
 def test_requests_games_and_moves_are_counted(store: str) -> None:
-    """Requests by route and status."""
     with Server(store) as server, server.client() as client:
         with friends(server) as match, match.watcher.follow(match.game) as stream:
             match.play(0, 4)
@@ -75,15 +74,12 @@ def test_requests_games_and_moves_are_counted(store: str) -> None:
 
 
 def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
-    """The number of metrics is bounded, and no address is in them."""
     before = _samples(client)
     for number in range(50):
         client.get(f"//strange/{number}")
         client.get(f"/games/strange{number}")
         client.ask("PUT", f"/strange/{number}")
-
     after = _samples(client)
-
     assert len(after) <= len(before) + 3
     assert "strange" not in client.get("//metrics").body.decode()
 
@@ -94,7 +90,7 @@ def test_a_server_that_answers_is_well(client: Client) -> None:
 
 
 def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
-    """And is again as soon as the database is, with nothing lost and nothing done twice."""
+    """Until the database is back; nothing is lost or done twice."""
     with Server(postgres.place()) as server, server.client() as client:
         seat = client.create("self")
         client.secret = seat["secrets"]["X"]
@@ -116,7 +112,7 @@ def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
 
 @pytest.mark.parametrize("is_playing", [False, True])
 def test_a_server_without_its_database_ends_in_order(postgres: Postgres, *, is_playing: bool) -> None:
-    """It waits for nothing that the database has to do, not even for a move that was just sent."""
+    """Also while a move is pending."""
     with Server(postgres.place()) as server, server.client() as client:
         seat = client.create("self")
         client.secret = seat["secrets"]["X"]
@@ -142,7 +138,6 @@ def _try_to_move(client: Client, game: str) -> None:
 
 
 def test_the_log_is_lines_of_json(store: str) -> None:
-    """One for each thing that happened, with when, how grave, and what."""
     with Server(store) as server:
         with friends(server) as match:
             match.play(0, 4)
@@ -165,5 +160,4 @@ def test_a_server_that_shall_be_quiet_is(store: str) -> None:
         with server.client() as client:
             client.create("self")
         assert server.stop() == 0
-
     assert server.errors == b""

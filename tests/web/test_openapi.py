@@ -52,9 +52,7 @@ def schema(document: dict[str, Any]) -> BaseSchema:
 
 
 def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any]) -> None:
-    """By the schema that OpenAPI has for its documents; and every reference leads somewhere."""
     schema.validate()
-
     assert document["openapi"].startswith("3.1")
     names = {*document["components"]["schemas"]}
     assert {*_references(document)} <= {f"#/components/schemas/{name}" for name in names}
@@ -62,7 +60,6 @@ def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any
 
 
 def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any]) -> None:
-    """Every address of it is answered, and each operation and each code has its place in it."""
     documented = {
         f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
     }
@@ -86,7 +83,7 @@ def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_requests_that_fit_get_documented_answers(server: Server, schema: BaseSchema, route: str) -> None:
-    """For games at every stage and for missing ones, with and without a seat."""
+    """For games at every stage and missing ones, with and without a seat."""
     with friends(server) as fresh, friends(server) as over, friends(server) as asked:
         over.play(0, 3, 1, 4, 2)
         over.X.rematch()

@@ -34,7 +34,6 @@ ROOM = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True, names=("Ann", "Bo
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def shared(request: pytest.FixtureRequest) -> str:
-    """Name a store that several processes can share."""
     if request.param == "sqlite":
         return str(request.getfixturevalue("store"))
     postgres: Postgres = request.getfixturevalue("postgres")
@@ -42,7 +41,6 @@ def shared(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
-    """Its streams end in order, and every request for it is answered with 404."""
     with Server(shared) as one, Server(shared) as other, friends(one, other, "lobby") as match:
         with match.X.follow() as ann, match.O.follow() as bob:
             for stream in (ann, bob):
@@ -80,7 +78,6 @@ async def test_a_command_to_a_deleted_game_finds_no_game() -> None:
 
 
 def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records, rooms and deletions are found without a notification."""
     from noughts.store.postgres import PostgresStore  # noqa: PLC0415 - its driver is an extra
 
     monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
@@ -101,7 +98,7 @@ def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pyt
 
 
 async def test_own_writes_are_not_read_back(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two games that go on at the same time, only that of the other process is read."""
+    """Only the game that another process changed is read."""
     read: set[str] = set()
 
     async with open_app(store, shared=1) as app:
@@ -122,7 +119,6 @@ async def test_own_writes_are_not_read_back(store: str, monkeypatch: pytest.Monk
 
 
 async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When anything may have changed, what has is read a page at a time, and no empty page after it."""
     pages: list[int] = []
 
     monkeypatch.setattr("noughts.web.peers.PAGE_SIZE", 2)
@@ -158,7 +154,6 @@ def _noting(read: Callable[..., Any], names: set[str]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("table", ["noughts_records", "noughts_games", "noughts_documents"])
 async def test_a_game_and_its_room_are_written_together_or_not_at_all(store: str, table: str) -> None:
-    """If one of the rows can't be written, none is."""
     file = store.removeprefix("sqlite:")
 
     async with open_app(store) as app:
@@ -196,7 +191,7 @@ class Process:
         self.games = Games(world, Writer(self.store.record, self.writes))
 
     def create(self) -> None:
-        """Create the game, and its room, in another process."""
+        """Create a game with a person at X and a bot at O, which starts."""
         self.store.append(GAME, beginning(), expected=0, key="key", at=0)
         self.store.write_document(GAME, '{"X":{},"O":{},"created":0}', expected=0)
 
@@ -205,7 +200,7 @@ class Process:
         Service(self.store).handle(GAME, PlaceToken(mark, cell))
 
     async def notice(self, *, is_named: bool) -> None:
-        """Notice that the game may have changed, by its name or because anything may have."""
+        """Notice that the game, or anything, may have changed."""
         games = self.games.split_known([GAME])[0] if is_named else self.games.all_changed()
         await self.games.read_on(games)
 
@@ -224,7 +219,7 @@ async def turns() -> None:
 
 @pytest.mark.parametrize("is_named", [True, False])
 async def test_a_change_is_not_missed_while_the_game_is_loaded(*, is_named: bool) -> None:
-    """The move comes after the game was read, and before it is known here."""
+    """The move comes after the game was read, before it is known here."""
     process = Process()
     process.create()
     process.reads.hold()
@@ -253,7 +248,7 @@ async def test_a_read_during_a_load_has_what_was_acknowledged_before() -> None:
 
 
 async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failed commit may have been made after all: subscribers get the room."""
+    """A commit may have succeeded although it failed here."""
     process = Process()
     process.create()
     live = await process.find()
@@ -272,7 +267,7 @@ async def test_a_room_that_may_be_written_is_read_again(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("is_named", [True, False])
 async def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: bool) -> None:
-    """The move comes after the game was recorded, and before this process knows that it was."""
+    """The move comes after the game was recorded, before it is known here."""
     process = Process()
     process.writes.hold()
     creating = start(process.games.create(GAME, ROOM, beginning(), "create"))
@@ -284,7 +279,6 @@ async def test_a_change_is_not_missed_while_the_game_is_created(*, is_named: boo
 
 
 async def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None:
-    """The second change comes after the game was read for the first one."""
     process = Process()
     process.create()
     live = await process.find()
@@ -304,7 +298,7 @@ async def test_a_game_that_changes_while_it_is_refreshed_is_read_again() -> None
 async def test_a_change_that_comes_with_our_own_move_is_not_missed(
     *, theirs: int, is_named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until our own move is known here nothing is read, and then only if there is more."""
+    """The game is read only if there is more than our own move."""
     read: set[str] = set()
 
     process = Process()
@@ -327,7 +321,6 @@ async def test_a_change_that_comes_with_our_own_move_is_not_missed(
 
 
 async def test_a_store_with_another_history_ends_the_game_here() -> None:
-    """The game is dropped, and read again with the next request."""
     process = Process()
     process.create()
     live = await process.find()

@@ -27,7 +27,6 @@ def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
 
 
 def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
-    """Created here, joined there, watched at both: each event comes to all, live, and once."""
     here, there = two
     with friends(here, there) as match, here.client() as eve, ExitStack() as stack:
         streams = [
@@ -54,7 +53,6 @@ def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
 
 
 def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
-    """Players of one are present at the other, and spectators are counted together."""
     here, there = two
     with friends(here, there) as match, here.client() as eve, match.X.follow() as ann:
         ann.wait_room(lambda room: room["seats"]["X"]["present"])
@@ -71,7 +69,6 @@ def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
 
 @pytest.mark.parametrize("time", range(5))
 def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int) -> None:
-    """What one server has acknowledged, the other knows at once."""
     here, there = two
     with friends(here, there) as match:
         ann, bob = match.X, match.O
@@ -92,7 +89,6 @@ def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int)
 
 @pytest.mark.parametrize("time", range(3))
 def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
-    """The game, its past, its events, and which moves are illegal."""
     here, there = two
     with friends(here, there) as match, there.client() as eve:
         version = 5
@@ -117,16 +113,13 @@ def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server
 def test_an_answer_to_an_offer_counts_once_at_two_servers(
     two: tuple[Server, Server], *, accept: bool
 ) -> None:
-    """Sent again to the other one, with the same key, it is answered alike."""
     here, there = two
     with friends(here, here) as match, there.client(match.O.client.secret) as bob:
         match.play(4)
         match.X.take_back()
         key = new_key()
-
         first = match.O.answer(accept=accept, key=key)
         again = Seat(bob, match.game).answer(accept=accept, key=key)
-
         assert first.status == 200, first.body
         assert (again.status, again.body) == (first.status, first.body)
 
@@ -173,7 +166,6 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
 
 
 def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
-    """Both servers know that it is the bot's turn, and one move is made."""
     here, there = two
     with here.client() as client, there.client() as eve:
         seat = client.create("bot", bot="random", first="O")
@@ -193,7 +185,6 @@ def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
 
 
 def test_a_server_that_dies_does_not_affect_the_other(postgres: Postgres) -> None:
-    """Its players go on at the other."""
     url = postgres.place()
     with Server(url) as one, Server(url) as other, friends(one, other) as match:
         match.play(0)
@@ -217,7 +208,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def test_two_workers_are_one_server(workers: Server) -> None:
-    """Events and presence reach all connections, whichever process has them."""
+    """Events and presence reach the connections of every process."""
     with friends(workers) as match, ExitStack() as stack:
         watchers = [stack.enter_context(workers.client()) for _ in range(8)]
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
@@ -242,7 +233,7 @@ def test_two_workers_are_one_server(workers: Server) -> None:
 
 
 def test_many_games_are_played_at_two_workers(workers: Server) -> None:
-    """Each command on a connection of its own, as fast as possible."""
+    """With a connection for each command."""
 
     def play() -> None:
         with workers.client() as ann:
@@ -261,7 +252,6 @@ def test_many_games_are_played_at_two_workers(workers: Server) -> None:
 
 
 def test_a_worker_that_dies_is_replaced(store: str) -> None:
-    """Its clients reconnect, and find their game."""
     with Server(store, "--workers", "2") as server, friends(server) as match:
         match.play(0)
         before = server.workers()

@@ -21,7 +21,6 @@ REPEATS = 5
 @pytest.mark.parametrize("cells", [(4,) * 16, range(9)], ids=["one cell", "all cells"])
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: int) -> None:
-    """The same player moves at many screens at once: the move that is answered with 200 is recorded."""
     with friends(server) as match, ExitStack() as stack:
         clients = [stack.enter_context(server.client(match.X.client.secret)) for _ in cells]
         order = [(cell + time) % 9 for cell in cells]
@@ -40,7 +39,6 @@ def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: i
 @pytest.mark.parametrize("kind", ["friend", "lobby"])
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None:
-    """One gets it, and the others are refused."""
     with server.client() as ann, ExitStack() as stack:
         seat = ann.create(kind)
         clients = [stack.enter_context(server.client()) for _ in range(12)]
@@ -67,11 +65,9 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
     with server.client() as ann, ExitStack() as stack:
         seat, key = ann.create("friend"), f"{time}{new_key()}"
         clients = [stack.enter_context(server.client()) for _ in range(6)]
-
         answers = asked_at_once(
             *(_join(client, seat["id"], seat["invite"], "Bob", key) for client in clients)
         )
-
         assert [answer.status for answer in answers] == [200] * 6
         assert ann.read(seat["id"])["version"] == 5
         (ann.secret,) = {answer.json["secrets"]["O"] for answer in answers}
@@ -82,9 +78,7 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
 def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> None:
     with friends(server) as match:
         match.X.resign(5)
-
         answers = asked_at_once(match.X.rematch, match.O.rematch)
-
         statuses = sorted(answer.status for answer in answers)
         assert 201 in statuses, time
         followed = [seat.rematch() for seat in (match.X, match.O)]
@@ -98,9 +92,7 @@ def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time:
         match.X.resign(5)
         match.X.rematch()
         clients = [stack.enter_context(server.client(match.O.client.secret)) for _ in range(8)]
-
         answers = asked_at_once(*(Seat(client, match.game).rematch for client in clients))
-
         assert {answer.status for answer in answers} <= {200, 201}, time
         assert len({answer.json["id"] for answer in answers}) == 1
         assert match.watcher.read(answers[0].json["id"])["version"] == 5
@@ -108,7 +100,7 @@ def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time:
 
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
-    """The opponent accepts and moves at the same time: one of the two counts."""
+    """The opponent accepts and moves at the same time."""
     with friends(server) as match:
         match.play(4)
         match.X.take_back()
@@ -161,7 +153,7 @@ def test_many_games_are_played_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("policy", ["random", "perfect", "menace"])
 def test_a_bot_moves_although_it_was_interrupted(server: Server, policy: str) -> None:
-    """A move that is taken back and made otherwise while the bot thinks of it is answered, too."""
+    """By a take-back and another move while it thinks."""
     with server.client() as client:
         for _ in range(10):
             seat = client.create("bot", bot=policy)
@@ -178,7 +170,7 @@ def test_a_bot_moves_although_it_was_interrupted(server: Server, policy: str) ->
 
 
 def _is_answered(stream: Stream) -> bool:
-    """Return whether the bot has answered the person's last move."""
+    """Return whether the bot has answered X's last move."""
     placed = [message for message in stream.events if message.data["event"] == "playerPlacedToken"]
     own = [number for number, message in enumerate(placed) if message.data["mark"] == "X"]
     return len(own) == 2 and len(placed) > own[-1] + 1

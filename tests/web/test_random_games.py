@@ -35,7 +35,7 @@ STEPS = 40
 
 @pytest.mark.parametrize("seed", range(GAMES))
 def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
-    """Answers, records and streams agree with the core, whatever two players try."""
+    """Whatever two players try."""
     random = Random(seed)
     with friends(server, first=random.choice("XO")) as match, match.watcher.follow(match.game) as stream:
         model = _Model(match)

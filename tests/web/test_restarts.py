@@ -24,7 +24,6 @@ ended = pytest.mark.parametrize("end", ENDS)
 
 
 def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
-    """Readers see an end and not a break, it takes no time at all, and the exit code is 0."""
     with Server(store) as server, friends(server) as match:
         match.play(0)
         with match.X.follow() as ann, match.O.follow() as bob, match.watcher.follow(match.game) as eve:
@@ -43,7 +42,6 @@ def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_server_ends_in_order_whoever_ends_it(store: str, how: signal.Signals) -> None:
-    """By a service manager, by Ctrl-C, or because its terminal is gone."""
     with Server(store) as server, server.client() as client:
         game = client.create("self")["id"]
         with client.follow(game) as stream:
@@ -97,7 +95,7 @@ def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
 
 @ended
 def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
-    """State, seats, names and secrets are the same; a repeated move gets its first answer."""
+    """A repeated move gets its first answer."""
     with Server(store) as server, friends(server) as match:
         match.play(0, 4)
         key = new_key()
@@ -121,7 +119,6 @@ def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
 
 @ended
 def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
-    """With the version that they had seen last, nothing is missed and nothing comes twice."""
     with Server(store) as server, friends(server) as match:
         match.play(0)
         with match.watcher.follow(match.game) as stream:
@@ -139,7 +136,6 @@ def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
 
 @ended
 def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
-    """Offers can still be answered, and invitations used."""
     with Server(store) as server, friends(server) as asking, friends(server) as over:
         asking.play(0)
         asking.X.take_back()
@@ -163,9 +159,7 @@ def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
 
 
 def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
-    """As soon as the game is read."""
     game, secret = _left_while_the_bot_was_to_move(store)
-
     with Server(store) as again, again.client(secret) as client, client.follow(game) as stream:
         stream.wait_version(11)
         assert len(client.read(game)["moves"]) == 2
@@ -174,14 +168,13 @@ def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
 
 def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> None:
     game, _ = _left_while_the_bot_was_to_move(store)
-
     with Server(store) as again, again.client() as client:
         while client.read(game)["version"] < 11:
             pass
 
 
 def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
-    """A server that died before the last game named the next one, which it had created, loses neither."""
+    """The server died after creating the game, before the last one named it."""
     with Server(store) as server, friends(server) as match:
         match.X.resign()
         match.X.rematch()
@@ -204,7 +197,7 @@ def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
 
 
 def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:
-    """Leave a game after a person's move and before the bot's; return it, and the person's secret."""
+    """Leave a game before the bot's move; return its id and the person's secret."""
     with Server(store) as server, server.client() as client:
         seat = client.create("bot", bot="random")
         game, secret = seat["id"], seat["secrets"]["X"]
@@ -217,7 +210,7 @@ def _left_while_the_bot_was_to_move(store: str) -> tuple[str, str]:
 
 
 def test_players_of_an_older_game_keep_their_names_in_a_rematch(store: str) -> None:
-    """Names that couldn't be entered today are kept."""
+    """Even names that aren't accepted today."""
     history = [*decide(None, CreateGame(open_seats=True))]
     for mark, name in ((Mark.X, "Ann"), (Mark.O, "ann")):
         history += decide(fold(history), JoinGame(mark, name, is_entered=False))

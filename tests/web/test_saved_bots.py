@@ -58,7 +58,7 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def test_saved_bots_are_listed_with_their_exact_score(server: Server) -> None:
-    """After the built-in ones, at every process."""
+    """After the built-in ones, by every process."""
     expert = find_policy("expert")
     draws = (odds(expert, perfect).draw + odds(perfect, expert).draw) / 2
 
@@ -78,7 +78,6 @@ def test_perfect_is_listed_with_its_tie_break(server: Server) -> None:
     """Its description names the opponent that it assumes."""
     with server.client() as client:
         described = {bot["policy"]: bot["description"] for bot in client.get("/bots").json["bots"]}
-
     assert described["perfect"].endswith("takes the one that does best against random play.")
 
 
@@ -103,36 +102,30 @@ def test_a_worker_that_comes_for_another_has_the_bots_of_the_start(server: Serve
     before = server.workers()
     for worker in before:
         os.kill(worker, signal.SIGKILL)
-
     with server.client() as client:  # who waits in line until a new worker takes him
         listed = client.get("/bots").json["bots"]
-
     assert not server.workers() & before
     assert [bot["policy"] for bot in listed] == [*BUILT_IN, "tiger", "paper-tiger-2"]
     assert listed[-2]["strength"] == "Loses every game against perfect play."
 
 
 def test_a_bots_name_keeps_its_small_letters(server: Server) -> None:
-    """A sentence begins with a capital letter, and no bot's name does."""
+    """Although a sentence begins with a capital letter."""
     with server.client() as client:
         answer = client.post("/games", {"opponent": "bot", "bot": "tiger:win=1"})
-
     assert answer.json["detail"] == "The bot tiger has no 'win': it has no parameters."
 
 
 def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
     ran = noughts("join", server.url, "--bot", "tiger", typed="resign\n", env=home(tmp_path))
-
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "bot:tiger" in ran.stdout
 
 
 @pytest.mark.parametrize("policy", ["saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion"])
 def test_a_client_cannot_name_a_file(server: Server, policy: str) -> None:
-    """Any other name is an unknown policy, and no file is opened."""
     with server.client() as client:
         answer = client.post("/games", {"opponent": "bot", "bot": policy})
-
     assert (answer.status, answer.code) == (400, "unknownPolicy")
     assert "q.json" not in answer.json["detail"]
 
@@ -146,7 +139,6 @@ def test_no_name_opens_a_file(folder: Path) -> None:
 
 
 def test_an_option_counts_more_and_a_bot_that_is_gone_is_waited_for(folder: Path, store: str) -> None:
-    """A game with a bot that isn't offered any more pauses until it is offered again."""
     offered = ("--bot", f"tiger={folder / 'first.json'}")
     with Server(store, *offered, NOUGHTS_BOTS="lion=nonesuch") as server, server.client() as client:
         assert [bot["policy"] for bot in client.get("/bots").json["bots"]] == [*BUILT_IN, "tiger"]
@@ -181,7 +173,7 @@ def fromfile(path="/etc/hostname"):
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Install a package with a policy that opens any file, and return the setting for it."""
+    """Install a package whose policy opens any file; return the setting for it."""
     (folder / "stranger.py").write_text(STRANGER)
     about = folder / "stranger-1.0.dist-info"
     about.mkdir()
@@ -193,7 +185,7 @@ def installed(folder: Path) -> dict[str, str]:
 def test_a_client_cannot_call_functions_of_other_packages(
     folder: Path, store: str, tmp_path: Path
 ) -> None:
-    """Only bots that the server lists are played, also in a game that another server has begun."""
+    """Not even in a game that another server created."""
     settings = installed(tmp_path)
     with (
         Server(store, "--bot", f"fromfile={folder / 'first.json'}", **settings) as server,
@@ -222,7 +214,6 @@ VALUES = {"beads": "8-4-2-1", "empty": "refill", "blame": "last", "loss": "-1", 
 
 
 def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Path) -> None:
-    """Checked with every parameter of any bot, and with some unknown ones."""
     roster = read_roster(f"tiger={folder / 'first.json'}")
     listed = {bot["policy"]: bot["parameters"] for bot in json.loads(bots(roster))["bots"]}
     every = {name for names in listed.values() for name in names} | {"file", "path", "self", "board"}
@@ -246,7 +237,6 @@ def test_every_bot_takes_the_parameters_that_are_listed_and_no_others(folder: Pa
 
 def test_bots_are_read_from_names_and_files(folder: Path) -> None:
     roster = read_roster(f"tiger={folder / 'first.json'},, 2={folder / 'expert.json'} ,")
-
     assert roster.names == (*BUILT_IN, "tiger", "2")
     assert roster.policy("tiger")(GOOD) == {1: 1}
     assert roster.policy("club:block=0")(GOOD) == find_policy("club:block=0")(GOOD)
@@ -254,9 +244,8 @@ def test_bots_are_read_from_names_and_files(folder: Path) -> None:
 
 
 def test_commas_stand_between_bots_only_where_they_are_one_text(folder: Path, tmp_path: Path) -> None:
-    """Those that are given one by one may have files with commas in their names."""
+    """A file of --bot may have a comma in its name."""
     file = copy(folder / "first.json", tmp_path / "a,b=c.json")
-
     assert read_policies([f"tiger={file}"])["tiger"](GOOD) == {1: 1}
     with pytest.raises(errors.NotAPolicy, match=r"x,y cannot be read"):
         serve("127.0.0.1", 0, "memory:", ["tiger=x,y"], 1, StringIO())
@@ -272,7 +261,6 @@ NO_NAMES = (
     "offered", ["tiger", "tiger=", "a=q,b", *(f"{name}=q" for name in NO_NAMES)], ids=ascii
 )
 def test_an_invalid_name_or_file_is_refused(offered: str) -> None:
-    """With what is right; small letters, so that no bot passes for another."""
     with pytest.raises(
         InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
     ) as no:
@@ -298,9 +286,7 @@ def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
 
 
 def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
-    """Those of the server among them; they have no parameters."""
     roster = read_roster(f"tiger={folder / 'first.json'}")
-
     with pytest.raises(errors.UnknownPolicy, match=r"^there is no policy 'tigre': there are .*, tiger$"):
         roster.policy("tigre")
     with pytest.raises(

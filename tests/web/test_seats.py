@@ -16,11 +16,9 @@ NOBODYS = "a" * 26
 
 
 def test_a_secret_has_192_bits(client: Client) -> None:
-    """It is 24 random bytes, and no two are alike; so is the code of an invitation."""
     seats = [client.create("self") for _ in range(5)]
     invites = [client.create("friend")["invite"] for _ in range(5)]
     secrets = [secret for seat in seats for secret in seat["secrets"].values()] + invites
-
     assert len({*secrets}) == 15
     for secret in secrets:
         assert len(base64.urlsafe_b64decode(secret)) == 24
@@ -28,24 +26,20 @@ def test_a_secret_has_192_bits(client: Client) -> None:
 
 def test_a_games_id_cannot_be_guessed(client: Client) -> None:
     games = [client.create("self")["id"] for _ in range(5)]
-
     assert len({*games}) == 5
     for game in games:
         assert len(base64.b32decode(game.upper() + "======")) == 16
 
 
 def test_the_opponents_seat_is_not_yours(server: Server) -> None:
-    """The answer is the one for a game that doesn't exist."""
     with friends(server) as match:
         thief = Seat(match.O.client, match.game, "X")
-
         for refused in (thief.move(4), thief.resign(), thief.take_back()):
             assert (refused.status, refused.code) == (404, "notFound")
         assert match.now["version"] == 5
 
 
 def test_spectators_can_do_nothing(server: Server) -> None:
-    """Neither with no secret, nor with a wrong one, nor with one of another game."""
     with friends(server) as match, friends(server) as other:
         match.play(0)
         match.X.take_back()
@@ -73,7 +67,6 @@ def test_spectators_can_do_nothing(server: Server) -> None:
 
 
 def test_absent_and_forbidden_look_alike(server: Server) -> None:
-    """A missing game and somebody else's game get the same answer."""
     with friends(server) as match, server.client() as stranger:
         used = match.invite
         unfinished = stranger.create("friend")
@@ -108,7 +101,7 @@ def test_absent_and_forbidden_look_alike(server: Server) -> None:
     ("kind", "refusal"), [("friend", (404, "notFound")), ("lobby", (409, "seatTaken"))]
 )
 def test_a_seat_is_taken_once(client: Client, kind: str, refusal: tuple[int, str]) -> None:
-    """The same key gets the same seat again, with the same secret: the first answer may be lost."""
+    """The same key gets the same seat and secret again."""
     seat, key = client.create(kind), new_key()
     first = client.join(seat["id"], seat["invite"], key=key)
     version = client.read(seat["id"])["version"]
@@ -128,7 +121,6 @@ def test_a_key_says_nothing_without_the_invitation(client: Client) -> None:
     seat = client.create("friend")
     key = new_key()
     client.join(seat["id"], seat["invite"], key=key)
-
     for invite in (None, "", "wrong", seat["invite"][:-1]):
         refused = client.post(f"/games/{seat['id']}/join", {"invite": invite, "key": key})
         assert (refused.status, refused.code) == (404, "notFound")
@@ -145,7 +137,6 @@ def test_games_without_a_free_seat_cannot_be_joined(server: Server, kind: str) -
 
 
 def test_a_browser_gets_a_cookie_that_no_script_can_read(server: Server) -> None:
-    """For that game alone, and never sent from another site."""
     with server.client() as ann, server.client() as bob:
         created = ann.post("/games", {"opponent": "friend"})
         seat = created.json
@@ -168,12 +159,10 @@ def test_a_browser_gets_a_cookie_that_no_script_can_read(server: Server) -> None
 
 
 def test_a_program_gets_its_secret_and_no_cookie(client: Client) -> None:
-    """The secret is in the answer's body only."""
     created = client.post("/games", {"opponent": "self", "secret": True})
     client.secret = created.json["secrets"]["X"]
     Seat(client, created.json["id"]).resign()
     again = Seat(client, created.json["id"]).rematch()
-
     assert {*created.json["secrets"]} == {"X", "O"}
     assert again.status == 201
     for answer in (created, again):
@@ -184,9 +173,7 @@ def test_a_rematch_sets_cookies_for_the_next_game(server: Server) -> None:
     with server.client() as both:
         game = both.post("/games", {"opponent": "self"}).json["id"]
         both.post(f"/games/{game}/resign", {"version": 5, "key": new_key()})
-
         answer = both.post(f"/games/{game}/rematch", {"key": new_key()})
-
         following = answer.json["id"]
         cookies = answer.headers.get_all("set-cookie", [])
         assert len(cookies) == 2
@@ -206,19 +193,16 @@ def test_behind_https_a_cookie_is_secure(
 ) -> None:
     with Server(store, **settings) as server, server.client() as client:
         answer = client.post("/games", {"opponent": "friend"}, **headers)
-
         assert answer.headers["set-cookie"].endswith("; Secure")
 
 
 def test_over_plain_http_a_cookie_is_not_secure(client: Client) -> None:
-    """A header that claims https is ignored."""
     answer = client.post("/games", {"opponent": "friend"}, x_forwarded_proto="https")
-
     assert "Secure" not in answer.headers["set-cookie"]
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
-    """Neither in the file of the store, nor in the log, nor in what is counted."""
+    """Neither in the store, nor in the log, nor in the metrics."""
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", NOUGHTS_LOG="debug") as server:
         with server.client() as client:
@@ -257,15 +241,12 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:
-    """Addresses end up in logs."""
     seat = client.create("self")
     secret = seat["secrets"]["X"]
-
     refused = client.get(f"/games/{seat['id']}?secret={secret}")
     moved = client.post(
         f"/games/{seat['id']}/moves?X={secret}", {"cell": 4, "version": 5, "key": new_key()}
     )
-
     assert (refused.status, moved.status) == (400, 404)
 
 
@@ -275,9 +256,7 @@ def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:
 def test_a_secret_has_to_be_written_right(client: Client, header: str) -> None:
     seat = client.create("self")
     secret = seat["secrets"]["X"]
-
     answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
-
     assert answer.json["you"] == []
 
 
@@ -289,7 +268,6 @@ def test_the_word_bearer_is_written_as_one_likes(client: Client) -> None:
 
 
 def test_cookies_of_others_do_no_harm(client: Client) -> None:
-    """A browser sends whatever it has for the host: what is not ours is passed over."""
     seat = client.create("self")
     ours = f"X={seat['secrets']['X']}"
     for cookie in (

@@ -67,9 +67,7 @@ SETTINGS = {
 @pytest.mark.parametrize("what", OPTIONS)
 def test_bad_options_are_refused(what: str) -> None:
     options, word = OPTIONS[what]
-
     ran = noughts("serve", *options)
-
     assert ran.returncode == (1 if what in STORE_ERRORS else 2)
     assert ran.stdout == ""
     assert ran.stderr.startswith("noughts")
@@ -81,7 +79,6 @@ def test_bad_options_are_refused(what: str) -> None:
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name in SETTINGS for text in SETTINGS[name]])
 def test_a_bad_setting_is_refused(name: str, text: str) -> None:
     ran = noughts("serve", "--port", "0", *STORE, env=environment(**{name: text}))
-
     assert ran.returncode == 2
     assert ran.stdout == ""
     assert name in ran.stderr
@@ -108,14 +105,13 @@ def test_a_signal_counts_while_the_store_is_opened(monkeypatch: pytest.MonkeyPat
 def test_a_port_that_is_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         ran = noughts("serve", "--port", str(other.getsockname()[1]), *STORE)
-
     assert ran.returncode == 2
     assert "in use" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
 
 def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
-    """An option counts more."""
+    """Options override it."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = str(other.getsockname()[1])
     file = tmp_path / "games.db"
@@ -147,7 +143,6 @@ def test_a_server_can_listen_on_ipv6() -> None:
 
 def test_the_help_has_every_option_of_serve() -> None:
     ran = noughts("serve", "--help")
-
     assert ran.returncode == 0
     for option in ("--bot", "--host", "--port", "--store", "--workers"):
         assert option in ran.stdout

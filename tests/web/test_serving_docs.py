@@ -21,27 +21,21 @@ SERVING = (DOCS / "serving.md").read_text()
 
 
 def test_the_table_has_every_variable_and_no_other() -> None:
-    """Also those that are not settings of the application."""
     documented = [name for row in rows(SERVING, "## Settings") for name in code(row[0]) if "_" in name]
-
     assert len(documented) == len(set(documented))
     assert set(documented) == known_names()
 
 
 def test_the_table_has_every_option_and_no_other() -> None:
     offered = set(re.findall(r"--[a-z-]+", run_noughts("serve", "--help").stdout)) - {"--help"}
-
     documented = [code(row[0]) for row in rows(SERVING, "## Settings") if row[0].startswith("`--")]
-
     assert {option for option, _ in documented} == offered
     assert all(name.startswith(f"NOUGHTS_{option[2:].upper()}") for option, name in documented)
 
 
 def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
-    """The server, the page and the command use the documented times."""
     script = (Path(page.__file__).parent / "static" / "line.js").read_text()
     found = re.search(r"SILENCE_LIMIT_MS = ([\d_]+);", script)
-
     assert found
     assert int(found[1]) == 1000 * SILENCE_LIMIT_SECONDS == 25_000
     assert f"never silent for more than {PING_SECONDS} s" in SERVING
@@ -50,22 +44,18 @@ def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
 
 
 def test_pages_and_examples_name_only_settings_that_exist() -> None:
-    """A misspelt name would be ignored silently."""
     for file in (*DOCS.glob("*.md"), *EXAMPLES.iterdir()):
         assert named(file.read_text()) <= known_names(), file.name
 
 
 def test_the_page_has_every_number_that_is_counted(server: Server) -> None:
-    """With its kind."""
     with server.client() as client:
         text = client.get("//metrics").body.decode()
-
     documented = {
         (name, kind)
         for kind, names in re.findall(r"^- (counter|gauge)s: (.*)$", SERVING, re.MULTILINE)
         for name in code(names)
     }
-
     assert documented == set(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
 
 
@@ -79,7 +69,7 @@ def test_a_server_leaves_with_the_code_that_the_page_says(
 
 
 def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
-    """The commands of the page work while the server runs, and the copy has the seats."""
+    """The commands of the page work while the server runs."""
     lines = [line for line in re.findall(r"^noughts store .*$", SERVING, re.MULTILINE) if line]
     assert len(lines) == 2
     with Server(store) as server, server.client() as client:
@@ -101,8 +91,6 @@ def test_a_command_line_of_the_page_is_one(line: str) -> None:
     words = shlex.split(line)
     start = words.index("noughts")
     settings = dict(word.split("=", 1) for word in words[:start])
-
     served(*words[start + 1 :])
-
     from_environment(settings)
     assert set(settings) <= known_names()

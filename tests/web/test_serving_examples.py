@@ -30,23 +30,17 @@ NGINX = re.sub(r"#.*", "", (EXAMPLES / "nginx.conf").read_text())
 
 
 def test_the_unit_starts_a_server() -> None:
-    """With a valid command line, where the proxy of the other example looks for it."""
     assert UNIT.sections() == ["Unit", "Service", "Install"]
     command, *arguments = shlex.split(UNIT["Service"]["ExecStart"])
-
     options = served(*arguments)
-
     assert Path(command).name == "noughts"
     assert Path(command).is_absolute()
     assert f"server {options.host}:{options.port};" in (EXAMPLES / "nginx.conf").read_text()
 
 
 def test_the_settings_of_the_unit_can_be() -> None:
-    """And its games are in the one folder that it may write to."""
     said = dict(re.findall(r"^Environment=(\w+)=(.*)$", _UNIT, re.MULTILINE))
-
     settings = from_environment(said)
-
     assert set(said) <= known_names()
     assert settings.store.startswith(f"sqlite:%S/{UNIT['Service']['StateDirectory']}/")
     assert settings.proxy
@@ -54,7 +48,6 @@ def test_the_settings_of_the_unit_can_be() -> None:
 
 
 def test_the_unit_gives_no_more_than_is_needed() -> None:
-    """A user of its own, a system that is read only, and time enough to stop in order."""
     service = UNIT["Service"]
     expected = {
         "DynamicUser": "yes",
@@ -72,17 +65,14 @@ def test_the_unit_gives_no_more_than_is_needed() -> None:
 
 
 def instructed(what: str) -> str:
-    """Return what follows an instruction that is given once."""
+    """Return the argument of an instruction that occurs once."""
     (found,) = [rest for name, rest in INSTRUCTIONS if name == what]
     return found
 
 
 def test_the_container_starts_a_server() -> None:
-    """As a process that gets its signals, with a valid command line, at the documented port."""
     entry, arguments = json.loads(instructed("ENTRYPOINT")), json.loads(instructed("CMD"))
-
     options = served(*arguments)
-
     assert entry == ["noughts"]
     assert str(options.port) == instructed("EXPOSE")
     assert instructed("STOPSIGNAL") == "SIGTERM"
@@ -92,9 +82,7 @@ def test_the_settings_of_the_container_can_be() -> None:
     """It listens to the outside, and its games are on the volume."""
     said = dict(word.split("=", 1) for word in shlex.split(instructed("ENV")))
     ours = {name: value for name, value in said.items() if name.startswith("NOUGHTS_")}
-
     settings = from_environment(ours)
-
     assert set(ours) <= known_names()
     assert settings.store.startswith(f"sqlite:{instructed('VOLUME')}/")
     assert ours["NOUGHTS_HOST"] == "0.0.0.0"  # noqa: S104 - in a container that is what is meant
@@ -117,7 +105,6 @@ def test_the_container_installs_existing_extras_and_files() -> None:
 
 
 def test_the_container_knows_whether_it_is_well(server: Server) -> None:
-    """Its health check succeeds with a real server, and fails without one."""
     _, there, check = instructed("HEALTHCHECK").partition("CMD ")
     assert there
     program, *arguments = json.loads(check)
@@ -135,14 +122,11 @@ def test_the_container_knows_whether_it_is_well(server: Server) -> None:
 
 
 def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
-    """The command line is valid, and the file has no secret."""
     text = (EXAMPLES / "compose.yaml").read_text()
     (command,) = re.findall(r"^\s+command: (\[.*\])$", text, re.MULTILINE)
     (dockerfile,) = re.findall(r"dockerfile: (\S+)", text)
     (store,) = re.findall(r"NOUGHTS_STORE: (\S.*)$", text, re.MULTILINE)
-
     options = served(*json.loads(command))
-
     assert (ROOT / dockerfile).exists()
     assert f":{options.port}" in text
     assert re.fullmatch(r"postgresql://noughts:\$\{DB_PASSWORD:\?[^}]+\}@db/noughts", store)
@@ -150,7 +134,7 @@ def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
 
 
 def directives() -> list[tuple[list[str], list[str]]]:
-    """Return every directive of nginx with the blocks around it; a lone brace fails."""
+    """Return each nginx directive with the blocks around it; fail on a lone brace."""
     found: list[tuple[list[str], list[str]]] = []
     inside: list[str] = []
     words = ""
@@ -173,19 +157,15 @@ def directives() -> list[tuple[list[str], list[str]]]:
 
 
 def test_nginx_forwards_the_clients_address() -> None:
-    """By the headers that the server looks for, and what strangers say in them is written over."""
     headers = {said[1]: said[2] for _, said in directives() if said[0] == "proxy_set_header"}
-
     assert headers["X-Forwarded-For"] == "$remote_addr"
     assert headers["X-Forwarded-Proto"] == "$scheme"
 
 
 def test_nginx_holds_no_stream_back() -> None:
-    """The address of every stream is in the block without a buffer, and no other address is."""
     (block,) = {inside[-1] for inside, said in directives() if said == ["proxy_buffering", "off"]}
     pattern = block.removeprefix("location ~ ")
     (patience,) = [said[1] for _, said in directives() if said[0] == "proxy_read_timeout"]
-
     assert re.search(pattern, f"{BASE}/games/{'a2' * 13}/events")
     others = [one.route.replace("{id}", "a2" * 13) for one in OPERATIONS if one.answers]
     assert not any(re.search(pattern, other) for other in [*others, "/", "/static/app.js"])
@@ -196,5 +176,4 @@ def test_nginx_holds_no_stream_back() -> None:
 def test_nginx_keeps_the_numbers_from_strangers(server: Server) -> None:
     with server.client() as client:
         assert client.get("//metrics").status == 200
-
     assert (["server", "location = /metrics"], ["return", "404"]) in directives()

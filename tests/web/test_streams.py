@@ -15,7 +15,6 @@ WON_BY_X = (0, 3, 1, 4, 2)
 
 
 def test_the_id_of_an_event_is_its_version(server: Server) -> None:
-    """First everything recorded, then everything that happens."""
     with friends(server) as match:
         match.play(0, 4)
         with match.watcher.follow(match.game) as stream:
@@ -34,7 +33,6 @@ def test_the_id_of_an_event_is_its_version(server: Server) -> None:
 
 @pytest.mark.parametrize("way", ["header", "query"])
 def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> None:
-    """At every version: nothing is missed or sent twice."""
     with friends(server) as match:
         match.play(*WON_BY_X)
         events = match.now["events"]
@@ -55,7 +53,7 @@ def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> N
 
 
 def test_last_event_id_counts_more_than_the_query(server: Server) -> None:
-    """A browser that reconnects uses the same address, and sends Last-Event-ID."""
+    """A browser that reconnects sends both."""
     with friends(server) as match, match.watcher.follow(match.game, after=0, last_event_id="4") as stream:
         assert [message.id for message in stream.wait_version(5)] == ["5"]
 
@@ -70,7 +68,7 @@ def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
 
 
 def test_a_version_that_never_was_is_refused(server: Server) -> None:
-    """The refusal has the current version, so that the reader can start over."""
+    """With the current version."""
     with seated(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
         assert stream.refusal
         assert (stream.refusal.status, stream.refusal.code) == (409, "staleVersion")
@@ -83,7 +81,6 @@ def test_a_version_that_never_was_is_refused(server: Server) -> None:
 def test_a_query_that_makes_no_sense_is_refused(server: Server, query: str) -> None:
     with seated(server, "self") as both:
         refused = both.client.get(f"/games/{both.game}/events{query}")
-
         assert (refused.status, refused.code) == (400, "badRequest")
 
 
@@ -99,35 +96,28 @@ def test_all_subscribers_get_the_same_events(server: Server) -> None:
             stack.enter_context(client.follow(match.game))
             for client in (match.X.client, match.O.client, *[match.watcher] * 5)
         ]
-
         match.play(*WON_BY_X)
-
         now = match.now
         for stream in streams:
             assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
 
 
 def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
-    """Subscribers are told when a player connects and disconnects."""
     with friends(server) as match, match.O.follow() as bob:
         bob.wait_room(lambda room: room["seats"]["O"]["present"])
         assert not bob.rooms[-1]["seats"]["X"]["present"]
-
         with match.X.follow():
             bob.wait_room(lambda room: room["seats"]["X"]["present"])
-
         bob.wait_room(lambda room: not room["seats"]["X"]["present"])
 
 
 def test_those_who_watch_are_counted(server: Server) -> None:
     with friends(server) as match, match.X.follow() as ann:
         assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
-
         with match.watcher.follow(match.game), match.watcher.follow(match.game) as last:
             ann.wait_room(lambda room: room["watching"] == 2)
             last.wait_room(lambda room: room["watching"] == 2)
             assert match.room["watching"] == 2
-
         ann.wait_room(lambda room: room["watching"] == 0)
         assert match.room["watching"] == 0
 
@@ -150,40 +140,35 @@ def test_a_stream_shows_who_has_joined(server: Server) -> None:
         seat = ann.create("friend", name="Ann")
         with ann.follow(seat["id"]) as stream:
             assert not stream.wait_room(lambda room: room)["seats"]["O"]["taken"]
-
             bob.join(seat["id"], seat["invite"], name="Bob")
-
             room = stream.wait_room(lambda room: room["seats"]["O"]["name"])
             assert room["seats"]["O"] == {"name": "Bob", "bot": None, "taken": True, "present": False}
             assert stream.wait_version(5)[-1].data["event"] == "gameReady"
 
 
 def test_a_stream_stays_open_after_the_end(server: Server) -> None:
-    """It sends what happens afterwards, such as an offer of a rematch."""
+    """For what comes later, such as an offer of a rematch."""
     with friends(server) as match, match.watcher.follow(match.game) as early:
         match.play(*WON_BY_X)
         with match.watcher.follow(match.game) as late:
             match.X.rematch()
-
             for stream in (early, late):
                 stream.wait_room(lambda room: room["offer"])
                 assert not stream.is_over
 
 
 def test_a_silent_stream_gets_pings(server: Server) -> None:
-    """Each gets one every 15 s, of 15 one every second: an event with data, and without an id."""
+    """Each gets one every 15 s; of 15, one gets one every second."""
     news = Condition()
     with seated(server, "self") as both, ExitStack() as stack:
         streams = [stack.enter_context(both.client.follow(both.game, news=news)) for _ in range(15)]
-
         streams[0].wait(lambda _: any(stream.pings for stream in streams))
-
         pings = [ping for stream in streams for ping in stream.pings]
         assert all(ping == Message("ping", None, {}) for ping in pings)
 
 
 def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
-    """A request on the connection of a stream is never answered; hanging up ends both."""
+    """The second request is not answered."""
     with Server(store) as server, seated(server, "self") as both, both.follow() as stream:
         with socket.create_connection((server.host, server.port), DEADLINE) as connection:
             connection.sendall(
@@ -191,7 +176,6 @@ def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
             )
             stream.wait_room(lambda room: room["watching"] == 1)
             connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
-
         stream.wait_room(lambda room: room["watching"] == 0)
 
 
@@ -207,11 +191,9 @@ def test_games_that_are_forgotten_are_followed_all_the_same(store: str, cached: 
     with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
         matches = [stack.enter_context(friends(server)) for _ in range(4)]
         streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]
-
         for cell in WON_BY_X:
             for match in matches:
                 match.play(cell)
-
         for match, stream in zip(matches, streams, strict=True):
             now = match.now
             assert [message.data for message in stream.wait_version(now["version"])] == now["events"]

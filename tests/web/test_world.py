@@ -12,7 +12,7 @@ from noughts.web.world import Threads
 
 
 async def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
-    """Also one that a future refuses: it would wait for ever."""
+    """Also StopIteration, which a future refuses."""
 
     def stop() -> None:
         raise StopIteration
@@ -25,9 +25,7 @@ async def test_any_failure_is_raised_where_the_result_is_awaited() -> None:
 
 
 async def test_cancelled_work_is_not_done() -> None:
-    """As when a database is away, and clients retry."""
     done: list[int] = []
-
     threads, goes_on = Threads("test"), Event()
     first = threads.run(goes_on.wait)
     cancelled, last = (threads.run(partial(done.append, number)) for number in (1, 2))
