@@ -16,7 +16,7 @@ from support.at_once import in_threads
 from support.figures import tally
 from support.proxy import CuttingProxy
 from support.web.inspection import ROUND_EVENTS, keep_busy, recorded
-from support.web.matches import Seat, seated
+from support.web.matches import Seat, one_player
 from support.web.serving import Server
 from support.web.stream_reader import Reader
 
@@ -63,7 +63,7 @@ def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_p
 def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[Reader]:
     """Have some games played while they are read through the proxy, and return their readers."""
     with ExitStack() as stack:
-        seats = [stack.enter_context(seated(server, "self")) for _ in range(GAMES)]
+        seats = [stack.enter_context(one_player(server, "self")) for _ in range(GAMES)]
         readers = [
             stack.enter_context(Reader(proxy.place, seat.game, by_query=number % 2 == 1))
             for seat in seats

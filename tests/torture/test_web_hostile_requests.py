@@ -20,7 +20,7 @@ from support.figures import tally
 from support.web.hostile_client import KeptConnection, cut, leave_open, send
 from support.web.hostile_requests import Attacker, HostileRequest, Target
 from support.web.inspection import faults as own_faults, memory_kb
-from support.web.matches import friends
+from support.web.matches import two_players
 from support.web.serving import BASE, DEADLINE, Server
 from support.web.stream_reader import Reader
 
@@ -234,7 +234,7 @@ def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
 
 def _play(server: Server, cells: Sequence[int]) -> None:
     """Play a whole game, with a spectator."""
-    with friends(server) as match, Reader((server.host, server.port), match.game) as reader:
+    with two_players(server) as match, Reader((server.host, server.port), match.game) as reader:
         match.play(*cells)
         now = match.now
         assert now["over"]

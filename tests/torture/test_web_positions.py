@@ -33,7 +33,7 @@ from noughts import (
 from noughts.analysis.as_json import prospect_to_dict
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
-from support.web.matches import Seat, seated
+from support.web.matches import Seat, one_player
 from support.web.serving import Answer, Server
 
 PARTS = 2
@@ -90,7 +90,7 @@ def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -
     seen: set[Board] = set()
     every = 1 if TORTURE else 5
     for path in islice(_paths(), part * every, None, PARTS * every):
-        with seated(quick, "self") as both:
+        with one_player(quick, "self") as both:
             shadow = _Shadow(both)
             for cell in path:
                 label = _label(shadow.game.board)

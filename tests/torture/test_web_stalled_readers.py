@@ -14,7 +14,7 @@ import pytest
 from support.at_once import in_threads
 from support.figures import tally
 from support.web.inspection import figure, forget_peak, memory_kb
-from support.web.matches import Match, friends
+from support.web.matches import Match, two_players
 from support.web.serving import Client, Server
 from support.web.stream_reader import Crowd, Reader
 
@@ -86,7 +86,7 @@ def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_p
         place = server.host, server.port
         readers = []
         for rounds in (1, 10, ROUNDS // 4, ROUNDS // 2):
-            match = stack.enter_context(friends(server, name=NAME))
+            match = stack.enter_context(two_players(server, name=NAME))
             readers.append(stack.enter_context(Reader(place, match.game)))
             stack.enter_context(Crowd(place, match.game, READERS // 4, is_reading=False))
             readers[-1].wait(lambda now: now.room and now.room["watching"] == 1 + READERS // 4)
@@ -110,7 +110,7 @@ def _play_before(
     place = server.host, server.port
     forget_peak(server.pid)
     with ExitStack() as stack:
-        matches = [stack.enter_context(friends(server, name=NAME)) for _ in range(GAMES)]
+        matches = [stack.enter_context(two_players(server, name=NAME)) for _ in range(GAMES)]
         readers = [stack.enter_context(Reader(place, match.game)) for match in matches]
         size = READERS // GAMES
         for match, reader in zip(matches, readers, strict=True):

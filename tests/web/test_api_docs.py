@@ -25,7 +25,7 @@ from support.web.serving_docs import DOCS, code, rows
 
 API = (DOCS / "api.md").read_text()
 
-ELSEWHERE = "…"
+OMITTED = "…"
 """What stands on the page for something that is left out."""
 
 
@@ -74,18 +74,18 @@ def steps() -> Iterator[tuple[str, str, str]]:
 
 def agree(shown: object, real: object, kept: dict[str, str]) -> bool:
     """Return whether an answer is as shown; `$NAME` is bound to its first value, and compared later."""
-    if shown == ELSEWHERE:
+    if shown == OMITTED:
         return True
     if isinstance(shown, str) and shown.startswith("$"):
         return isinstance(real, str) and kept.setdefault(shown[1:], real) == real
     if isinstance(shown, dict) and isinstance(real, dict):
-        whole = ELSEWHERE in shown or set(shown) == set(real)
-        names = set(shown) - {ELSEWHERE}
+        whole = OMITTED in shown or set(shown) == set(real)
+        names = set(shown) - {OMITTED}
         return whole and all(name in real and agree(shown[name], real[name], kept) for name in names)
-    if isinstance(shown, list) and isinstance(real, list) and shown != [ELSEWHERE]:
+    if isinstance(shown, list) and isinstance(real, list) and shown != [OMITTED]:
         pairs = list(zip(shown, real, strict=False))
         return len(shown) == len(real) and all(agree(one, other, kept) for one, other in pairs)
-    return isinstance(real, list) if shown == [ELSEWHERE] else shown == real
+    return isinstance(real, list) if shown == [OMITTED] else shown == real
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from noughts import open_store
 from noughts.web import create_app
 from noughts.web.asgi import MAX_QUEUED, AsgiApp
 from support.command import environment
-from support.web.serving import DEADLINE, UNLIMITED, Client
+from support.web.serving import DEADLINE, UNLIMITED, Client, wait_until
 
 SERVERS = {
     "uvicorn": ["uvicorn", "--factory", "noughts.web:create_app", "--port", "{port}"],
@@ -143,9 +143,7 @@ async def test_a_store_that_cannot_be_opened_is_tried_again(
     app, before = create_app(), threading.active_count()
     for _ in range(5):
         assert (await answer(app, "/api/v1/health"))["status"] == 503
-    until = time.monotonic() + DEADLINE
-    while threading.active_count() > before:
-        assert time.monotonic() < until
+    wait_until(lambda: threading.active_count() <= before)
     (tmp_path / "file").unlink()
     assert (await answer(app, "/api/v1/ready"))["status"] == 200
 

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from support.web.matches import seated
+from support.web.matches import one_player
 from support.web.serving import Client, Server, new_key
 
-GOOD_NAMES = [
+VALID_NAMES = [
     "Ann", "  Bob  ", "<script>alert(1)</script>", "</script><img src=x onerror=a()>",
     "'; DROP TABLE events; --", '"quoted\\"', "{mark} %s ${x}", "Zoë", "Zoe\u0308", "名" * 32, "🙂",
     "گل\u200cپری", "ශ්\u200dරී", "🏳\ufe0f\u200d🌈", "data: x", "__proto__", "null", "a" * 32,
 ]  # fmt: skip
-BAD_NAMES = [
+REFUSED_NAMES = [
     "", "   ", "a" * 33, "a" * 201, "a" * 3000, "\x00", "a\x00b", "\x1b[31mred", "\x07", "a\nb",
     "a\r\nid: 9", "\u202eabc", "\u2066abc\u2069", "a\u200bb", "\ufeffabc", "\u2028", "\x9b31m",
     "\U000e0041", "bob\u200d", "bob\ufe0f", "bob\u034f", "bob\u17b5", "bob\u2800", "Bot:perfect",
@@ -22,9 +22,9 @@ BAD_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GOOD_NAMES)
+@pytest.mark.parametrize("name", VALID_NAMES)
 def test_a_name_is_sent_as_it_is(server: Server, client: Client, name: str) -> None:
-    with seated(server, "lobby", name=name) as ann, ann.follow() as stream:
+    with one_player(server, "lobby", name=name) as ann, ann.follow() as stream:
         seat = client.read(ann.game)["room"]["seats"]["X"]
         (listed,) = [one for one in client.get("/games").json["open"] if one["id"] == ann.game]
         event = stream.wait_version(3)[2].data
@@ -35,7 +35,7 @@ def test_a_name_is_sent_as_it_is(server: Server, client: Client, name: str) -> N
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize("name", REFUSED_NAMES)
 def test_a_hostile_name_is_refused(server: Server, client: Client, name: str) -> None:
     """For every seat; the seat stays free."""
     friend = client.create("friend")
@@ -144,7 +144,7 @@ def test_invalid_json_is_refused(client: Client, body: bytes) -> None:
     ],
 )
 def test_an_invalid_move_is_refused(server: Server, change: dict[str, object], code: str) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         body = {"cell": 4, "version": 5, "key": new_key(), **change}
         refused = both.client.post(f"/games/{both.game}/moves", body)
         assert refused.code == code

@@ -24,7 +24,7 @@ def test_axe_finds_nothing_before_a_game(users: Users) -> None:
         check_screen(ann, screen)
 
 
-def test_axe_finds_nothing_beside_a_game(users: Users) -> None:
+def test_axe_finds_nothing_outside_a_game(users: Users) -> None:
     ann = users.new_user()
     ann.allow_errors("404")
 
@@ -55,7 +55,7 @@ def test_axe_finds_nothing_in_the_lobby_and_in_the_settings(users: Users) -> Non
     check_screen(bob, "settings")
 
 
-def test_axe_finds_nothing_at_a_table_for_two(users: Users) -> None:
+def test_axe_finds_nothing_in_a_game_of_two(users: Users) -> None:
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     link = ann.create_link()
     expect(ann.page.get_by_role("img", name="QR code of the link")).to_be_visible()

@@ -12,7 +12,7 @@ from support.web.serving import Server
 VERBS = {"win": "wins", "loss": "loses"}
 
 
-def test_the_coach_says_of_each_free_cell_what_it_is_worth(users: Users) -> None:
+def test_the_coach_labels_each_free_cell(users: Users) -> None:
     ann, bob = users.two_players()
     for user, number in ((ann, 1), (bob, 3)):
         user.play(number)
@@ -33,7 +33,7 @@ def test_the_coach_says_of_each_free_cell_what_it_is_worth(users: Users) -> None
     expect(bob.page.get_by_role("region", name="Coach")).to_be_hidden()
 
 
-def test_the_coach_speaks_to_whoever_is_to_move(users: Users) -> None:
+def test_the_coach_follows_the_turn(users: Users) -> None:
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     coach = ann.page.get_by_role("region", name="Coach")
@@ -84,7 +84,7 @@ def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
     ann.expect_status("Ann won", "XOO/XX_/X_O")
 
 
-def test_the_replay_link_tells_the_game_again(users: Users) -> None:
+def test_the_replay_link_shows_the_game(users: Users) -> None:
     ann, bob = users.new_user(permissions=["clipboard-read", "clipboard-write"]), users.new_user("Bob")
     ann.open(f"/game/{ann.create_game('self', other='Bob', first='O')['id']}")
     for number in (1, 4, 2, 5, 3):
@@ -103,7 +103,7 @@ def test_the_replay_link_tells_the_game_again(users: Users) -> None:
     bob.expect_status("O to move", "___/___/___")
 
 
-def test_a_replay_needs_nothing_that_a_server_keeps(users: Users) -> None:
+def test_a_replay_works_without_the_api(users: Users) -> None:
     ann = users.new_user()
     ann.allow_errors("ERR_FAILED")
     ann.page.route("**/api/**", lambda route: route.abort())
@@ -115,7 +115,7 @@ def test_a_replay_needs_nothing_that_a_server_keeps(users: Users) -> None:
     assert ann.announcements[-1].startswith("Move 2 of 9: O on 5.")
 
 
-def test_digits_that_are_no_game_are_refused(users: Users) -> None:
+def test_an_invalid_replay_is_refused(users: Users) -> None:
     ann = users.new_user()
 
     for digits, words in (
@@ -130,7 +130,7 @@ def test_digits_that_are_no_game_are_refused(users: Users) -> None:
     ann.expect_status("Three in a row.")
 
 
-def test_the_events_are_told_live_in_the_language_of_the_documents(users: Users) -> None:
+def test_the_event_log_is_live(users: Users) -> None:
     """Also to spectators."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")

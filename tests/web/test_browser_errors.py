@@ -17,7 +17,7 @@ ERRORS = (
 )
 
 
-def test_harm_is_noticed(users: Users) -> None:
+def test_errors_in_the_browser_are_noticed(users: Users) -> None:
     ann = users.new_user()
     ann.open("/")
     ann.expect_status("Three in a row.")

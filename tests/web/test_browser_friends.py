@@ -46,7 +46,7 @@ def test_two_browsers_play_a_whole_game_by_link(users: Users) -> None:
     assert str(read_game(users.server, ann.game).board) == "XXX/_OO/___"
 
 
-def test_the_link_is_copied_and_scanned_as_it_stands(users: Users) -> None:
+def test_the_link_can_be_copied_and_scanned(users: Users) -> None:
     ann = users.new_user(permissions=["clipboard-read", "clipboard-write"])
     link = ann.create_link()
 
@@ -84,7 +84,7 @@ def test_an_invitation_works_once(users: Users) -> None:
     cid.expect_status("Ann thinks", "___/_X_/__O")
 
 
-def test_the_slower_of_two_is_told_that_the_seat_is_gone(users: Users) -> None:
+def test_a_taken_seat_is_refused_with_a_sentence(users: Users) -> None:
     ann, bob, cid = (users.new_user(name) for name in ("Ann", "Bob", "Cid"))
     cid.allow_errors("404")
     link = ann.create_link()
@@ -121,7 +121,7 @@ def test_a_spectator_sees_the_game_live(users: Users) -> None:
     assert read_game(users.server, ann.game).moves == (4, 0, 2)
 
 
-def test_a_player_who_goes_away_and_comes_back_is_seen_to(users: Users) -> None:
+def test_a_seat_shows_whether_its_player_is_connected(users: Users) -> None:
     ann, bob = users.two_players()
     address = bob.page.url
     expect(ann.seat("O")).to_contain_text("connected")

@@ -10,7 +10,7 @@ from noughts import Mark
 from support.web.browser import Users, event_texts, read_game
 
 
-def test_each_bot_says_exactly_how_strong_it_is(users: Users) -> None:
+def test_each_bot_is_shown_with_its_strength(users: Users) -> None:
     ann = users.new_user()
     with users.server.client() as client:
         bots = client.get("/bots").json["bots"]
@@ -52,7 +52,7 @@ def test_a_whole_game_against_the_computer(users: Users) -> None:
     assert game.winner is not Mark.X
 
 
-def test_a_table_in_the_lobby(users: Users) -> None:
+def test_a_game_from_the_lobby(users: Users) -> None:
     ann, bob, cid = (users.new_user(name) for name in ("Lobby Ann", "Bob", "Cid"))
     bob.page.clock.install()
     bob.open("/lobby")
@@ -80,7 +80,7 @@ def test_a_table_in_the_lobby(users: Users) -> None:
     ann.expect_text("1 watching")
 
 
-def test_two_people_at_one_screen(users: Users) -> None:
+def test_two_players_at_one_screen(users: Users) -> None:
     ann = users.new_user()
     ann.open("/")
     ann.press("Same screen")
@@ -104,7 +104,7 @@ def test_two_people_at_one_screen(users: Users) -> None:
     expect(ann.page.get_by_role("img", name="Score: X 1, O 0, draws 0")).to_be_visible()
 
 
-def test_a_rematch_keeps_all_who_were_there(users: Users) -> None:
+def test_a_rematch_moves_players_and_spectators_on(users: Users) -> None:
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
@@ -180,7 +180,7 @@ def test_a_player_resigns(users: Users) -> None:
         user.expect_announcement(f"{loser} resigned. {winner} won")
 
 
-def test_a_resignation_is_told_whatever_was_said_before(users: Users) -> None:
+def test_a_resignation_replaces_the_message_before_it(users: Users) -> None:
     ann, bob = users.two_players()
     ann.play(5)
     ann.button("Take back").click()

@@ -55,7 +55,7 @@ def test_a_whole_game_by_keys_alone(users: Users) -> None:
     ann.expect_status("Ann won")
 
 
-def test_a_guest_who_uses_keys_alone_sits_down_and_plays(users: Users) -> None:
+def test_a_guest_joins_and_plays_by_keys_alone(users: Users) -> None:
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     bob.open(ann.create_link())
 
@@ -71,7 +71,7 @@ def test_a_guest_who_uses_keys_alone_sits_down_and_plays(users: Users) -> None:
     ann.expect_status("Your move", "_O_/_X_/___")
 
 
-def test_digits_are_digits_where_one_types(users: Users) -> None:
+def test_digits_do_not_play_in_a_dialog(users: Users) -> None:
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
     ann.expect_status("Ann to move")
@@ -88,7 +88,7 @@ def test_digits_are_digits_where_one_types(users: Users) -> None:
     ann.expect_status("Bob to move", "X__/___/___")
 
 
-def test_each_move_is_announced_with_the_sentence_on_the_screen(users: Users) -> None:
+def test_each_move_is_announced_with_the_status(users: Users) -> None:
     """Once, with "You" for the player's own moves."""
     ann, bob = users.two_players()
     cid = users.new_user("Cid")
@@ -126,7 +126,7 @@ def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
     bob.screenshot("lost")
 
 
-def test_a_bot_has_one_name_for_eyes_and_ears(users: Users) -> None:
+def test_a_bot_is_announced_by_the_name_on_its_seat(users: Users) -> None:
     ann = users.new_user()
     ann.open(f"/game/{ann.create_game('bot', bot='perfect', first='O')['id']}")
     expect(ann.seat("O")).to_contain_text("Perfect")
@@ -160,7 +160,7 @@ def test_two_at_one_screen_are_announced_by_name(users: Users) -> None:
     ann.expect_text("Ann resigned.")
 
 
-def test_what_cannot_be_played_is_said_and_not_done(users: Users) -> None:
+def test_illegal_moves_are_announced(users: Users) -> None:
     ann, bob = users.two_players()
     ann.page.keyboard.press("5")
     ann.expect_status("Bob thinks", "___/_X_/___")
@@ -184,7 +184,7 @@ PRESS_TWO_KEYS = """() => {
 }"""
 
 
-def test_what_is_pressed_before_a_move_is_announced_is_answered_after_it(users: Users) -> None:
+def test_announcements_keep_their_order(users: Users) -> None:
     ann, _ = users.two_players()
     ann.page.evaluate(PRESS_TWO_KEYS)
     ann.expect_announcement("You on 5. Bob thinks. It is Bob's turn.")

@@ -32,9 +32,7 @@ MEASURE_LAYOUT = """() => ({
 
 
 @pytest.mark.parametrize("device", [PHONE, MAGNIFIED], ids=["phone", "magnified"])
-def test_everything_can_be_reached_on_a_small_screen(
-    users: Users, device: dict[str, Any], request: pytest.FixtureRequest
-) -> None:
+def test_small_screens(users: Users, device: dict[str, Any], request: pytest.FixtureRequest) -> None:
     """No screen is too wide, and every target is large enough."""
     ann, bob = (users.new_user(name, **device) for name in ("Ann", "Somebody with a very long name 1"))
     shows = ScreenCheck(request.node.callspec.id)
@@ -76,7 +74,7 @@ def test_everything_can_be_reached_on_a_small_screen(
     shows(bob, "lobby")
 
 
-def test_the_system_decides_between_light_and_dark_unless_somebody_does(users: Users) -> None:
+def test_light_and_dark(users: Users) -> None:
     """The choice in the settings is remembered."""
     ann = users.new_user(color_scheme="light")
     ann.open("/")
@@ -103,7 +101,7 @@ def test_the_system_decides_between_light_and_dark_unless_somebody_does(users: U
     assert background(ann) == light
 
 
-def test_nothing_moves_for_those_who_want_it_so(users: Users) -> None:
+def test_reduced_motion(users: Users) -> None:
     for wanted, is_still in (("no-preference", False), ("reduce", True)):
         ann = users.new_user(reduced_motion=wanted)
         ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
@@ -137,7 +135,7 @@ def test_marks_differ_in_more_than_their_colour(users: Users) -> None:
     ann.screenshot("forced-colours")
 
 
-def test_the_start_page_is_light(users: Users, record_property: Callable[[str, object], None]) -> None:
+def test_the_start_page_is_small(users: Users, record_property: Callable[[str, object], None]) -> None:
     """60 kB and 8 requests at most."""
     ann = users.new_user()
     line = ann.context.new_cdp_session(ann.page)

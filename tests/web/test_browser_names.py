@@ -9,7 +9,7 @@ from support.web.browser import User, Users
 IMAGE, SCRIPT = "<img src=x onerror=alert(1)>", '"><script>alert(2)</script>'
 
 
-def test_markup_in_names_is_text_wherever_names_stand(users: Users) -> None:
+def test_markup_in_names_is_shown_as_text(users: Users) -> None:
     ann, bob, cid = users.new_user(IMAGE), users.new_user(SCRIPT), users.new_user("Cid")
     ann.open("/lobby#open")
     ann.page.get_by_label("Your name").fill(IMAGE)
@@ -49,7 +49,7 @@ def test_markup_in_names_is_text_wherever_names_stand(users: Users) -> None:
     ann.screenshot("names")
 
 
-def test_what_cannot_be_a_name_is_refused_in_words(users: Users) -> None:
+def test_an_invalid_name_is_refused_with_a_sentence(users: Users) -> None:
     ann = users.new_user()
     ann.allow_errors("400")
     ann.open("/#friend")
@@ -68,7 +68,7 @@ def test_what_cannot_be_a_name_is_refused_in_words(users: Users) -> None:
     ann.expect_status("Waiting for your friend")
 
 
-def test_a_name_from_right_to_left_leaves_the_sentence_alone(users: Users) -> None:
+def test_a_right_to_left_name_does_not_reorder_the_status(users: Users) -> None:
     hebrew = "\u05d3\u05e0\u05d4 5 (X)"
     _, bob = users.two_players(hebrew, "Bob")
 

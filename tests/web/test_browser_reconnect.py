@@ -80,7 +80,7 @@ def proxy(server: Server) -> Iterator[Proxy]:
         yield proxy
 
 
-def test_a_stream_that_goes_mute_is_noticed(proxy: Proxy, users: Users) -> None:
+def test_a_silent_stream_is_noticed(proxy: Proxy, users: Users) -> None:
     """After 25 s."""
     ann, bob = two_players_by_proxy(proxy, users)
     proxy.mute()
@@ -114,7 +114,7 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
     ann.expect_announcement("There is no such game.")
 
 
-def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
+def test_a_page_that_wakes_up_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
     """Its timers may have stopped: it compares times when it is shown again."""
     ann, bob = two_players_by_proxy(proxy, users)
     proxy.mute()
@@ -131,7 +131,7 @@ def test_a_page_that_was_asleep_notices_a_dead_stream(proxy: Proxy, users: Users
     ann.expect_status("Your move", "O__/_X_/___")
 
 
-def test_a_ping_is_a_sign_of_life(proxy: Proxy, users: Users) -> None:
+def test_pings_keep_a_stream_alive(proxy: Proxy, users: Users) -> None:
     ann, bob = two_players_by_proxy(proxy, users)
     ann.page.evaluate(COUNT_PINGS)
 
@@ -147,7 +147,7 @@ def test_a_ping_is_a_sign_of_life(proxy: Proxy, users: Users) -> None:
     assert ann.page.evaluate("streams.length") == 1
 
 
-def test_a_form_says_that_the_server_is_away(users_of_own_server: Users) -> None:
+def test_a_form_can_be_sent_again_after_a_restart(users_of_own_server: Users) -> None:
     ann = users_of_own_server.new_user("Ann")
     ann.open("/#same")
     ann.page.get_by_label("Who plays X").fill("Ann")
@@ -170,7 +170,7 @@ def test_a_move_whose_answer_was_lost_is_made_once(users: Users) -> None:
     assert read_game(users.server, ann.game).moves == (4,)
 
 
-def test_a_seat_whose_answer_was_lost_is_given_all_the_same(users: Users) -> None:
+def test_a_seat_whose_answer_was_lost_is_kept(users: Users) -> None:
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
     bob.allow_errors("ERR_ABORTED .*/join")
     bob.open(ann.create_link())
@@ -210,7 +210,7 @@ def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
     assert read_game(users.server, ann.game).moves == (6,)
 
 
-def test_a_question_outlives_an_answer_that_comes_late(users: Users) -> None:
+def test_a_late_answer_does_not_hide_an_offer(users: Users) -> None:
     ann, bob = users.two_players()
     ann.play(5)
     bob.play(1)

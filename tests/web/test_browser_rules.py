@@ -42,7 +42,7 @@ HISTORY = """async (events) => {
 }"""
 
 
-def test_every_position_is_the_same_on_the_page(users: Users) -> None:
+def test_the_page_agrees_on_every_position(users: Users) -> None:
     """All 5,478, for both starters."""
     ann = users.new_user()
     ann.open("/")
@@ -65,7 +65,7 @@ def test_every_position_is_the_same_on_the_page(users: Users) -> None:
         ]
 
 
-def test_every_kind_of_history_is_the_same_on_the_page(users: Users) -> None:
+def test_the_page_agrees_on_every_kind_of_history(users: Users) -> None:
     ann = users.new_user()
     ann.open("/")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from support.web.matches import friends, seated
+from support.web.matches import one_player, two_players
 from support.web.serving import Client, Server, new_key
 
 
@@ -22,7 +22,7 @@ from support.web.serving import Client, Server, new_key
 def test_another_origin_is_refused(server: Server, client: Client, origin: str) -> None:
     """For every command, and nothing changes."""
     text = origin.format(port=server.port)
-    with friends(server) as match:
+    with two_players(server) as match:
         bodies: dict[str, dict[str, object]] = {
             "/games": {"opponent": "friend"},
             f"/games/{match.game}/join": {"key": new_key()},
@@ -82,7 +82,7 @@ def test_the_origin_can_be_set(store: str) -> None:
     ],
 )  # fmt: skip
 def test_content_types_of_forms_are_refused(server: Server, kind: str) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         body = json.dumps({"cell": 4, "version": 5, "key": "k"}).encode()
         refused = both.client.ask("POST", f"/games/{both.game}/moves", body, content_type=kind)
         created = both.client.ask("POST", "/games", b'{"opponent":"friend"}', content_type=kind)
@@ -95,13 +95,13 @@ def test_content_types_of_forms_are_refused(server: Server, kind: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["application/json", "Application/JSON; charset=utf-8", "application/json ;x=y"]
 )
-def test_json_may_be_called_so_in_any_way(client: Client, kind: str) -> None:
+def test_content_types_of_json_are_accepted(client: Client, kind: str) -> None:
     answer = client.ask("POST", "/games", b'{"opponent":"friend"}', content_type=kind)
     assert answer.status == 201
 
 
 def test_getting_something_changes_nothing(server: Server) -> None:
-    with friends(server) as match, server.client() as client:
+    with two_players(server) as match, server.client() as client:
         lobby, before = client.get("/games").json, match.now
         secret = match.X.client.secret
         for path in (
@@ -128,7 +128,7 @@ def test_getting_something_changes_nothing(server: Server) -> None:
 
 
 def test_other_sites_cannot_read_answers(server: Server) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         for method, path in (
             ("GET", f"/games/{both.game}"),
             ("OPTIONS", f"/games/{both.game}/moves"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import Any
@@ -27,7 +26,7 @@ from noughts.web.room import Room, RoomSeat, read_room, write_room
 from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, beginning, get as get_path, open_app
 from support.web.fake_clock import FakeWallClock, run, skip
-from support.web.serving import DEADLINE, Server
+from support.web.serving import Server, wait_until
 
 GAME = "game"
 DAY_MS = 24 * 3600 * 1000
@@ -368,18 +367,12 @@ def put(store: EventStore, game: str, *, days: int) -> None:
     assert append.refusal is None
 
 
-def wait(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + DEADLINE
-    while not is_so():
-        assert time.monotonic() < until, "it stays as it is"
-
-
 def test_a_server_deletes_what_has_expired(store: str) -> None:
     with open_store(store) as kept:
         put(kept, "old", days=32)
         put(kept, "young", days=30)
     with Server(store) as server, server.client() as client:
-        wait(lambda: b"\nnoughts_games_expired_total 1\n" in client.get("//metrics").body)
+        wait_until(lambda: b"\nnoughts_games_expired_total 1\n" in client.get("//metrics").body)
 
         unknown = client.get("/games/unknown")
         assert unknown.status == 404
@@ -398,14 +391,14 @@ def test_a_server_notes_its_readers(store: str, is_followed: bool) -> None:  # n
         put(kept, GAME, days=30)
         before = wall_clock()
         with Server(store) as server, server.client() as client:
-            if is_followed:
-                with client.follow(GAME) as stream:
-                    stream.wait_version(5)
-                    wait(lambda: _seen(kept) >= before)
-                    assert len(stream.rooms) == 1  # nothing has changed that anybody is shown
-            else:
+            if not is_followed:
                 client.read(GAME)
-                wait(lambda: _seen(kept) >= before)
+                wait_until(lambda: _seen(kept) >= before)
+                return
+            with client.follow(GAME) as stream:
+                stream.wait_version(5)
+                wait_until(lambda: _seen(kept) >= before)
+                assert len(stream.rooms) == 1  # nothing that clients see has changed
 
 
 def _seen(store: EventStore) -> int:

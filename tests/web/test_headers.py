@@ -10,7 +10,7 @@ from importlib.resources import files
 import pytest
 
 from noughts.web.assets import load
-from support.web.matches import seated
+from support.web.matches import one_player
 from support.web.serving import DEADLINE, Answer, Client, Server
 
 GAME = "a" * 26
@@ -30,7 +30,7 @@ def _directives(answer: Answer) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *READABLE, *REFUSED, "//static/style.css", "//favicon.ico"])
-def test_every_answer_is_guarded(client: Client, path: str) -> None:
+def test_every_answer_has_the_security_headers(client: Client, path: str) -> None:
     for method in ("GET", "HEAD", "POST"):
         answer = client.ask(method, path)
 
@@ -48,7 +48,7 @@ def test_every_answer_is_guarded(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_the_page(client: Client, path: str) -> None:
+def test_every_path_of_the_page_serves_the_page(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -71,7 +71,7 @@ def test_the_page_asks_nothing_of_other_hosts(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", STATIC)
-def test_every_file_is_sent_pressed_and_once(client: Client, name: str) -> None:
+def test_files_are_compressed_and_cached(client: Client, name: str) -> None:
     content = load()[name].plain
 
     plain = client.get(f"//static/{name}")
@@ -110,7 +110,7 @@ def test_only_files_of_the_page_are_sent(client: Client) -> None:
 
 
 def test_answers_of_the_api_are_not_cached(server: Server) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         for answer in (
             both.client.get(f"/games/{both.game}"),
             both.client.get("/games"),
@@ -143,7 +143,7 @@ def test_an_invalid_request_gets_the_same_headers(server: Server) -> None:
         assert name in said
 
 
-def test_a_problem_is_a_problem_of_the_standard(client: Client) -> None:
+def test_a_problem_follows_the_standard(client: Client) -> None:
     """With a title, its status, a code and a sentence."""
     for path, status in ((f"/games/{GAME}", 404), ("/analysis?moves=x", 400), ("//nonesuch", 404)):
         answer = client.get(path)

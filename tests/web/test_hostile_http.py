@@ -24,7 +24,7 @@ HEALTH = b"GET /api/v1/health HTTP/1.1\r\n" + HOST
 GOOD, LAST = HEALTH + b"\r\n", HEALTH + b"Connection: close\r\n\r\n"
 
 # What is no HTTP at all, or no request: an answer is owed where the line is not simply closed.
-NO_REQUESTS = {
+INVALID_REQUESTS = {
     "rubbish": b"\x00\xff\x16\x03\x01 rubbish\r\n\r\n",
     "the beginning of TLS": bytes.fromhex("16030100c8010000c40303") + bytes(190),
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -63,7 +63,7 @@ NO_REQUESTS = {
 }
 
 # What is a request, if a strange one: it is answered as it deserves, and the line is of use after it.
-STRANGE = {
+UNUSUAL_REQUESTS = {
     "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + END, 200),
     "no version": (b"GET /api/v1/health\r\n\r\n", 200),
     "HTTP/0.9": (b"GET /api/v1/health HTTP/0.9\r\n\r\n", 200),
@@ -136,9 +136,9 @@ def alive(server: Server) -> Iterator[None]:
             assert after.get("/ready").status == 200
 
 
-@pytest.mark.parametrize("what", NO_REQUESTS)
+@pytest.mark.parametrize("what", INVALID_REQUESTS)
 def test_invalid_requests_are_refused(server: Server, what: str) -> None:
-    said = _exchange(server, NO_REQUESTS[what])
+    said = _exchange(server, INVALID_REQUESTS[what])
     status, headers, body = _parts(said)
     assert status in (400, 413, 431)
     assert b"content-type: application/problem+json" in headers
@@ -146,9 +146,9 @@ def test_invalid_requests_are_refused(server: Server, what: str) -> None:
     assert b"x-content-type-options: nosniff" in headers
 
 
-@pytest.mark.parametrize("what", STRANGE)
+@pytest.mark.parametrize("what", UNUSUAL_REQUESTS)
 def test_strange_requests_are_answered(server: Server, what: str) -> None:
-    request, expected = STRANGE[what]
+    request, expected = UNUSUAL_REQUESTS[what]
     said = _exchange(server, request, is_whole=lambda said: said.endswith(b"}"))
     said = said.replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"")
     status, headers, _ = _parts(said)
@@ -203,7 +203,7 @@ def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
     "beginning",
     [b"", b"GET", b"GET / HTTP/1.1\r\nHo", POST + b"Content-Length: 100\r\n\r\n{", CHUNKED + b"5\r\nab"],
 )
-def test_connections_that_break_do_no_harm(server: Server, beginning: bytes) -> None:
+def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None:
     for _ in range(50):
         with socket.create_connection((server.host, server.port), DEADLINE) as connection:
             connection.sendall(beginning)
@@ -214,7 +214,7 @@ def test_connections_that_break_do_no_harm(server: Server, beginning: bytes) -> 
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT"])
-def test_methods_that_do_nothing_are_refused(server: Server, client: Client, method: str) -> None:
+def test_unsupported_methods_are_refused(server: Server, client: Client, method: str) -> None:
     game = client.create("self")["id"]
     for path, allowed in (
         ("/games", {"GET", "HEAD", "POST"}),
@@ -232,7 +232,7 @@ def test_methods_that_do_nothing_are_refused(server: Server, client: Client, met
     assert server.is_running
 
 
-def test_asking_for_the_head_alone_gets_the_head_alone(client: Client) -> None:
+def test_head_has_the_headers_of_get(client: Client) -> None:
     for path in ("/games", "/bots", "/health", "/openapi.json", "//", "//static/app.js"):
         head, whole = client.ask("HEAD", path), client.get(path)
         assert (head.status, head.body) == (200, b"")

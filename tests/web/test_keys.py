@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
-from support.at_once import in_threads
-from support.web.matches import Match, Seat, friends, seated
+from support.web.matches import Match, Seat, at_once, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
 
 # Each with the cells that are played before it, and a command as a player sends it.
@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[tuple[int, ...], Callable[[Match, str], Answer]]] = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_same_command_again_gets_the_same_answer(server: Server, command: str) -> None:
     cells, send = COMMANDS[command]
-    with friends(server) as match:
+    with two_players(server) as match:
         if cells:
             match.play(*cells)
         if "offer" in command:
@@ -35,7 +35,7 @@ def test_the_same_command_again_gets_the_same_answer(server: Server, command: st
 
 
 def test_the_same_move_again_gets_the_same_answer_later(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         key = new_key()
         first = match.X.move(4, 5, key)
         match.play(0, 1, 2, 3)
@@ -44,14 +44,8 @@ def test_the_same_move_again_gets_the_same_answer_later(server: Server) -> None:
         assert match.now["moves"] == [4, 0, 1, 2, 3]
 
 
-def test_resigning_twice_with_two_keys_is_refused(server: Server) -> None:
-    with friends(server) as match:
-        match.X.resign(5)
-        assert match.X.resign(5).code == "alreadyOver"
-
-
 def test_a_key_is_for_one_command(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         key = new_key()
         match.X.move(4, 5, key)
 
@@ -68,7 +62,7 @@ def test_a_key_is_for_one_command(server: Server) -> None:
 
 
 def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         x = Seat(both.client, both.game, "X")
         x.move(4, 5)
         key = new_key()
@@ -78,7 +72,7 @@ def test_the_same_take_back_again_gets_the_same_answer(server: Server) -> None:
 
 
 def test_asking_again_is_asking_once(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         match.play(4)
         key = new_key()
         asked = [match.X.take_back(8, key), match.X.take_back(8, key), match.X.take_back(8)]
@@ -89,37 +83,29 @@ def test_asking_again_is_asking_once(server: Server) -> None:
 
 
 def test_a_move_refused_leaves_its_key_free(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         key = new_key()
         assert match.O.move(4, 5, key).code == "notYourTurn"
         match.play(0)
         assert match.O.move(4, 8, key).status == 200
 
 
-@pytest.mark.parametrize("command", ["moves", "take-back"])
-def test_a_command_for_an_earlier_position_is_refused(server: Server, command: str) -> None:
+def test_a_command_for_an_earlier_position_is_refused(server: Server) -> None:
     """The refusal has the current version."""
-    with friends(server) as match:
+    with two_players(server) as match:
         match.play(4, 0)
-        refused = match.X.move(1, 5) if command == "moves" else match.X.take_back(5)
-        assert (refused.status, refused.code) == (409, "staleVersion")
-        assert refused.json["version"] == 11
+        for refused in (match.X.move(1, 5), match.X.take_back(5)):
+            assert (refused.status, refused.code) == (409, "staleVersion")
+            assert refused.json["version"] == 11
         assert match.now["version"] == 11
 
 
 @pytest.mark.parametrize("version", [6, 100, 2**31 - 1])
-@pytest.mark.parametrize("command", ["moves", "take-back", "resign"])
-def test_a_command_for_a_version_that_never_was_is_refused(
-    server: Server, command: str, version: int
-) -> None:
-    with friends(server) as match:
-        refused = {
-            "moves": lambda: match.X.move(1, version),
-            "take-back": lambda: match.X.take_back(version),
-            "resign": lambda: match.X.resign(version),
-        }[command]()
-        assert (refused.status, refused.code) == (409, "staleVersion")
-        assert refused.json["version"] == 5
+def test_a_command_for_a_version_that_never_was_is_refused(server: Server, version: int) -> None:
+    with two_players(server) as match:
+        for refused in (match.X.move(1, version), match.X.take_back(version), match.X.resign(version)):
+            assert (refused.status, refused.code) == (409, "staleVersion")
+            assert refused.json["version"] == 5
 
 
 @pytest.mark.parametrize(
@@ -151,10 +137,6 @@ def test_another_game_with_the_same_key_is_refused(client: Client) -> None:
     assert (refused.status, refused.code) == (409, "keyReused")
 
 
-def test_two_games_without_a_key_are_two(client: Client) -> None:
-    assert client.create("self")["id"] != client.create("self")["id"]
-
-
 @pytest.mark.parametrize("key", ["", "a" * 15, "a" * 65, "a b" * 8, 5, ["a" * 16]])
 def test_a_key_that_could_be_guessed_is_refused(client: Client, key: object) -> None:
     """It gives access to a seat."""
@@ -163,23 +145,24 @@ def test_a_key_that_could_be_guessed_is_refused(client: Client, key: object) -> 
 
 
 def test_resigning_works_at_an_old_version(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         match.play(4, 0)
         assert match.X.resign(5).status == 200
 
 
-@pytest.mark.parametrize("times", [20])
-def test_duplicates_at_the_same_time_are_one_command(server: Server, times: int) -> None:
-    with friends(server) as match:
+def test_duplicates_at_the_same_time_are_one_command(server: Server) -> None:
+    with two_players(server) as match:
         key = new_key()
-        clients = [server.client(match.X.client.secret) for _ in range(times)]
-        answers = in_threads(*(_mover(client, match.game, key) for client in clients))
-        assert len({*map(str, answers)}) == 1
+        clients = [server.client(match.X.client.secret) for _ in range(20)]
+        answers = at_once(*(partial(client.move, match.game, 4, 5, key) for client in clients))
+        for client in clients:
+            client.close()
+        assert len({(answer.status, answer.body) for answer in answers}) == 1
         assert match.now["version"] == 8
 
 
 def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
-    with seated(server, "bot", bot="random") as person, person.follow() as stream:
+    with one_player(server, "bot", bot="random") as person, person.follow() as stream:
         answer = person.move(4, 5, "bot-8")
         assert answer.status == 200
         stream.wait_version(9)
@@ -187,15 +170,6 @@ def test_no_key_of_a_players_keeps_a_bot_from_moving(server: Server) -> None:
 
 @pytest.mark.parametrize("key", ["", "a" * 65, "a b", "ä", "a\n", "\x00", "a.b", 5, None, ["a"]])
 def test_an_invalid_key_is_refused(server: Server, key: object) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         refused = both.client.post(f"/games/{both.game}/moves", {"cell": 4, "version": 5, "key": key})
         assert (refused.status, refused.code) == (400, "badRequest")
-
-
-def _mover(client: Client, game: str, key: str) -> Callable[[], tuple[int, bytes]]:
-    def move() -> tuple[int, bytes]:
-        with client:
-            answer = client.move(game, 4, 5, key)
-            return answer.status, answer.body
-
-    return move

@@ -20,8 +20,8 @@ from noughts.web.room import Room, RoomSeat
 from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, open_app
 from support.web.fake_clock import run, skip
-from support.web.matches import friends, seated
-from support.web.serving import DEADLINE, Client, Server
+from support.web.matches import one_player, two_players
+from support.web.serving import DEADLINE, Client, Server, wait_until
 
 OLDER_MS = 61_000
 """Longer than a game without players is listed."""
@@ -43,9 +43,7 @@ def listed(client: Client, what: str = "open") -> list[str]:
 
 
 def wait_listed(client: Client, game: str, what: str, *, is_listed: bool) -> None:
-    until = time.monotonic() + DEADLINE
-    while (game in listed(client, what)) != is_listed:
-        assert time.monotonic() < until, "it stays as it is"
+    wait_until(lambda: (game in listed(client, what)) == is_listed)
 
 
 def make_older(store: str, *games: str) -> None:
@@ -61,7 +59,7 @@ def make_older(store: str, *games: str) -> None:
 
 def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -> None:
     """It can be joined by its id all the time."""
-    with seated(strict, "lobby", name="Ann") as ann, strict.client() as bob:
+    with one_player(strict, "lobby", name="Ann") as ann, strict.client() as bob:
         assert ann.game not in listed(bob)
         for _ in range(2):
             with ann.follow() as stream:
@@ -72,7 +70,7 @@ def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -
 
 
 def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
-    with seated(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
+    with one_player(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert ann.game not in listed(eve)
         with ann.follow() as first:
@@ -85,7 +83,7 @@ def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
 
 def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> None:
     """One player is enough."""
-    with friends(strict, kind="lobby") as match, match.watcher.follow(match.game) as watching:
+    with two_players(strict, kind="lobby") as match, match.watcher.follow(match.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert match.game not in listed(match.watcher, "playing")
         with match.O.follow() as bob:
@@ -101,7 +99,7 @@ def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> No
 
 def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
     """They may just reload the page."""
-    with seated(server, "lobby") as ann, server.client() as eve, eve.follow(ann.game) as watching:
+    with one_player(server, "lobby") as ann, server.client() as eve, eve.follow(ann.game) as watching:
         with ann.follow():
             watching.wait_room(lambda room: room["seats"]["X"]["present"])
         watching.wait_room(lambda room: not room["seats"]["X"]["present"])
@@ -211,7 +209,7 @@ def test_abandoned_games_hide_no_open_one(store: str) -> None:
     with Server(store) as server, server.client() as client:
         waiting = client.create("lobby", name="Ann")
         abandoned = [client.create("lobby")["id"] for _ in range(58)]
-        with friends(server, kind="lobby") as match:
+        with two_players(server, kind="lobby") as match:
             playing = match.game
             secret = match.X.client.secret
         assert server.stop() == 0
@@ -239,7 +237,7 @@ def test_a_game_at_another_server_is_listed_while_its_creator_is_connected(url: 
     """Also by a server that was started later."""
     with Server(url, **NO_GRACE) as here, Server(url, **NO_GRACE) as there, ExitStack() as stack:
         eve = stack.enter_context(there.client())
-        ann = stack.enter_context(seated(here, "lobby", name="Ann"))
+        ann = stack.enter_context(one_player(here, "lobby", name="Ann"))
         assert ann.game not in listed(eve)
         with ann.follow() as stream:
             stream.wait(lambda now: now.rooms)

@@ -17,7 +17,7 @@ from support.web.apps import ask, get, open_app
 from support.web.fake_clock import run, skip
 from support.web.serving import DEADLINE, Server
 
-WORDS = "the store games.db was replaced"
+LOST_MESSAGE = "the store games.db was replaced"
 
 
 def move_away(file: Path) -> None:
@@ -111,11 +111,11 @@ def test_a_lost_store_is_logged_once_and_ends_the_server_after_five_seconds(
 
     first, before, at_last, later = run(lose)
     assert (first, before) == ([], [])
-    assert at_last == [WORDS]
+    assert at_last == [LOST_MESSAGE]
     assert later == at_last
     assert LOST_STORE_SECONDS == 5
     (logged,) = [one for one in caplog.records if one.levelname == "ERROR"]
-    assert logged.__dict__["data"] == {"problem": WORDS}
+    assert logged.__dict__["data"] == {"problem": LOST_MESSAGE}
 
 
 async def test_a_writer_that_has_crashed_ends_the_server(
@@ -158,8 +158,8 @@ async def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytes
     async with open_app(end=lambda error: ended.set_result(str(error))) as app:
         monkeypatch.setattr(app.games.store, "check", _fail)
         app.games.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
-        assert await asyncio.wait_for(ended, DEADLINE) == WORDS
+        assert await asyncio.wait_for(ended, DEADLINE) == LOST_MESSAGE
 
 
 def _fail() -> None:
-    raise StoreLost(WORDS)
+    raise StoreLost(LOST_MESSAGE)

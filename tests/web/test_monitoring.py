@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 
 from support.postgres_server import Server as Postgres
-from support.web.matches import friends
-from support.web.serving import DEADLINE, Client, Server
+from support.web.matches import two_players
+from support.web.serving import DEADLINE, Client, Server, wait_until
 
 STOP_SECONDS = 10.0
 """How long a service manager waits before it kills a server."""
@@ -50,7 +50,7 @@ def _samples(client: Client) -> dict[tuple[str, str], int]:
 
 def test_requests_games_and_moves_are_counted(store: str) -> None:
     with Server(store) as server, server.client() as client:
-        with friends(server) as match, match.watcher.follow(match.game) as stream:
+        with two_players(server) as match, match.watcher.follow(match.game) as stream:
             match.play(0, 4)
             match.X.move(0)
             stream.wait_version(11)
@@ -84,7 +84,7 @@ def test_unknown_addresses_make_no_new_metrics(client: Client) -> None:
     assert "strange" not in client.get("//metrics").body.decode()
 
 
-def test_a_server_that_answers_is_well(client: Client) -> None:
+def test_a_running_server_is_healthy(client: Client) -> None:
     assert client.get("/health").json == {"status": "ok"}
     assert client.get("/ready").json == {"status": "ok"}
 
@@ -103,8 +103,7 @@ def test_without_its_database_a_server_is_not_ready(postgres: Postgres) -> None:
         assert (refused.status, refused.code) == (503, "storeUnavailable")
         assert str(postgres.folder) not in refused.body.decode()
         assert health.status == 200
-        while client.get("/ready").status != 200:  # its pool finds the way back within a moment
-            pass
+        wait_until(lambda: client.get("/ready").status == 200)
         assert client.move(seat["id"], 4, 5, "k").status == 200
         assert client.read(seat["id"])["version"] == 8
         server.stop_cleanly()
@@ -139,7 +138,7 @@ def _try_to_move(client: Client, game: str) -> None:
 
 def test_the_log_is_lines_of_json(store: str) -> None:
     with Server(store) as server:
-        with friends(server) as match:
+        with two_players(server) as match:
             match.play(0, 4)
         assert server.stop() == 0
 
@@ -155,7 +154,7 @@ def test_the_log_is_lines_of_json(store: str) -> None:
     ]
 
 
-def test_a_server_that_shall_be_quiet_is(store: str) -> None:
+def test_the_log_level_can_be_set(store: str) -> None:
     with Server(store, NOUGHTS_LOG="error") as server:
         with server.client() as client:
             client.create("self")

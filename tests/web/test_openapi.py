@@ -19,14 +19,14 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 
 from noughts.web.problems import CODES
 from noughts.web.routes import OPERATIONS
-from support.web.matches import Seat, friends
+from support.web.matches import Seat, two_players
 from support.web.serving import Client, Server
 
 EXAMPLES = 12
 EXCLUDED = [positive_data_acceptance, ignored_auth]
 """Without a seat the answer is 404, not the 401 that Schemathesis expects."""
 ROUTES = [f"{operation.method} {operation.route}" for operation in OPERATIONS]
-TAKING = [
+ROUTES_WITH_INPUT = [
     f"{operation.method} {operation.route}"
     for operation in OPERATIONS
     if operation.body or operation.query or "{id}" in operation.path
@@ -84,7 +84,7 @@ def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any
 @pytest.mark.parametrize("route", ROUTES)
 def test_requests_that_fit_get_documented_answers(server: Server, schema: BaseSchema, route: str) -> None:
     """For games at every stage and missing ones, with and without a seat."""
-    with friends(server) as fresh, friends(server) as over, friends(server) as asked:
+    with two_players(server) as fresh, two_players(server) as over, two_players(server) as asked:
         over.play(0, 3, 1, 4, 2)
         over.X.rematch()
         asked.play(4)
@@ -110,7 +110,7 @@ def test_requests_that_fit_get_documented_answers(server: Server, schema: BaseSc
         answers()
 
 
-@pytest.mark.parametrize("route", TAKING)
+@pytest.mark.parametrize("route", ROUTES_WITH_INPUT)
 def test_requests_that_do_not_fit_are_refused(server: Server, schema: BaseSchema, route: str) -> None:
     @_limited
     @given(case=_cases(schema, route, GenerationMode.NEGATIVE))

@@ -24,7 +24,7 @@ from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
 from support.postgres_server import Server as Postgres
 from support.web.apps import ImmediateThreads, beginning, make_world, open_app
-from support.web.matches import friends
+from support.web.matches import two_players
 from support.web.serving import Server
 
 DEADLINE_SECONDS = 60
@@ -41,7 +41,7 @@ def shared(request: pytest.FixtureRequest) -> str:
 
 
 def test_a_deleted_game_is_gone_at_every_server(shared: str) -> None:
-    with Server(shared) as one, Server(shared) as other, friends(one, other, "lobby") as match:
+    with Server(shared) as one, Server(shared) as other, two_players(one, other, "lobby") as match:
         with match.X.follow() as ann, match.O.follow() as bob:
             for stream in (ann, bob):
                 stream.wait_version(5)
@@ -82,7 +82,7 @@ def test_a_lost_notification_is_made_up_for(postgres: Postgres, monkeypatch: pyt
 
     monkeypatch.setattr(PostgresStore, "_notify", lambda _store, _batch: None)
     url = postgres.place()
-    with Server(url) as server, friends(server) as match, match.X.follow() as stream:
+    with Server(url) as server, two_players(server) as match, match.X.follow() as stream:
         stream.wait_version(5)
         with open_store(url) as store:
             Service(store).handle(match.game, PlaceToken(Mark.X, 4))

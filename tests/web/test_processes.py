@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
 from support.at_once import in_threads
 from support.postgres_server import Server as Postgres
-from support.web.matches import Seat, asked_at_once, friends
-from support.web.serving import Answer, Client, Server, new_key
-
-WON_BY_X = (0, 3, 1, 4, 2)
+from support.web.matches import WON_BY_X, Seat, at_once, check_events, two_players
+from support.web.serving import Server, new_key
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def two(postgres: Postgres) -> Iterator[tuple[Server, Server]]:
 
 def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
     here, there = two
-    with friends(here, there) as match, here.client() as eve, ExitStack() as stack:
+    with two_players(here, there) as match, here.client() as eve, ExitStack() as stack:
         streams = [
             stack.enter_context(stream)
             for stream in (
@@ -47,14 +46,12 @@ def test_two_people_play_at_two_servers(two: tuple[Server, Server]) -> None:
         last = match.now
         assert last["winner"] == "X"
         for stream in streams:
-            events = stream.wait_version(last["version"])
-            assert [message.data for message in events] == last["events"]
-            assert [message.id for message in events] == [str(n) for n in range(1, len(events) + 1)]
+            check_events(stream, last["events"])
 
 
 def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
     here, there = two
-    with friends(here, there) as match, here.client() as eve, match.X.follow() as ann:
+    with two_players(here, there) as match, here.client() as eve, match.X.follow() as ann:
         ann.wait_room(lambda room: room["seats"]["X"]["present"])
         with match.O.follow() as bob:
             ann.wait_room(lambda room: room["seats"]["O"]["present"])
@@ -70,27 +67,19 @@ def test_presence_is_known_at_both_servers(two: tuple[Server, Server]) -> None:
 @pytest.mark.parametrize("time", range(5))
 def test_commands_can_go_to_either_server(two: tuple[Server, Server], time: int) -> None:
     here, there = two
-    with friends(here, there) as match:
+    with two_players(here, there) as match:
         ann, bob = match.X, match.O
-        first = ann.move(time, 5)
-        assert first.status == 200, first.body
-        second = bob.move(8, first.json["version"])
-        assert second.status == 200, second.body
-        asked = ann.take_back(second.json["version"])
-        assert asked.status == 202, asked.body
-        answered = bob.answer(accept=True)
-        assert answered.status == 200, answered.body
-        resigned = ann.resign(answered.json["version"])
-        assert resigned.status == 200, resigned.body
-        answers = [bob.rematch(), ann.rematch(), bob.rematch()]
-        assert [answer.status for answer in answers] == [202, 201, 200]
+        answers = [ann.move(time, 5), bob.move(8, 8), ann.take_back(11), bob.answer(accept=True)]
+        answers.append(ann.resign(answers[-1].json["version"]))
+        answers += [bob.rematch(), ann.rematch(), bob.rematch()]
+        assert [answer.status for answer in answers] == [200, 200, 202, 200, 200, 202, 201, 200]
         assert bob.client.read(answers[-1].json["id"])["first"] == "O"
 
 
 @pytest.mark.parametrize("time", range(3))
 def test_an_acknowledged_move_is_known_at_both_servers(two: tuple[Server, Server], time: int) -> None:
     here, there = two
-    with friends(here, there) as match, there.client() as eve:
+    with two_players(here, there) as match, there.client() as eve:
         version = 5
         for cell in (4, 0, 1, 7)[: 2 + time]:
             mover = match.X if version % 2 else match.O
@@ -114,7 +103,7 @@ def test_an_answer_to_an_offer_counts_once_at_two_servers(
     two: tuple[Server, Server], *, accept: bool
 ) -> None:
     here, there = two
-    with friends(here, here) as match, there.client(match.O.client.secret) as bob:
+    with two_players(here, here) as match, there.client(match.O.client.secret) as bob:
         match.play(4)
         match.X.take_back()
         key = new_key()
@@ -131,9 +120,9 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
         seat = ann.create("friend")
         guests = [stack.enter_context(server.client()) for server in two * 3]
         body = {"invite": seat["invite"], "secret": True}
-        joins = asked_at_once(
+        joins = at_once(
             *(
-                _posting(guest, f"/games/{seat['id']}/join", {**body, "key": new_key()})
+                partial(guest.post, f"/games/{seat['id']}/join", {**body, "key": new_key()})
                 for guest in guests
             )
         )
@@ -141,13 +130,9 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
         secret = next(answer.json["secrets"]["O"] for answer in joins if answer.status == 200)
 
         movers = [stack.enter_context(server.client(seat["secrets"]["X"])) for server in two * 3]
-        moves = asked_at_once(
+        moves = at_once(
             *(
-                _posting(
-                    mover,
-                    f"/games/{seat['id']}/moves",
-                    {"cell": (number + time) % 9, "version": 5, "key": new_key()},
-                )
+                partial(mover.move, seat["id"], (number + time) % 9, 5)
                 for number, mover in enumerate(movers)
             )
         )
@@ -157,8 +142,8 @@ def test_races_between_servers_have_one_winner(two: tuple[Server, Server], time:
         bob.post(f"/games/{seat['id']}/resign", {"version": 5, "key": new_key()})
         again = f"/games/{seat['id']}/rematch"
         ann.secret = seat["secrets"]["X"]
-        agreed = asked_at_once(
-            *(_posting(one, again, {"key": new_key(), "secret": True}) for one in (ann, bob))
+        agreed = at_once(
+            *(partial(one.post, again, {"key": new_key(), "secret": True}) for one in (ann, bob))
         )
         assert 201 in [answer.status for answer in agreed]
         followed = [one.post(again, {"key": new_key(), "secret": True}).json["id"] for one in (ann, bob)]
@@ -186,7 +171,7 @@ def test_a_bot_moves_once_however_many_look(two: tuple[Server, Server]) -> None:
 
 def test_a_server_that_dies_does_not_affect_the_other(postgres: Postgres) -> None:
     url = postgres.place()
-    with Server(url) as one, Server(url) as other, friends(one, other) as match:
+    with Server(url) as one, Server(url) as other, two_players(one, other) as match:
         match.play(0)
         with match.O.follow() as bob:
             bob.wait_version(8)
@@ -209,7 +194,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_two_workers_are_one_server(workers: Server) -> None:
     """Events and presence reach the connections of every process."""
-    with friends(workers) as match, ExitStack() as stack:
+    with two_players(workers) as match, ExitStack() as stack:
         watchers = [stack.enter_context(workers.client()) for _ in range(8)]
         streams = [stack.enter_context(watcher.follow(match.game)) for watcher in watchers]
         streams += [stack.enter_context(seat.follow()) for seat in match.seats.values()]
@@ -228,8 +213,7 @@ def test_two_workers_are_one_server(workers: Server) -> None:
                 version = answer.json["version"]
 
         for stream in streams:
-            events = stream.wait_version(version)
-            assert [message.id for message in events] == [str(n) for n in range(1, version + 1)]
+            check_events(stream, match.now["events"])
 
 
 def test_many_games_are_played_at_two_workers(workers: Server) -> None:
@@ -252,7 +236,7 @@ def test_many_games_are_played_at_two_workers(workers: Server) -> None:
 
 
 def test_a_worker_that_dies_is_replaced(store: str) -> None:
-    with Server(store, "--workers", "2") as server, friends(server) as match:
+    with Server(store, "--workers", "2") as server, two_players(server) as match:
         match.play(0)
         before = server.workers()
         assert len(before) >= 2
@@ -266,7 +250,3 @@ def test_a_worker_that_dies_is_replaced(store: str) -> None:
             assert bob.move(match.game, 4, 8).status == 200
         assert server.workers() - before
         assert server.stop() == 0
-
-
-def _posting(client: Client, path: str, body: dict[str, object]) -> Callable[[], Answer]:
-    return lambda: client.post(path, body)

@@ -7,12 +7,13 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import pytest
 
 from support.at_once import in_threads
-from support.web.matches import Seat, asked_at_once, friends
+from support.web.matches import Seat, at_once, check_events, two_players
 from support.web.serving import DEADLINE, Answer, Client, Server, Stream, new_key
 
 REPEATS = 5
@@ -21,12 +22,15 @@ REPEATS = 5
 @pytest.mark.parametrize("cells", [(4,) * 16, range(9)], ids=["one cell", "all cells"])
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_one_of_many_moves_is_made(server: Server, cells: Sequence[int], time: int) -> None:
-    with friends(server) as match, ExitStack() as stack:
+    with two_players(server) as match, ExitStack() as stack:
         clients = [stack.enter_context(server.client(match.X.client.secret)) for _ in cells]
         order = [(cell + time) % 9 for cell in cells]
 
-        answers = asked_at_once(
-            *(_move(client, match.game, cell, 5) for client, cell in zip(clients, order, strict=True))
+        answers = at_once(
+            *(
+                partial(client.move, match.game, cell, 5)
+                for client, cell in zip(clients, order, strict=True)
+            )
         )
 
         counts = Counter(answer.code or "done" for answer in answers)
@@ -43,7 +47,7 @@ def test_one_of_many_gets_the_seat(server: Server, kind: str, time: int) -> None
         seat = ann.create(kind)
         clients = [stack.enter_context(server.client()) for _ in range(12)]
 
-        answers = asked_at_once(
+        answers = at_once(
             *(
                 _join(client, seat["id"], seat["invite"], f"Guest {time} {number}")
                 for number, client in enumerate(clients)
@@ -65,9 +69,7 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
     with server.client() as ann, ExitStack() as stack:
         seat, key = ann.create("friend"), f"{time}{new_key()}"
         clients = [stack.enter_context(server.client()) for _ in range(6)]
-        answers = asked_at_once(
-            *(_join(client, seat["id"], seat["invite"], "Bob", key) for client in clients)
-        )
+        answers = at_once(*(_join(client, seat["id"], seat["invite"], "Bob", key) for client in clients))
         assert [answer.status for answer in answers] == [200] * 6
         assert ann.read(seat["id"])["version"] == 5
         (ann.secret,) = {answer.json["secrets"]["O"] for answer in answers}
@@ -76,9 +78,9 @@ def test_joining_many_times_with_one_key_is_joining_once(server: Server, time: i
 
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         match.X.resign(5)
-        answers = asked_at_once(match.X.rematch, match.O.rematch)
+        answers = at_once(match.X.rematch, match.O.rematch)
         statuses = sorted(answer.status for answer in answers)
         assert 201 in statuses, time
         followed = [seat.rematch() for seat in (match.X, match.O)]
@@ -88,11 +90,11 @@ def test_both_who_want_a_rematch_at_once_get_one(server: Server, time: int) -> N
 
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time: int) -> None:
-    with friends(server) as match, ExitStack() as stack:
+    with two_players(server) as match, ExitStack() as stack:
         match.X.resign(5)
         match.X.rematch()
         clients = [stack.enter_context(server.client(match.O.client.secret)) for _ in range(8)]
-        answers = asked_at_once(*(Seat(client, match.game).rematch for client in clients))
+        answers = at_once(*(Seat(client, match.game).rematch for client in clients))
         assert {answer.status for answer in answers} <= {200, 201}, time
         assert len({answer.json["id"] for answer in answers}) == 1
         assert match.watcher.read(answers[0].json["id"])["version"] == 5
@@ -101,14 +103,14 @@ def test_a_rematch_accepted_many_times_at_once_is_one_game(server: Server, time:
 @pytest.mark.parametrize("time", range(REPEATS))
 def test_an_offer_is_answered_or_lapses(server: Server, time: int) -> None:
     """The opponent accepts and moves at the same time."""
-    with friends(server) as match:
+    with two_players(server) as match:
         match.play(4)
         match.X.take_back()
         other = server.client(match.O.client.secret)
 
         with other:
-            answers = asked_at_once(
-                lambda: match.O.answer(accept=True), _move(other, match.game, time, 8)
+            answers = at_once(
+                lambda: match.O.answer(accept=True), partial(other.move, match.game, time, 8)
             )
 
         assert sorted(answer.status for answer in answers) == [200, 409]
@@ -138,13 +140,12 @@ def test_the_lobby_is_listed_while_games_come_and_go(server: Server) -> None:
 def test_many_games_are_played_at_once(server: Server) -> None:
     def play(number: int) -> Callable[[], None]:
         def whole_game() -> None:
-            with friends(server) as match, match.watcher.follow(match.game) as stream:
+            with two_players(server) as match, match.watcher.follow(match.game) as stream:
                 cells = [(cell + number) % 9 for cell in (0, 1, 2, 4, 3)]
                 match.play(*cells)
                 now = match.now
                 assert now["moves"] == cells
-                events = stream.wait_version(now["version"])
-                assert [message.data for message in events] == now["events"]
+                check_events(stream, now["events"])
 
         return whole_game
 
@@ -196,12 +197,8 @@ def _send_at_once(server: Server, seat: Any, *commands: tuple[str, dict[str, obj
     return said.count(b"HTTP/1.1 200 ") == len(commands)
 
 
-def _move(client: Client, game: str, cell: int, version: int) -> Callable[[], Answer]:
-    return lambda: client.move(game, cell, version)
-
-
 def _join(
     client: Client, game: str, invite: str | None, name: str, key: str | None = None
 ) -> Callable[[], Answer]:
     body = {"invite": invite, "name": name, "key": key or new_key(), "secret": True}
-    return lambda: client.post(f"/games/{game}/join", body)
+    return partial(client.post, f"/games/{game}/join", body)

@@ -13,8 +13,8 @@ from noughts.service import wall_clock
 from noughts.store.verify import verify
 from noughts.web.room import Room, RoomSeat, hash_secret, write_room
 from support.at_once import in_threads
-from support.web.matches import Seat, friends
-from support.web.serving import Server, new_key
+from support.web.matches import Seat, two_players
+from support.web.serving import Server, new_key, wait_until
 
 ENDS = {"stopped": Server.stop, "killed": Server.kill}
 STOP_SECONDS = 10
@@ -24,7 +24,7 @@ ended = pytest.mark.parametrize("end", ENDS)
 
 
 def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
-    with Server(store) as server, friends(server) as match:
+    with Server(store) as server, two_players(server) as match:
         match.play(0)
         with match.X.follow() as ann, match.O.follow() as bob, match.watcher.follow(match.game) as eve:
             for stream in (ann, bob, eve):
@@ -41,7 +41,7 @@ def test_a_server_that_is_stopped_ends_its_streams_in_order(store: str) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_server_ends_in_order_whoever_ends_it(store: str, how: signal.Signals) -> None:
+def test_a_server_stops_cleanly_on_each_signal(store: str, how: signal.Signals) -> None:
     with Server(store) as server, server.client() as client:
         game = client.create("self")["id"]
         with client.follow(game) as stream:
@@ -96,7 +96,7 @@ def test_a_server_that_is_stopped_answers_what_it_has_begun(store: str) -> None:
 @ended
 def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
     """A repeated move gets its first answer."""
-    with Server(store) as server, friends(server) as match:
+    with Server(store) as server, two_players(server) as match:
         match.play(0, 4)
         key = new_key()
         first = match.X.move(1, 11, key)
@@ -119,7 +119,7 @@ def test_a_game_goes_on_after_a_restart(store: str, end: str) -> None:
 
 @ended
 def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
-    with Server(store) as server, friends(server) as match:
+    with Server(store) as server, two_players(server) as match:
         match.play(0)
         with match.watcher.follow(match.game) as stream:
             seen = stream.wait_version(8)
@@ -136,7 +136,7 @@ def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
 
 @ended
 def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
-    with Server(store) as server, friends(server) as asking, friends(server) as over:
+    with Server(store) as server, two_players(server) as asking, two_players(server) as over:
         asking.play(0)
         asking.X.take_back()
         over.X.resign()
@@ -169,13 +169,12 @@ def test_a_bot_that_was_to_move_moves_after_a_restart(store: str) -> None:
 def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> None:
     game, _ = _left_while_the_bot_was_to_move(store)
     with Server(store) as again, again.client() as client:
-        while client.read(game)["version"] < 11:
-            pass
+        wait_until(lambda: client.read(game)["version"] >= 11)
 
 
 def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
     """The server died after creating the game, before the last one named it."""
-    with Server(store) as server, friends(server) as match:
+    with Server(store) as server, two_players(server) as match:
         match.X.resign()
         match.X.rematch()
         game = match.O.rematch().json["id"]

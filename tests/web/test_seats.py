@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.web.matches import Seat, friends, seated
+from support.web.matches import Seat, one_player, two_players
 from support.web.serving import Answer, Client, Server, new_key
 
-NOBODYS = "a" * 26
+UNKNOWN_GAME = "a" * 26
 """An id that no game has."""
 
 
@@ -32,7 +32,7 @@ def test_a_games_id_cannot_be_guessed(client: Client) -> None:
 
 
 def test_the_opponents_seat_is_not_yours(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         thief = Seat(match.O.client, match.game, "X")
         for refused in (thief.move(4), thief.resign(), thief.take_back()):
             assert (refused.status, refused.code) == (404, "notFound")
@@ -40,7 +40,7 @@ def test_the_opponents_seat_is_not_yours(server: Server) -> None:
 
 
 def test_spectators_can_do_nothing(server: Server) -> None:
-    with friends(server) as match, friends(server) as other:
+    with two_players(server) as match, two_players(server) as other:
         match.play(0)
         match.X.take_back()
         strangers = [
@@ -67,7 +67,7 @@ def test_spectators_can_do_nothing(server: Server) -> None:
 
 
 def test_absent_and_forbidden_look_alike(server: Server) -> None:
-    with friends(server) as match, server.client() as stranger:
+    with two_players(server) as match, server.client() as stranger:
         used = match.invite
         unfinished = stranger.create("friend")
 
@@ -88,12 +88,12 @@ def test_absent_and_forbidden_look_alike(server: Server) -> None:
             headers = [pair for pair in answer.headers.items() if pair[0].lower() != "date"]
             return answer.status, headers, answer.body
 
-        (expected, *_) = absent = [visible_parts(answer) for answer in answers(NOBODYS)]
+        (expected, *_) = absent = [visible_parts(answer) for answer in answers(UNKNOWN_GAME)]
         assert expected[0] == 404
         assert {answer[2] for answer in absent} == {expected[2]}
-        for game in (match.game, unfinished["id"], "x", "%2e%2e", NOBODYS[:-1]):
+        for game in (match.game, unfinished["id"], "x", "%2e%2e", UNKNOWN_GAME[:-1]):
             assert [visible_parts(answer) for answer in answers(game)] == absent
-        absent_game = stranger.get(f"/games/{NOBODYS}")
+        absent_game = stranger.get(f"/games/{UNKNOWN_GAME}")
         assert visible_parts(absent_game)[2] == expected[2]
 
 
@@ -128,7 +128,7 @@ def test_a_key_says_nothing_without_the_invitation(client: Client) -> None:
 
 @pytest.mark.parametrize("kind", ["bot", "self"])
 def test_games_without_a_free_seat_cannot_be_joined(server: Server, kind: str) -> None:
-    with seated(server, kind, **({"bot": "random"} if kind == "bot" else {})) as one:
+    with one_player(server, kind, **({"bot": "random"} if kind == "bot" else {})) as one:
         for invite in (None, "", "x"):
             refused = one.client.post(
                 f"/games/{one.game}/join", {"invite": invite, "key": new_key(), "secret": True}
@@ -253,21 +253,21 @@ def test_a_secret_in_the_address_opens_nothing(client: Client) -> None:
 @pytest.mark.parametrize(
     "header", ["Basic {}", "Bearer", "Bearer  ", "Bearer {} {}", "{}", "bearer: {}", "Bearer {}x"]
 )
-def test_a_secret_has_to_be_written_right(client: Client, header: str) -> None:
+def test_a_malformed_authorization_is_ignored(client: Client, header: str) -> None:
     seat = client.create("self")
     secret = seat["secrets"]["X"]
     answer = client.get(f"/games/{seat['id']}", authorization=header.format(secret, secret))
     assert answer.json["you"] == []
 
 
-def test_the_word_bearer_is_written_as_one_likes(client: Client) -> None:
+def test_bearer_may_be_in_any_case(client: Client) -> None:
     seat = client.create("self")
     for word in ("Bearer", "bearer", "BEARER"):
         answer = client.get(f"/games/{seat['id']}", authorization=f"{word} {seat['secrets']['O']}")
         assert answer.json["you"] == ["O"]
 
 
-def test_cookies_of_others_do_no_harm(client: Client) -> None:
+def test_other_cookies_are_ignored(client: Client) -> None:
     seat = client.create("self")
     ours = f"X={seat['secrets']['X']}"
     for cookie in (

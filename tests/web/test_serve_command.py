@@ -134,7 +134,7 @@ def test_a_server_says_where_it_answers(host: str) -> None:
 
 
 def test_a_server_can_listen_on_ipv6() -> None:
-    if not _has_newer_internet():
+    if not _has_ipv6():
         return  # this machine has none, and so has no server on it
     with Server("memory:", "--host", "::1") as server, server.client() as client:
         assert server.url == f"http://[::1]:{server.port}"
@@ -148,7 +148,7 @@ def test_the_help_has_every_option_of_serve() -> None:
         assert option in ran.stdout
 
 
-def _has_newer_internet() -> bool:
+def _has_ipv6() -> bool:
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
             return True

@@ -48,7 +48,7 @@ def test_pages_and_examples_name_only_settings_that_exist() -> None:
         assert named(file.read_text()) <= known_names(), file.name
 
 
-def test_the_page_has_every_number_that_is_counted(server: Server) -> None:
+def test_the_page_has_every_metric(server: Server) -> None:
     with server.client() as client:
         text = client.get("//metrics").body.decode()
     documented = {
@@ -87,7 +87,7 @@ def test_a_backup_has_the_seats(store: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", re.findall(r"^(?:[A-Z_]+=\S+ )*noughts serve.*$", SERVING, re.MULTILINE))
-def test_a_command_line_of_the_page_is_one(line: str) -> None:
+def test_a_command_line_of_the_page_is_valid(line: str) -> None:
     words = shlex.split(line)
     start = words.index("noughts")
     settings = dict(word.split("=", 1) for word in words[:start])

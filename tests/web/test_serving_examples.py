@@ -38,7 +38,7 @@ def test_the_unit_starts_a_server() -> None:
     assert f"server {options.host}:{options.port};" in (EXAMPLES / "nginx.conf").read_text()
 
 
-def test_the_settings_of_the_unit_can_be() -> None:
+def test_the_settings_of_the_unit_are_valid() -> None:
     said = dict(re.findall(r"^Environment=(\w+)=(.*)$", _UNIT, re.MULTILINE))
     settings = from_environment(said)
     assert set(said) <= known_names()
@@ -104,7 +104,7 @@ def test_the_container_installs_existing_extras_and_files() -> None:
     assert int(user.split(":")[0]) > 0
 
 
-def test_the_container_knows_whether_it_is_well(server: Server) -> None:
+def test_the_health_check_of_the_container_works(server: Server) -> None:
     _, there, check = instructed("HEALTHCHECK").partition("CMD ")
     assert there
     program, *arguments = json.loads(check)
@@ -121,7 +121,7 @@ def test_the_container_knows_whether_it_is_well(server: Server) -> None:
     assert failed.returncode == 1
 
 
-def test_the_servers_of_the_composition_are_of_the_same_kind() -> None:
+def test_the_compose_file_starts_a_server() -> None:
     text = (EXAMPLES / "compose.yaml").read_text()
     (command,) = re.findall(r"^\s+command: (\[.*\])$", text, re.MULTILINE)
     (dockerfile,) = re.findall(r"dockerfile: (\S+)", text)
@@ -162,7 +162,7 @@ def test_nginx_forwards_the_clients_address() -> None:
     assert headers["X-Forwarded-Proto"] == "$scheme"
 
 
-def test_nginx_holds_no_stream_back() -> None:
+def test_nginx_does_not_buffer_streams() -> None:
     (block,) = {inside[-1] for inside, said in directives() if said == ["proxy_buffering", "off"]}
     pattern = block.removeprefix("location ~ ")
     (patience,) = [said[1] for _, said in directives() if said[0] == "proxy_read_timeout"]
@@ -173,7 +173,7 @@ def test_nginx_holds_no_stream_back() -> None:
     assert (["server"], ["proxy_http_version", "1.1"]) in directives()
 
 
-def test_nginx_keeps_the_numbers_from_strangers(server: Server) -> None:
+def test_nginx_hides_the_metrics(server: Server) -> None:
     with server.client() as client:
         assert client.get("//metrics").status == 200
     assert (["server", "location = /metrics"], ["return", "404"]) in directives()

@@ -8,32 +8,23 @@ from threading import Condition
 
 import pytest
 
-from support.web.matches import friends, seated
+from support.web.matches import WON_BY_X, check_events, one_player, two_players
 from support.web.serving import DEADLINE, Client, Message, Server
-
-WON_BY_X = (0, 3, 1, 4, 2)
 
 
 def test_the_id_of_an_event_is_its_version(server: Server) -> None:
-    with friends(server) as match:
+    with two_players(server) as match:
         match.play(0, 4)
         with match.watcher.follow(match.game) as stream:
             match.play(1)
-            now = match.now
-
-            events = stream.wait_version(now["version"])
-
-            assert [message.id for message in events] == [
-                str(version) for version in range(1, now["version"] + 1)
-            ]
-            assert [message.data for message in events] == now["events"]
+            check_events(stream, match.now["events"])
             assert stream.retry == 1000
             assert stream.headers.get_content_type() == "text/event-stream"
 
 
 @pytest.mark.parametrize("way", ["header", "query"])
-def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> None:
-    with friends(server) as match:
+def test_a_stream_resumes_at_any_version(server: Server, way: str) -> None:
+    with two_players(server) as match:
         match.play(*WON_BY_X)
         events = match.now["events"]
 
@@ -43,24 +34,22 @@ def test_a_reader_goes_on_exactly_where_they_were(server: Server, way: str) -> N
                 if way == "header"
                 else match.watcher.follow(match.game, after=version)
             ) as stream:
-                if version < len(events):
-                    stream.wait_version(len(events))
                 stream.wait(lambda now: now.rooms)
-                assert [message.data for message in stream.events] == events[version:]
-                assert [message.id for message in stream.events] == [
-                    str(one) for one in range(version + 1, len(events) + 1)
-                ]
+                check_events(stream, events, after=version)
 
 
 def test_last_event_id_counts_more_than_the_query(server: Server) -> None:
     """A browser that reconnects sends both."""
-    with friends(server) as match, match.watcher.follow(match.game, after=0, last_event_id="4") as stream:
+    with (
+        two_players(server) as match,
+        match.watcher.follow(match.game, after=0, last_event_id="4") as stream,
+    ):
         assert [message.id for message in stream.wait_version(5)] == ["5"]
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "1 2", "9999999999", "٣", "+1", "0x1"])
 def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         raw = last.encode().decode("latin-1")
         with both.client.follow(both.game, last_event_id=raw) as stream:
             assert stream.refusal
@@ -69,7 +58,7 @@ def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
 
 def test_a_version_that_never_was_is_refused(server: Server) -> None:
     """With the current version."""
-    with seated(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
+    with one_player(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
         assert stream.refusal
         assert (stream.refusal.status, stream.refusal.code) == (409, "staleVersion")
         assert stream.refusal.json["version"] == 5
@@ -79,7 +68,7 @@ def test_a_version_that_never_was_is_refused(server: Server) -> None:
     "query", ["?after=", "?after=x", "?after=1&after=1", "?before=1", "?after=%31%00"]
 )
 def test_a_query_that_makes_no_sense_is_refused(server: Server, query: str) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         refused = both.client.get(f"/games/{both.game}/events{query}")
         assert (refused.status, refused.code) == (400, "badRequest")
 
@@ -91,7 +80,7 @@ def test_following_a_missing_game_is_refused(client: Client) -> None:
 
 
 def test_all_subscribers_get_the_same_events(server: Server) -> None:
-    with friends(server) as match, ExitStack() as stack:
+    with two_players(server) as match, ExitStack() as stack:
         streams = [
             stack.enter_context(client.follow(match.game))
             for client in (match.X.client, match.O.client, *[match.watcher] * 5)
@@ -99,11 +88,11 @@ def test_all_subscribers_get_the_same_events(server: Server) -> None:
         match.play(*WON_BY_X)
         now = match.now
         for stream in streams:
-            assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
+            check_events(stream, now["events"])
 
 
-def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
-    with friends(server) as match, match.O.follow() as bob:
+def test_a_stream_shows_who_is_connected(server: Server) -> None:
+    with two_players(server) as match, match.O.follow() as bob:
         bob.wait_room(lambda room: room["seats"]["O"]["present"])
         assert not bob.rooms[-1]["seats"]["X"]["present"]
         with match.X.follow():
@@ -111,8 +100,8 @@ def test_players_are_seen_to_come_and_to_go(server: Server) -> None:
         bob.wait_room(lambda room: not room["seats"]["X"]["present"])
 
 
-def test_those_who_watch_are_counted(server: Server) -> None:
-    with friends(server) as match, match.X.follow() as ann:
+def test_spectators_are_counted(server: Server) -> None:
+    with two_players(server) as match, match.X.follow() as ann:
         assert ann.wait_room(lambda room: room["seats"]["X"]["present"])["watching"] == 0
         with match.watcher.follow(match.game), match.watcher.follow(match.game) as last:
             ann.wait_room(lambda room: room["watching"] == 2)
@@ -122,8 +111,8 @@ def test_those_who_watch_are_counted(server: Server) -> None:
         assert match.room["watching"] == 0
 
 
-def test_a_player_at_two_screens_is_there_until_both_are_gone(server: Server) -> None:
-    with friends(server) as match, match.O.follow() as bob:
+def test_a_player_is_present_until_the_last_stream_ends(server: Server) -> None:
+    with two_players(server) as match, match.O.follow() as bob:
         with match.X.follow() as one:
             with match.X.follow() as other:
                 bob.wait_room(lambda room: room["seats"]["X"]["present"])
@@ -148,7 +137,7 @@ def test_a_stream_shows_who_has_joined(server: Server) -> None:
 
 def test_a_stream_stays_open_after_the_end(server: Server) -> None:
     """For what comes later, such as an offer of a rematch."""
-    with friends(server) as match, match.watcher.follow(match.game) as early:
+    with two_players(server) as match, match.watcher.follow(match.game) as early:
         match.play(*WON_BY_X)
         with match.watcher.follow(match.game) as late:
             match.X.rematch()
@@ -160,16 +149,16 @@ def test_a_stream_stays_open_after_the_end(server: Server) -> None:
 def test_a_silent_stream_gets_pings(server: Server) -> None:
     """Each gets one every 15 s; of 15, one gets one every second."""
     news = Condition()
-    with seated(server, "self") as both, ExitStack() as stack:
+    with one_player(server, "self") as both, ExitStack() as stack:
         streams = [stack.enter_context(both.client.follow(both.game, news=news)) for _ in range(15)]
         streams[0].wait(lambda _: any(stream.pings for stream in streams))
         pings = [ping for stream in streams for ping in stream.pings]
         assert all(ping == Message("ping", None, {}) for ping in pings)
 
 
-def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
+def test_a_request_on_the_connection_of_a_stream_is_ignored(store: str) -> None:
     """The second request is not answered."""
-    with Server(store) as server, seated(server, "self") as both, both.follow() as stream:
+    with Server(store) as server, one_player(server, "self") as both, both.follow() as stream:
         with socket.create_connection((server.host, server.port), DEADLINE) as connection:
             connection.sendall(
                 f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode()
@@ -180,20 +169,20 @@ def test_a_reader_who_sends_more_is_gone_when_they_are_gone(store: str) -> None:
 
 
 def test_following_needs_get(server: Server) -> None:
-    with seated(server, "self") as both:
+    with one_player(server, "self") as both:
         for method in ("HEAD", "POST", "PUT", "DELETE", "OPTIONS"):
             assert both.client.ask(method, f"/games/{both.game}/events").status == 405
 
 
 @pytest.mark.parametrize("cached", ["0", "1"])
-def test_games_that_are_forgotten_are_followed_all_the_same(store: str, cached: str) -> None:
+def test_a_game_with_a_stream_stays_in_memory(store: str, cached: str) -> None:
     """A game with a stream stays in memory, however small the cache is."""
     with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
-        matches = [stack.enter_context(friends(server)) for _ in range(4)]
+        matches = [stack.enter_context(two_players(server)) for _ in range(4)]
         streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]
         for cell in WON_BY_X:
             for match in matches:
                 match.play(cell)
         for match, stream in zip(matches, streams, strict=True):
             now = match.now
-            assert [message.data for message in stream.wait_version(now["version"])] == now["events"]
+            check_events(stream, now["events"])

@@ -9,7 +9,7 @@ import pytest
 
 from support.postgres_server import Server as Postgres
 from support.web.in_process import InProcessServer
-from support.web.openapi_check import Agreement
+from support.web.openapi_check import OpenApiCheck
 from support.web.serving import Client, Server
 
 IN_PROCESS = {"test_bodies", "test_games", "test_keys", "test_random_games", "test_seats"}
@@ -70,6 +70,6 @@ def _serving(store: str) -> Iterator[Server]:
 
 def _checked(server: Server) -> Iterator[Server]:
     """Hold all that a server answers against the document, and end it in order."""
-    server.check = Agreement(server)
+    server.check = OpenApiCheck(server)
     yield server
     assert server.stop() == 0

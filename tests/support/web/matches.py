@@ -9,6 +9,8 @@ from typing import Any
 from support.at_once import in_threads
 from support.web.serving import Answer, Client, Server, Stream, new_key
 
+WON_BY_X = (0, 3, 1, 4, 2)
+
 
 class Seat:
     """A client with one seat of a game, or with both."""
@@ -79,7 +81,7 @@ class Match:
         return self.now["room"]
 
     def play(self, *cells: int) -> Answer:
-        """Place marks, each by whom it is the turn of, and return the last answer."""
+        """Make moves for both players in turn; return the last answer."""
         answer = None
         for cell in cells:
             now = self.now
@@ -94,10 +96,10 @@ class Match:
 
 
 @contextmanager
-def friends(
+def two_players(
     server: Server, other: Server | None = None, kind: str = "friend", **more: object
 ) -> Iterator[Match]:
-    """Create a game for Ann, and have Bob join it, at another server maybe."""
+    """Yield a game that Ann has created and Bob has joined, maybe at another server."""
     match = Match(server, other or server, kind, **more)
     try:
         yield match
@@ -106,8 +108,8 @@ def friends(
 
 
 @contextmanager
-def seated(server: Server, kind: str, **more: object) -> Iterator[Seat]:
-    """Create a game for one client, which has both seats if the opponent is `self`."""
+def one_player(server: Server, kind: str, **more: object) -> Iterator[Seat]:
+    """Yield the seat of a new game; it is both seats if the opponent is `self`."""
     with server.client() as client:
         seat = client.create(kind, **more)
         client.secret = seat["secrets"][seat["marks"][0]]
@@ -119,6 +121,16 @@ def seated(server: Server, kind: str, **more: object) -> Iterator[Seat]:
         yield Seat(client, seat["id"])
 
 
-def asked_at_once(*works: Callable[[], Answer]) -> list[Answer]:
-    """Ask several things at the same moment, and return the answers."""
+def at_once(*works: Callable[[], Answer]) -> list[Answer]:
+    """Send several requests at the same time."""
     return in_threads(*works)  # type: ignore[return-value]  # each work is what it says
+
+
+def check_events(stream: Stream, events: list[Any], after: int = 0) -> None:
+    """Wait for the last of a game's events; check that those after a version came once, in order."""
+    if after < len(events):
+        stream.wait_version(len(events))
+    assert [message.data for message in stream.events] == events[after:]
+    assert [message.id for message in stream.events] == [
+        str(version) for version in range(after + 1, len(events) + 1)
+    ]

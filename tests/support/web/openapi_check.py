@@ -13,7 +13,7 @@ from support.web.serving import Answer, Server
 METHODS = ("get", "post")
 
 
-class Agreement:
+class OpenApiCheck:
     """The document, ready to be compared with answers."""
 
     def __init__(self, server: Server) -> None:

@@ -435,5 +435,11 @@ def full_path(path: str) -> str:
     return path[1:] if path.startswith("//") else BASE + path
 
 
+def wait_until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + DEADLINE
+    while not is_so():
+        assert time.monotonic() < until, "it never happened"
+
+
 def new_key() -> str:
     return uuid4().hex
