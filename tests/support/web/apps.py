@@ -1,4 +1,4 @@
-"""The application in the process of the tests, without sockets."""
+"""The application in the test process, without sockets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FakeStream:
 
 
 class ImmediateThreads:
-    """Threads that do everything at once, and return the result when they are released."""
+    """Runs work at once; after `hold`, results are returned on `release`."""
 
     def __init__(self) -> None:
         self._held: list[tuple[asyncio.Future[Any], Any]] | None = None
@@ -58,14 +58,13 @@ class ImmediateThreads:
         self._held = []
 
     def release(self) -> None:
-        """Return what was kept back, and keep nothing back any more."""
         held, self._held = self._held or [], None
         for done, found in held:
             done.set_result(found)
 
 
 def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Event]:  # noqa: N803 - marks
-    """Return the events with which a game of two begins."""
+    """Return the first events of a game of two players."""
     events = list(decide(None, CreateGame(first, open_seats=True)))
     for mark, name in ((Mark.X, X), (Mark.O, O)):
         events += decide(fold(events), JoinGame(mark, name))
@@ -73,13 +72,13 @@ def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Even
 
 
 async def _nothing() -> Any:
-    """Wait for nothing, and close nothing."""
+    """Do nothing."""
 
 
 def make_world(
     store: EventStore, threads: Runner, thinking: Runner | None = None, **settings: int
 ) -> World:
-    """Return a world with a store and threads, and nothing that happens by itself."""
+    """Return a world without background work."""
     return World(
         settings=Settings(**settings),  # type: ignore[arg-type]  # those that are numbers
         store=store,
@@ -97,7 +96,6 @@ def make_world(
 async def open_app(
     store: str = "memory:", *, end: Callable[[NoughtsError], None] = lambda _error: None, **settings: Any
 ) -> AsyncIterator[App]:
-    """Open the application, and close it in the end."""
     app = await application.open_app(Settings(store=store, **settings), {}, end)
     try:
         yield app
@@ -110,7 +108,7 @@ async def get(app: App, path: str) -> Response:
 
 
 async def ask(app: App, method: str, path: str, body: object = None) -> Response:
-    """Return the response to a request under /api/v1, with a body of JSON maybe."""
+    """Return the response to a request under /api/v1, maybe with a JSON body."""
     response = await handle(app, method, path, body)
     assert isinstance(response, Response)
     return response

@@ -11,7 +11,6 @@ JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 
 
 def curl(arguments: list[str]) -> None:
-    """Ask as the arguments say, and print what is answered as it comes."""
     options, (url,) = gnu_getopt(arguments, "sNH:", ["json="])
     headers, body = {}, None
     for option, value in options:
@@ -19,15 +18,15 @@ def curl(arguments: list[str]) -> None:
             headers.update(JSON)
             body = value.encode()
         elif option == "-H":
-            name, _, said = value.partition(":")
-            headers[name] = said.strip()
+            name, _, text = value.partition(":")
+            headers[name] = text.strip()
     place = urlsplit(url)
-    line = HTTPConnection(place.hostname or "", place.port)
+    connection = HTTPConnection(place.hostname or "", place.port)
     path = f"{place.path}?{place.query}" if place.query else place.path
-    line.request("GET" if body is None else "POST", path, body, headers)
-    answer = line.getresponse()
-    while came := answer.read1():
-        sys.stdout.buffer.write(came)
+    connection.request("GET" if body is None else "POST", path, body, headers)
+    answer = connection.getresponse()
+    while data := answer.read1():
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
 

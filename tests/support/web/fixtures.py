@@ -1,4 +1,4 @@
-"""Fixtures for tests of the web game: shared servers, a client, and places for stores."""
+"""Fixtures of the web tests: shared servers, a client, and stores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_PROCESS = {"test_bodies", "test_games", "test_keys", "test_random_games", "te
 
 @pytest.fixture(scope="module")
 def server(request: pytest.FixtureRequest) -> Server:
-    """Run a server for all tests that need no own; whatever it answers has to be as documented."""
+    """Return the shared server; its answers are checked against the OpenAPI document."""
     module = request.module.__name__.rpartition(".")[2]
     found: Server = request.getfixturevalue("in_process" if module in IN_PROCESS else "in_a_process")
     return found
@@ -36,7 +36,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def quick() -> Iterator[Server]:
-    """Start a server that keeps nothing, for tests that do very much."""
+    """Yield a server with a store in memory, for tests with many requests."""
     yield from _serving("memory:")
 
 
@@ -53,7 +53,7 @@ def store_url(tmp_path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """Start a PostgreSQL server when the first test asks for it, one for each process of tests."""
+    """Yield a PostgreSQL server, one for each test process."""
     server = Postgres()
     try:
         yield server
@@ -69,7 +69,7 @@ def _serving(store: str) -> Iterator[Server]:
 
 
 def _checked(server: Server) -> Iterator[Server]:
-    """Hold all that a server answers against the document, and end it in order."""
+    """Check the answers of a server against its document, and stop it."""
     server.check = OpenApiCheck(server)
     yield server
     assert server.stop() == 0

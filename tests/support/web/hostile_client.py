@@ -26,7 +26,7 @@ def leave_open(place: Address, hostile: HostileRequest) -> socket.socket:
 
 
 def cut(connection: socket.socket, chance: Random) -> list[int]:
-    """Hang up without waiting any longer, and return what was answered until then."""
+    """Close or reset the connection; return the statuses received so far."""
     said = b""
     with connection, suppress(BlockingIOError, ConnectionError):
         if chance.random() < 0.5:
@@ -104,7 +104,7 @@ class KeptConnection:
         assert self._socket
         data = self._socket.recv(65536)
         if not data:
-            raise ConnectionError("the line is closed")
+            raise ConnectionError("the connection is closed")
         self._came += data
 
     def _close(self) -> None:

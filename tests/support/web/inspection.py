@@ -1,4 +1,4 @@
-"""What the long hostile tests share: where a server stays, what it takes up, and games that never end."""
+"""What the torture tests share: ports, memory, metrics and busy games."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from support.web.serving import Client
 from support.web.stream_reader import ReceivedEvent
 
 ROUND_EVENTS = 6
-"""How many events a round of a busy game has."""
+"""Events of a move and its take-back."""
 
 
 def quiet_port() -> int:
     """Return a free port outside the range of ephemeral ports.
 
-    Somebody who asks again and again for a port that is given to lines will one day be given that very
-    port, be connected to themselves, and keep the server from coming back to it.
+    A client that retries an ephemeral port may get that port itself, connect to itself, and block the
+    server from restarting there.
     """
     lowest, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     for _ in range(1000):
         port = SystemRandom().randrange(min(20_000, lowest - 5_000), lowest)
-        with socket.socket() as door:
+        with socket.socket() as probe:
             try:
-                door.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
             return port
@@ -37,14 +37,14 @@ def quiet_port() -> int:
 
 
 def memory_kb(pid: int, what: str = "VmRSS") -> int:
-    """Return how much memory a process has, in kB; `VmHWM` is the most that it had."""
+    """Return the memory of a process in kB; `VmHWM` is its peak."""
     found = re.search(rf"^{what}:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     assert found
     return int(found[1])
 
 
 def forget_peak(pid: int) -> None:
-    """Have the most memory that a process had count from now on."""
+    """Reset the peak memory of a process."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
@@ -71,7 +71,7 @@ def keep_busy(seat: Seat, rounds: int) -> int:
 
 
 def recorded(store: str) -> dict[str, list[ReceivedEvent]]:
-    """Return all events of all games, as a reader should have received them."""
+    """Return the events of all games, as a reader should have received them."""
     games: dict[str, list[ReceivedEvent]] = {}
     with open_store(store, create=False) as opened:
         page, cursor = opened.feed()

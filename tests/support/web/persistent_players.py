@@ -18,7 +18,7 @@ from support.web.serving import Answer, Client, new_key
 from support.web.stream_reader import RETRY_SECONDS, Address, Reader
 
 RECOVERY_SECONDS = 60.0
-"""How long anything may take, with the server killed meanwhile as often as it is, in seconds."""
+"""How long anything may take while the server is killed again and again."""
 
 LAST_EVENTS = ("gameReady", "playerActive", "gameCompleted")
 """The last events of commands after which a player is to move, or the game is over."""
@@ -87,11 +87,11 @@ class Player(Thread):
         self._mark: str = seat["marks"][0]
         self._game: str = seat["id"]
         self._is_alone = any(one["bot"] for one in seat["game"]["room"]["seats"].values())
-        """Whether the other is a bot, which lets one take back without asking."""
+        """Whether the opponent is a bot: then taking back needs no consent."""
         client.secret = seat["secrets"][self._mark]
 
     def run(self) -> None:
-        """Play until it is enough, and to the end of the game that is on then."""
+        """Play games until `is_enough`, and finish the last one."""
         try:
             for _ in range(MAX_GAMES):
                 self._play()
@@ -127,7 +127,7 @@ class Player(Thread):
 
         def is_so(reader: Reader) -> bool:
             if reader.version < version or reader.events[-1].data["event"] not in LAST_EVENTS:
-                return False  # of what one command led to, some may be on its way still
+                return False  # more events of the same command may follow
             game = fold(decode(command.data) for command in reader.events)
             if game is None or not game.is_ready:
                 return False
@@ -156,7 +156,7 @@ class Player(Thread):
         return command.version
 
     def _next(self) -> str:
-        """Agree with the other on one more game, and return it."""
+        """Agree on a rematch, and return it."""
         with Reader(self._address, self._game, self._client.secret) as reader:
             for _ in range(10):
                 answer = self._post("rematch", {"key": new_key(), "secret": True})
@@ -170,7 +170,7 @@ class Player(Thread):
         return bool(room["next"] or (room["offer"] and room["offer"]["mark"] != self._mark))
 
     def _post(self, what: str, body: dict[str, object]) -> Answer:
-        """Send a command until there is an answer, the same each time."""
+        """Repeat a command until it is answered."""
         for number in range(MAX_TRIES):
             try:
                 answer = self._client.post(f"/games/{self._game}/{what}", body)

@@ -1,9 +1,7 @@
 """Real servers, and clients that use HTTP as programs and browsers do.
 
-Most of them are forked (`tests/support/forked.py`); those with several processes are started.
-
-Nothing here sleeps: every wait ends when something comes, when the server ends, or at a deadline, which
-fails the test.
+Most servers are forked (`tests/support/forked.py`); those with several processes are started. Nothing
+here sleeps: a wait ends when something arrives, when the server ends, or at a deadline, which fails.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ Check: TypeAlias = Callable[[str, str, "Answer"], None]
 
 BASE = "/api/v1"
 DEADLINE = 60.0
-"""In seconds: long enough for the slowest machine, and reached only by what hangs."""
+"""In seconds; only reached by something that hangs."""
 
 UNLIMITED = {
     "NOUGHTS_CREATES_PER_MINUTE": "0",
@@ -43,7 +41,7 @@ UNLIMITED = {
     "NOUGHTS_CONNECTIONS_PER_ADDRESS": "0",
     "NOUGHTS_MOVES_PER_MINUTE": "0",
 }
-"""All tests come from one address, and most of them are not about how often it may come."""
+"""All tests share one address, and few of them are about its limits."""
 
 
 class Server:
@@ -51,18 +49,20 @@ class Server:
 
     def __init__(self, store: str, *options: str, **settings: str) -> None:
         port = () if "--port" in options else ("--port", "0")
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server is over
+        self._log_file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server is over
         arguments = (*port, "--store", store, *options)
         env = environment(**{**UNLIMITED, **settings})
-        self._process = fork_server(*arguments, env=env, errors=self._said.fileno()) or subprocess.Popen(
+        self._process = fork_server(
+            *arguments, env=env, errors=self._log_file.fileno()
+        ) or subprocess.Popen(
             [*COMMAND, "serve", *arguments],
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._log_file,
             start_new_session=True,  # so that its workers end with it
         )
-        # Tests that are killed themselves leave no server behind: the guard waits for their end.
+        # The guard kills the server if the tests themselves are killed.
         self._guard = subprocess.Popen(
             ["/bin/sh", "-c", 'cat > /dev/null; kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE,
@@ -71,9 +71,9 @@ class Server:
         )
         self.store = store
         self.errors = b""
-        """All that it wrote to standard error: complete once it is over."""
+        """What it wrote to standard error; complete once it has ended."""
         self.check: Check | None = None
-        """Called with method, path and answer whenever a client of it has got one."""
+        """Called with method, path and answer for each answer to a client."""
         try:
             self.url = self._address()
         except BaseException:
@@ -95,47 +95,43 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The number of its process: of the one that looks after the others, if there are workers."""
+        """Its process id; that of the parent, if there are workers."""
         return self._process.pid
 
     def workers(self) -> set[int]:
-        """Return the processes that it has started to serve."""
         found = set()
         for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            with suppress(OSError):  # one that has just gone
+            with suppress(OSError):  # it has just ended
                 if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found.add(int(child))
         return found
 
     def client(self, secret: str | None = None, source: str | None = None) -> Client:
-        """Return a client, maybe with another address such as 127.0.0.2."""
+        """Return a client, maybe from another address such as 127.0.0.2."""
         return Client(self, secret, source)
 
     def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
-        """Return a connection to it, from another address maybe."""
         return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
 
     def log(self) -> bytes:
         """Return what it has written to standard error so far."""
-        if self._said.closed:
+        if self._log_file.closed:
             return self.errors
-        return os.pread(self._said.fileno(), os.fstat(self._said.fileno()).st_size, 0)
+        return os.pread(self._log_file.fileno(), os.fstat(self._log_file.fileno()).st_size, 0)
 
     def stop(self, deadline: float = DEADLINE) -> int:
-        """Ask it to stop, wait until it has, and return its exit code."""
         return self.end(signal.SIGTERM, deadline)
 
     def stop_cleanly(self) -> None:
-        """Stop it, and check that it ends in order."""
         assert self.stop() == 0
         assert b"Traceback" not in self.errors
 
     def kill(self) -> int:
-        """End it as a power cut would, and its workers with it."""
+        """Kill it and its workers."""
         return self.end(signal.SIGKILL)
 
     def end(self, how: signal.Signals, deadline: float = DEADLINE) -> int:
-        """Send a signal, wait until it is over, and return its exit code."""
+        """Send a signal, and return the exit code."""
         if how == signal.SIGKILL:
             os.killpg(self._process.pid, how)
         else:
@@ -147,7 +143,7 @@ class Server:
         return code
 
     def wait(self) -> int:
-        """Wait until it has ended by itself, and return its exit code."""
+        """Wait until it ends by itself; return its exit code."""
         try:
             return self._process.wait(DEADLINE)
         finally:
@@ -162,7 +158,7 @@ class Server:
         assert self._process.stdout
         self._process.stdout.close()
         self.errors = self.log()
-        self._said.close()
+        self._log_file.close()
 
     def _address(self) -> str:
         assert self._process.stdout
@@ -180,7 +176,7 @@ class Server:
 
 
 class Answer(NamedTuple):
-    """What a server answered."""
+    """The response of a server."""
 
     status: int
     headers: HTTPMessage
@@ -198,9 +194,9 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """A client with a secret as a program has it, with cookies as a browser, or with neither.
+    """A client with a secret, as programs have, or with cookies, as browsers have, or with neither.
 
-    One client is for one thread at a time. It keeps its line open.
+    One client is for one thread at a time. It keeps its connection open.
     """
 
     def __init__(self, server: Server, secret: str | None = None, source: str | None = None) -> None:
@@ -209,7 +205,7 @@ class Client:
         self.secret = secret
         self.cookies: dict[tuple[str, str], str] = {}
         """By path and name."""
-        self._line = server.connection(self._source)
+        self._connection = server.connection(self._source)
 
     def __enter__(self) -> Self:
         return self
@@ -218,27 +214,26 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        self._line.close()
+        self._connection.close()
 
     def get(self, path: str, **headers: str) -> Answer:
-        """Ask for something; the path is under /api/v1 unless it begins with //."""
+        """Send a GET; the path is under /api/v1 unless it begins with //."""
         return self.ask("GET", path, None, **headers)
 
     def post(self, path: str, body: object, **headers: str) -> Answer:
-        """Ask for something to be done, with a body of JSON."""
         return self.ask(
             "POST", path, json.dumps(body).encode(), **{"content_type": "application/json", **headers}
         )
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
-        """Ask in any way; `last_event_id=3` is the header Last-Event-ID: 3."""
+        """Send any request; `last_event_id=3` is the header Last-Event-ID: 3."""
         whole = self.full_path(path)
         try:
-            self._line.request(method, whole, body, self.headers(whole, headers))
-            response = self._line.getresponse()
+            self._connection.request(method, whole, body, self.headers(whole, headers))
+            response = self._connection.getresponse()
             answer = Answer(response.status, response.headers, response.read())
         except (HTTPException, OSError):
-            self._line.close()
+            self._connection.close()
             raise
         self._take_cookies(answer)
         if self._server.check:
@@ -249,7 +244,6 @@ class Client:
         return full_path(path)
 
     def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
-        """Return the headers that go with a request to a path."""
         found = {name.replace("_", "-"): value for name, value in others.items()}
         if self.secret is not None:
             found.setdefault("authorization", f"Bearer {self.secret}")
@@ -272,9 +266,9 @@ class Client:
     def follow(
         self, game: str, after: int | None = None, news: Condition | None = None, **headers: str
     ) -> Stream:
-        """Follow a game's stream; leave its `with` block to hang up.
+        """Open a game's stream; leave its `with` block to close it.
 
-        Several streams can share their news: then waiting at one looks whenever something comes by any.
+        Streams can share `news`: then a wait on one also checks when another one receives something.
         """
         path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
         return Stream(self._server, path, self.headers(path, headers), self._source, news)
@@ -322,22 +316,21 @@ class Stream:
         source: tuple[str, int] | None = None,
         news: Condition | None = None,
     ) -> None:
-        self._line = server.connection(source)
+        self._connection = server.connection(source)
         try:
-            self._line.request("GET", path, headers=dict(headers))
-            self._socket = self._line.sock
-            response = self._line.getresponse()
+            self._connection.request("GET", path, headers=dict(headers))
+            self._socket = self._connection.sock
+            response = self._connection.getresponse()
             self.refusal: Answer | None = None
             if response.status != 200:
                 self.refusal = Answer(response.status, response.headers, response.read())
                 if server.check:
                     server.check("GET", path, self.refusal)
         except BaseException:
-            self._line.close()
+            self._connection.close()
             raise
         self.headers = response.headers
         self.messages: list[Message] = []
-        """All that has come, in order."""
         self.retry: int | None = None
         """After how many milliseconds a reader should reconnect."""
         self.is_over = False
@@ -357,7 +350,7 @@ class Stream:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(DEADLINE)
-        self._line.close()
+        self._connection.close()
 
     @property
     def events(self) -> list[Message]:
@@ -372,10 +365,10 @@ class Stream:
         return [message for message in tuple(self.messages) if message.event == "ping"]
 
     def wait(self, is_so: Callable[[Stream], object]) -> None:
-        """Wait until something is so, which is looked at whenever something comes."""
+        """Wait for a condition, checked after each message."""
         with self._news:
             came = self._news.wait_for(lambda: is_so(self) or self.is_over, DEADLINE)
-            assert is_so(self), "the stream is over" if came else f"it never came: {self.messages}"
+            assert is_so(self), "the stream is over" if came else f"not received: {self.messages}"
 
     def wait_version(self, version: int) -> list[Message]:
         """Wait for the event of a version, and return all events."""
@@ -383,12 +376,11 @@ class Stream:
         return self.events
 
     def wait_room(self, is_so: Callable[[Any], object]) -> Any:
-        """Wait until the room that came last is so, and return it."""
+        """Wait for a condition of the latest room, and return it."""
         self.wait(lambda _: self.rooms and is_so(self.rooms[-1]))
         return self.rooms[-1]
 
     def wait_over(self) -> None:
-        """Wait until the stream is over."""
         with self._news:
             assert self._news.wait_for(lambda: self.is_over, DEADLINE), "it stays open"
 
@@ -427,7 +419,7 @@ class Stream:
 
 
 def full_path(path: str) -> str:
-    """Return the whole path of something under /api/v1, or of something that is not.
+    """Return the whole path: under /api/v1, unless it begins with //.
 
     >>> full_path("/games"), full_path("//metrics")
     ('/api/v1/games', '/metrics')

@@ -30,7 +30,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
 
 
 def code(cell: str) -> list[str]:
-    """Return what is written as code in a cell of a table."""
+    """Return the code spans of a table cell."""
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -42,7 +42,7 @@ def served(*arguments: str) -> Namespace:
 
 
 def known_names() -> set[str]:
-    """Return every variable of the environment that a server looks at."""
+    """Return the environment variables that a server reads."""
     found = {variable(field.name) for field in msgspec.structs.fields(Settings)}
     package = Path(noughts.web.__file__).parents[1]
     for file in (*package.glob("web/*.py"), *package.glob("cli/**/*.py")):
@@ -51,5 +51,5 @@ def known_names() -> set[str]:
 
 
 def named(text: str) -> set[str]:
-    """Return the variables of ours that a text names."""
+    """Return our environment variables in a text."""
     return set(re.findall(r"\bNOUGHTS_[A-Z_]+\b", text))

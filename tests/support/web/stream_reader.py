@@ -27,7 +27,7 @@ MAX_CONNECTIONS = 100_000
 
 
 SMALL_BUFFER_BYTES = 1024
-"""How much a stalled reader's system takes in for them, in bytes; it makes a little more of it."""
+"""The receive buffer of a stalled reader; the system rounds it up."""
 
 
 class ReceivedEvent(NamedTuple):
@@ -117,7 +117,6 @@ class Reader:
         self._news = news or Condition()
         self.game = game
         self.events: list[ReceivedEvent] = []
-        """All that came, in the order in which it came."""
         self.room: Any = None
         self.wrong: Counter[str] = Counter()
         """How many events were missed, and how many repeated."""
@@ -149,7 +148,7 @@ class Reader:
         assert not self._thread.is_alive(), "a reader hangs"
 
     def wait(self, is_so: Callable[[Self], object], deadline: float = DEADLINE) -> None:
-        """Wait until something is so, which is looked at whenever something comes."""
+        """Wait for a condition, checked after each message."""
         with self._news:
             self._news.wait_for(lambda: self.failure or is_so(self), deadline)
         if self.failure:
@@ -157,7 +156,7 @@ class Reader:
         assert is_so(self), f"it never came to {self.game}: {self.version}, {self.room}"
 
     def wait_version(self, version: int, deadline: float = DEADLINE) -> list[ReceivedEvent]:
-        """Wait until the reader is as far as that, and return all that came."""
+        """Wait for a version, and return all events."""
         self.wait(lambda reader: reader.version >= version, deadline)
         return self.events
 
@@ -179,12 +178,12 @@ class Reader:
         has_received = False
         parser = EventStreamParser()
         try:
-            with socket.create_connection(self._address, DEADLINE) as line:
+            with socket.create_connection(self._address, DEADLINE) as connection:
                 with self._lock:
-                    self._socket = line
+                    self._socket = connection
                 try:
-                    line.sendall(self._request())
-                    while not self._stopped.is_set() and (data := line.recv(65536)):
+                    connection.sendall(self._request())
+                    while not self._stopped.is_set() and (data := connection.recv(65536)):
                         self.connections += not has_received
                         has_received = True
                         self._take(parser.feed(data))
@@ -192,7 +191,7 @@ class Reader:
                     with self._lock:
                         self._socket = None
         except OSError:
-            pass  # whoever cut the line, the next one goes on where this one stopped
+            pass  # the next connection resumes
         except Refusal as refusal:
             if "HTTP/1.1 503 " not in str(refusal):
                 raise
@@ -228,12 +227,12 @@ class Crowd:
     """Many streams of a game, open until the `with` block is left."""
 
     def __init__(self, address: Address, game: str, size: int, *, is_reading: bool) -> None:
-        self._lines: list[socket.socket] = []
+        self._connections: list[socket.socket] = []
         self._selector = selectors.DefaultSelector()
         self._thread = Thread(target=self._read, daemon=True)
         try:
             for _ in range(size):
-                self._lines.append(self._line(address, game, is_reading=is_reading))
+                self._connections.append(self._connect(address, game, is_reading=is_reading))
         except BaseException:
             self._close()
             raise
@@ -244,33 +243,33 @@ class Crowd:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for line in self._lines:
+        for connection in self._connections:
             if self._thread.ident:
-                line.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         if self._thread.ident:
             self._thread.join(DEADLINE)
             assert not self._thread.is_alive(), "a crowd hangs"
         self._close()
 
-    def _line(self, address: Address, game: str, *, is_reading: bool) -> socket.socket:
-        line = socket.socket()
-        line.settimeout(DEADLINE)
+    def _connect(self, address: Address, game: str, *, is_reading: bool) -> socket.socket:
+        connection = socket.socket()
+        connection.settimeout(DEADLINE)
         if not is_reading:
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER_BYTES)
-        line.connect(address)
-        line.sendall(f"GET {BASE}/games/{game}/events HTTP/1.1\r\nHost: noughts\r\n\r\n".encode())
-        self._selector.register(line, selectors.EVENT_READ)
-        return line
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER_BYTES)
+        connection.connect(address)
+        connection.sendall(f"GET {BASE}/games/{game}/events HTTP/1.1\r\nHost: noughts\r\n\r\n".encode())
+        self._selector.register(connection, selectors.EVENT_READ)
+        return connection
 
     def _read(self) -> None:
         while self._selector.get_map():
             for key, _ in self._selector.select(DEADLINE):
-                line = key.fileobj
-                assert isinstance(line, socket.socket)
-                if not line.recv(65536):
-                    self._selector.unregister(line)
+                connection = key.fileobj
+                assert isinstance(connection, socket.socket)
+                if not connection.recv(65536):
+                    self._selector.unregister(connection)
 
     def _close(self) -> None:
         self._selector.close()
-        for line in self._lines:
-            line.close()
+        for connection in self._connections:
+            connection.close()
