@@ -74,7 +74,7 @@ def test_axe_finds_nothing_in_a_game_of_two(users: Users) -> None:
 
 def test_axe_finds_nothing_with_coach_and_events(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
     ann.play(1)
     ann.play(3)
     ann.button("Coach").click()

@@ -35,7 +35,7 @@ def test_the_coach_labels_each_free_cell(users: Users) -> None:
 
 def test_the_coach_follows_the_turn(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
     coach = ann.page.get_by_role("region", name="Coach")
 
     ann.button("Coach").click()
@@ -51,7 +51,7 @@ def test_the_coach_follows_the_turn(users: Users) -> None:
 
 def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
     for number in (1, 2, 5, 9, 7, 3, 4):
         ann.play(number)
     ann.expect_status("Ann won", "XOO/XX_/X_O")
@@ -86,7 +86,7 @@ def test_a_game_is_reviewed_move_by_move(users: Users) -> None:
 
 def test_the_replay_link_shows_the_game(users: Users) -> None:
     ann, bob = users.new_user(permissions=["clipboard-read", "clipboard-write"]), users.new_user("Bob")
-    ann.open(f"/game/{ann.create_game('self', other='Bob', first='O')['id']}")
+    ann.start_game(first="O")
     for number in (1, 4, 2, 5, 3):
         ann.play(number)
 
@@ -149,8 +149,7 @@ def test_the_event_log_is_live(users: Users) -> None:
         assert texts == numbered(event_texts(users.server, ann.game))
         assert not set(before) - {text.lstrip("0123456789") for text in texts}
         assert "playerPlacedToken(0,2,X)" in texts[-6]
-    ann.button("Resign").click()
-    ann.button("Yes, resign").click()
+    ann.resign()
     for shown in events:
         expect(shown.get_by_role("listitem").last).to_contain_text("gameCompleted(true)")
         assert shown.get_by_role("listitem").all_text_contents() == numbered(

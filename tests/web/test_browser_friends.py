@@ -7,7 +7,7 @@ from base64 import b64encode
 import zxingcpp
 from playwright.sync_api import expect
 
-from support.web.browser import SCHEMES, User, Users, read_game
+from support.web.browser import SCHEMES, User, Users, play_in_turn, read_game
 
 # A picture as its pixels, one character each: how bright it is.
 READ_PIXELS = """async (source) => {
@@ -31,8 +31,7 @@ def test_two_browsers_play_a_whole_game_by_link(users: Users) -> None:
     bob.expect_text("You play O. X starts.")
     bob.take_seat()
     expect(bob.page).to_have_url(link.partition("#")[0])
-    for user, number in zip((ann, bob) * 3, (1, 5, 2, 6, 3), strict=False):
-        user.play(number)
+    play_in_turn(ann, bob, 1, 5, 2, 6, 3)
 
     for user in (ann, bob):
         user.expect_status("You won" if user is ann else "Ann won", "XXX/_OO/___")

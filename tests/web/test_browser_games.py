@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from noughts import Mark
-from support.web.browser import Users, event_texts, read_game
+from support.web.browser import Users, event_texts, play_in_turn, read_game
 
 
 def test_each_bot_is_shown_with_its_strength(users: Users) -> None:
@@ -109,8 +109,7 @@ def test_a_rematch_moves_players_and_spectators_on(users: Users) -> None:
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
     before = ann.game
-    for user, number in zip((ann, bob) * 3, (1, 5, 2, 6, 3), strict=False):
-        user.play(number)
+    play_in_turn(ann, bob, 1, 5, 2, 6, 3)
     ann.expect_status("You won")
 
     ann.button("Rematch").click()
@@ -171,8 +170,7 @@ def test_a_player_resigns(users: Users) -> None:
     bob.button("Resign").click()
     bob.button("No, play on").click()
     expect(bob.button("Yes, resign")).to_have_count(0)
-    bob.button("Resign").click()
-    bob.button("Yes, resign").click()
+    bob.resign()
 
     for user, winner, loser in ((ann, "You", "Bob"), (bob, "Ann", "You")):
         user.expect_status(f"{winner} won", "___/_X_/___")
@@ -186,7 +184,6 @@ def test_a_resignation_replaces_the_message_before_it(users: Users) -> None:
     ann.button("Take back").click()
     bob.button("Decline").click()
     ann.expect_text("Bob does not allow it.")
-    bob.button("Resign").click()
-    bob.button("Yes, resign").click()
+    bob.resign()
     ann.expect_status("You won")
     ann.expect_text("Bob resigned.")

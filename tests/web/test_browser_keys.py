@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from support.web.browser import User, Users, read_game
+from support.web.browser import User, Users, play_in_turn, read_game
 
 
 def test_a_whole_game_by_keys_alone(users: Users) -> None:
@@ -73,7 +73,7 @@ def test_a_guest_joins_and_plays_by_keys_alone(users: Users) -> None:
 
 def test_digits_do_not_play_in_a_dialog(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
     ann.expect_status("Ann to move")
 
     ann.press("Settings")
@@ -114,8 +114,7 @@ def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
     cid = users.new_user("Cid")
     cid.open(f"/game/{ann.game}")
 
-    for user, number in zip((ann, bob) * 3, (1, 5, 2, 6, 3), strict=False):
-        user.play(number)
+    play_in_turn(ann, bob, 1, 5, 2, 6, 3)
 
     ann.expect_status("You won", "XXX/_OO/___")
     ann.expect_announcement("You on 3. You won")
@@ -128,7 +127,7 @@ def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
 
 def test_a_bot_is_announced_by_the_name_on_its_seat(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('bot', bot='perfect', first='O')['id']}")
+    ann.start_game("bot", bot="perfect", first="O")
     expect(ann.seat("O")).to_contain_text("Perfect")
     ann.expect_status("Your move")
 
@@ -146,14 +145,13 @@ def test_a_bot_is_announced_by_the_name_on_its_seat(users: Users) -> None:
 
 def test_two_at_one_screen_are_announced_by_name(users: Users) -> None:
     ann = users.new_user()
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
 
     ann.play(5)
     ann.expect_announcement("Ann on 5. Bob to move")
     ann.button("Take back").click()
     ann.expect_announcement("Ann took back. Ann to move")
-    ann.button("Resign").click()
-    ann.button("Yes, resign").click()
+    ann.resign()
 
     ann.expect_announcement("Ann resigned. Bob won")
     ann.expect_status("Bob won")

@@ -104,7 +104,7 @@ def test_light_and_dark(users: Users) -> None:
 def test_reduced_motion(users: Users) -> None:
     for wanted, is_still in (("no-preference", False), ("reduce", True)):
         ann = users.new_user(reduced_motion=wanted)
-        ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+        ann.start_game()
         for number in (1, 4, 2, 5, 3):
             ann.play(number)
         ann.expect_status("Ann won")
@@ -126,7 +126,7 @@ def test_reduced_motion(users: Users) -> None:
 
 def test_marks_differ_in_more_than_their_colour(users: Users) -> None:
     ann = users.new_user(forced_colors="active")
-    ann.open(f"/game/{ann.create_game('self', other='Bob')['id']}")
+    ann.start_game()
     ann.play(1)
     ann.play(2)
     ann.expect_status("Ann to move", "XO_/___/___")

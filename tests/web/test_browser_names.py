@@ -30,8 +30,7 @@ def test_markup_in_names_is_shown_as_text(users: Users) -> None:
     bob.expect_text(f"{IMAGE} asks to take back a move.")
     bob.button("Allow").click()
     ann.play(5)
-    bob.button("Resign").click()
-    bob.button("Yes, resign").click()
+    bob.resign()
 
     for user in (ann, bob, cid):
         winner, loser = "You" if user is ann else IMAGE, "You" if user is bob else SCRIPT

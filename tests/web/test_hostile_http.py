@@ -23,7 +23,7 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 HEALTH = b"GET /api/v1/health HTTP/1.1\r\n" + HOST
 GOOD, LAST = HEALTH + b"\r\n", HEALTH + b"Connection: close\r\n\r\n"
 
-# What is no HTTP at all, or no request: an answer is owed where the line is not simply closed.
+# Not valid requests: each gets a 4xx answer.
 INVALID_REQUESTS = {
     "rubbish": b"\x00\xff\x16\x03\x01 rubbish\r\n\r\n",
     "the beginning of TLS": bytes.fromhex("16030100c8010000c40303") + bytes(190),
@@ -62,7 +62,7 @@ INVALID_REQUESTS = {
     "a method that never ends": b"G" * 100_000,
 }
 
-# What is a request, if a strange one: it is answered as it deserves, and the line is of use after it.
+# Valid but unusual requests, with the expected status.
 UNUSUAL_REQUESTS = {
     "an absolute address": (b"GET http://evil.example/api/v1/health HTTP/1.1\r\n" + END, 200),
     "no version": (b"GET /api/v1/health\r\n\r\n", 200),

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.resources import files
+from itertools import cycle
 from pathlib import Path
 from re import Pattern
 from typing import Any, Literal
@@ -107,6 +108,11 @@ class Users:
         return [one for user in self._users for one in user.close()]
 
 
+def play_in_turn(first: User, second: User, *numbers: int) -> None:
+    for user, number in zip(cycle((first, second)), numbers, strict=False):
+        user.play(number)
+
+
 class User:
     """One user with a browser."""
 
@@ -142,6 +148,15 @@ class User:
         self.page.get_by_label("Your name").fill(self.name)
         self.press("Take the seat")
         expect(self.button("Take the seat")).to_have_count(0)
+
+    def start_game(self, opponent: str = "self", **more: object) -> None:
+        """Create a game, by default for two players at this screen, and open it."""
+        more = {"other": "Bob", **more} if opponent == "self" else more
+        self.open(f"/game/{self.create_game(opponent, **more)['id']}")
+
+    def resign(self) -> None:
+        self.button("Resign").click()
+        self.button("Yes, resign").click()
 
     def press(self, *names: str) -> None:
         """Press buttons or links by their names."""
