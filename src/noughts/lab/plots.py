@@ -13,7 +13,7 @@ from errno import EINVAL, EISDIR
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 from noughts.core.errors import complaint, quoted
@@ -21,6 +21,9 @@ from noughts.files import FileUnavailable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
 
 
 @contextmanager
@@ -59,7 +62,6 @@ with _without_user_settings(), _silenced():
         from matplotlib.axes import Axes
         from matplotlib.figure import Figure
         from matplotlib.ticker import StrMethodFormatter
-        from matplotlib.typing import RcKeyType
     except (OSError, ValueError) as error:  # such as a binary settings file in this folder
         raise BadSetting(f"matplotlib cannot read its settings: {complaint(error)}") from error
 
