@@ -141,7 +141,7 @@ def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
     sentence = refused(asked)
 
     assert repr(asked) in sentence
-    assert sentence.endswith(f"there are {', '.join(policy_names())}")
+    assert sentence.endswith(f"choose one of {', '.join(policy_names())}")
     assert "random, novice, casual, club, expert, newell-simon, perfect" in sentence
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
         ("club:win=0:block=1", "'0:block=1' is not a chance"),
         (":", "'' is not a parameter"),
         ("\x1b[2J:win", "'win' is not a parameter"),
-        ("perfect\x1b[2J", "there is no policy 'perfect\\x1b[2J'"),
+        ("perfect\x1b[2J", "unknown policy 'perfect\\x1b[2J'"),
     ],
 )
 def test_bad_parameters_are_refused_with_a_sentence(asked: str, sentence: str) -> None:

@@ -549,7 +549,9 @@ def test_a_machine_is_checked_as_it_is_written(tmp_path: Path, old: str, new: st
     path = tmp_path / "machine"
     path.write_text(text_of(MENACE).replace(old, new, 1))
 
-    assert MENACE.refused(path).endswith(because)
+    reason = MENACE.refused(path)
+    assert reason
+    assert reason.endswith(because)
 
 
 @given(st.data())
@@ -766,7 +768,7 @@ def test_no_name_opens_a_file(tmp_path: Path) -> None:
     """A policy that a stranger may name gives no access to files."""
     for kind, name, because in (
         (MENACE, "menace", "menace has no 'file'"),
-        (POLICY, "saved", "no policy 's"),
+        (POLICY, "saved", "unknown policy 's"),
     ):
         (tmp_path / name).write_text(text_of(kind))
         with pytest.raises(errors.UnknownPolicy, match=because):

@@ -105,9 +105,9 @@ def test_a_saved_machine_is_certified_as_it_is_now(env: dict[str, str], tmp_path
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("nonesuch", f"there is no policy 'nonesuch': there are {', '.join(policy_names())}"),
-        ("", f"there is no policy '': there are {', '.join(policy_names())}"),
-        ("\x1b[31m", f"there is no policy '\\x1b[31m': there are {', '.join(policy_names())}"),
+        ("nonesuch", f"unknown policy 'nonesuch': choose one of {', '.join(policy_names())}"),
+        ("", f"unknown policy '': choose one of {', '.join(policy_names())}"),
+        ("\x1b[31m", f"unknown policy '\\x1b[31m': choose one of {', '.join(policy_names())}"),
         ("club:luck=1", "club has no 'luck': it has win, block, fork, defence and centre"),
         ("menace:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
     ],
@@ -123,4 +123,4 @@ def test_one_unknown_bot_among_others_is_refused(env: dict[str, str]) -> None:
     ran = noughts("certify", "newell-simon", "nonesuch", env=env)
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "there is no policy 'nonesuch'" in ran.stderr
+    assert "unknown policy 'nonesuch'" in ran.stderr

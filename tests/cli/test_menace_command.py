@@ -472,7 +472,7 @@ NAMES = ", ".join(policy_names())
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("train --against nonesuch", f"there is no policy 'nonesuch': there are {NAMES}"),
+        ("train --against nonesuch", f"unknown policy 'nonesuch': choose one of {NAMES}"),
         (
             "train --against club:luck=1",
             "club has no 'luck': it has win, block, fork, defence and centre",

@@ -185,9 +185,9 @@ NAMES = ", ".join(policy_names())
             ["--all", "random", "perfect"],
             "--all shows the odds of all bots: don't name any, or leave it out",
         ),
-        (["random", "nonesuch"], f"there is no policy 'nonesuch': there are {NAMES}"),
-        (["", "random"], f"there is no policy '': there are {NAMES}"),
-        (["\x1b[31m", "random"], f"there is no policy '\\x1b[31m': there are {NAMES}"),
+        (["random", "nonesuch"], f"unknown policy 'nonesuch': choose one of {NAMES}"),
+        (["", "random"], f"unknown policy '': choose one of {NAMES}"),
+        (["\x1b[31m", "random"], f"unknown policy '\\x1b[31m': choose one of {NAMES}"),
         (
             ["club:luck=1", "random"],
             "club has no 'luck': it has win, block, fork, defence and centre",

@@ -180,11 +180,11 @@ def test_nobody_wins_against_perfect(seat: str) -> None:
 # Bad players
 
 
-UNKNOWN = f"there are {', '.join(policy_names())}"
+UNKNOWN = f"choose one of {', '.join(policy_names())}"
 REFUSED = {
-    "bot:nonesuch": f"there is no policy 'nonesuch': {UNKNOWN}",
-    "bot:": f"there is no policy '': {UNKNOWN}",
-    "bot:\x1b[31m": f"there is no policy '\\x1b[31m': {UNKNOWN}",
+    "bot:nonesuch": f"unknown policy 'nonesuch': {UNKNOWN}",
+    "bot:": f"unknown policy '': {UNKNOWN}",
+    "bot:\x1b[31m": f"unknown policy '\\x1b[31m': {UNKNOWN}",
     "bot:club:luck=1": "club has no 'luck': it has win, block, fork, defence and centre",
     "bot:club:win=2": "'2' is not a chance: write 0 to 1, such as 1/3 or 0.25",
     "bot:club:": "'' is not a parameter: write NAME=VALUE,NAME=VALUE",

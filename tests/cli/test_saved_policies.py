@@ -85,7 +85,7 @@ def test_the_help_says_how_a_file_is_named(command: str) -> None:
             "bot:saved:files=q",
             "a policy in a file is written saved:file=PATH, not 'saved:files=q'",
         ),
-        ("saved-q", f"there is no policy 'saved-q': there are {', '.join(policy_names())}"),
+        ("saved-q", f"unknown policy 'saved-q': choose one of {', '.join(policy_names())}"),
         ("saved:file=bad.json", "bad.json is not a policy: 'hello' is not JSON"),
     ],
 )

@@ -186,7 +186,7 @@ def test_shares_are_those_of_the_tally() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--x", "nobody"], "there is no policy 'nobody'"),
+        (["--x", "nobody"], "unknown policy 'nobody'"),
         (["--o", "club:luck=1"], "club has no 'luck'"),
         (["--games", "0"], "'0' is not a whole number from 1 on"),
         (["--games", "many"], "'many' is not a whole number"),

@@ -195,7 +195,7 @@ def test_a_client_cannot_call_functions_of_other_packages(
             answer = client.post("/games", {"opponent": "bot", "bot": asked})
             assert (answer.status, answer.code) == (400, "unknownPolicy")
             assert answer.json["detail"] == (
-                f"There is no policy 'fromfile': there are {', '.join(BUILT_IN)}."
+                f"Unknown policy 'fromfile': choose one of {', '.join(BUILT_IN)}."
             )
         assert client.move(game, 4, 5).status == 200
         assert client.read(game)["board"] == "___/_X_/___"
@@ -283,5 +283,5 @@ def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
 
 def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
     roster = read_roster(f"tiger={folder / 'first.json'}")
-    with pytest.raises(errors.UnknownPolicy, match=r"^there is no policy 'tigre': there are .*, tiger$"):
+    with pytest.raises(errors.UnknownPolicy, match=r"^unknown policy 'tigre': choose one of .*, tiger$"):
         roster.policy("tigre")

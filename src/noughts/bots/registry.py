@@ -177,7 +177,7 @@ def _entry_points() -> tuple[Any, ...]:
 def _from_entry_point(name: str, parameters: Parameters) -> Policy:
     entry = next((entry for entry in _entry_points() if entry.name == name), None)
     if entry is None:
-        raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {', '.join(policy_names())}")
+        raise UnknownPolicy(f"unknown policy {quoted(name)}: choose one of {', '.join(policy_names())}")
     try:
         made = entry.load()(**parameters)
     except NoughtsError:

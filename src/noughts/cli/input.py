@@ -49,7 +49,7 @@ def read_line(source: BinaryIO | None) -> str | None:
 
 
 class LineBuffer:
-    """Lines that come while the program also waits for other things; `None` is no input at all."""
+    """Lines that come while the program also waits for other things."""
 
     def __init__(self, source: int | None) -> None:
         self._source = source

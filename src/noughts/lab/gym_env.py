@@ -67,7 +67,7 @@ class TicTacToeEnv(Env["Observation", int]):
         """Start a new game; the opponent moves first if it has X.
 
         If it resigns at once, the agent's first legal move wins, as a game cannot end before one. If it
-        fails, there is no game until the next reset.
+        fails, reset again.
         """
         super().reset(seed=seed, options=options)
         self._is_over = True

@@ -72,7 +72,7 @@ class Roster:
         """Return the policy of a listed bot, with parameters that it takes."""
         name, colon, rest = asked.partition(":")
         if name not in self.names:
-            raise UnknownPolicy(f"there is no policy {quoted(name)}: there are {', '.join(self.names)}")
+            raise UnknownPolicy(f"unknown policy {quoted(name)}: choose one of {', '.join(self.names)}")
         # A sentence begins with a capital letter, and no bot's name does.
         check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), self.parameters(name))
         return self._saved[name] if name in self._saved else find_policy(asked)

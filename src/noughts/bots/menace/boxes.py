@@ -2,7 +2,7 @@
 
 Positions that are turned or mirrored images of each other share a box, and equivalent moves share a
 bead, as in Michie's machine. The machine that starts has 304 boxes; one that answers, as later builders
-made it, has 289 of its own. The last free cell needs no box: there is no choice.
+made it, has 289 of its own. The last free cell needs no box: the move is forced.
 """
 
 from __future__ import annotations
