@@ -43,6 +43,8 @@ class Connection:
         request, response = proxy.filters(self)
         ways = (client, server, request), (server, client, response)
         self._threads = [Thread(target=self._forward, args=way, daemon=True) for way in ways]
+
+    def start(self) -> None:
         for thread in self._threads:
             thread.start()
 
@@ -145,6 +147,7 @@ class Proxy:
                 continue
             connection = Connection(self, client, server)
             self.connections = [*(one for one in self.connections if not one.is_over), connection]
+            connection.start()  # only now: whoever sees something come through may want to cut it
 
 
 class CuttingProxy(Proxy):
