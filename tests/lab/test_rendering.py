@@ -15,8 +15,8 @@ from noughts.lab.rendering import (
     check_render_mode,
     render_board,
     render_image,
-    render_text,
 )
+from noughts.text.picture import draw_board
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def cells(board: Board) -> list[NDArray[np.uint8]]:
 
 def test_text_can_be_read_back_for_every_board() -> None:
     for board in reachable():
-        rows = render_text(board).split("\n")
+        rows = draw_board(board).split("\n")
 
         assert rows[1] == rows[3] == "-+-+-"
         assert parse_board("/".join(row.replace("|", "").ljust(3) for row in rows[::2])) is board
@@ -86,13 +86,13 @@ def test_an_image_belongs_to_its_receiver() -> None:
 def test_each_mode_returns_text_or_an_image_or_prints(capsys: pytest.CaptureFixture[str]) -> None:
     board = Board().place(4)
 
-    assert render_board(board, "ansi") == render_text(board)
+    assert render_board(board, "ansi") == draw_board(board)
     painted = render_board(board, "rgb_array")
     assert isinstance(painted, np.ndarray)
     assert np.array_equal(painted, render_image(board))
     assert capsys.readouterr().out == ""
     assert render_board(board, "human") is None
-    assert capsys.readouterr().out == render_text(board) + "\n\n"
+    assert capsys.readouterr().out == draw_board(board) + "\n\n"
     with pytest.warns(UserWarning, match="make the environment with a render_mode"):
         assert render_board(board, None) is None
     assert [check_render_mode(mode) for mode in (None, *MODES)] == [None, *MODES]

@@ -78,7 +78,7 @@ def fallible(oversights: Oversights) -> Policy:
     It may still make an overlooked move for another reason, or when nothing else is left.
     """
     return _by_rules(
-        (_win, oversights.win),
+        (wins, oversights.win),
         (_block, oversights.block),
         (forks, oversights.fork),
         (fork_blocks, oversights.defence),
@@ -130,10 +130,6 @@ def _by_rules(*rules: tuple[Rule, Fraction]) -> Policy:
     return play
 
 
-def _win(mine: int, theirs: int) -> int:
-    return wins(mine, theirs)
-
-
 def _block(mine: int, theirs: int) -> int:
     return wins(theirs, mine)
 
@@ -178,7 +174,7 @@ def _sensible(mine: int, theirs: int) -> int:
 newell_simon = _by_rules(
     *(
         (rule, NEVER)
-        for rule in (_win, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge)
+        for rule in (wins, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge)
     )
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from noughts.cli.screen import Screen
-from noughts.core.board import Mark
 from noughts.core.errors import IllegalMove, NoughtsError, UnreadableCell
 from noughts.core.game import Game
 from noughts.core.notation import format_cell
@@ -82,9 +81,6 @@ class Prompt:
                 self.refuse_taken(game)
             case _:
                 self.reply(sentence(str(error)), game)
-
-    def name(self, game: Game, mark: Mark) -> str:
-        return self.screen.name(game, mark)
 
 
 def sentence(text: str) -> str:

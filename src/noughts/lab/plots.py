@@ -138,11 +138,7 @@ def plot_ratings(ratings: Sequence[Rating], file: str) -> None:
 
 
 def plot_curves(
-    curves: Mapping[str, Sequence[tuple[int, float]]],
-    file: str,
-    *,
-    xlabel: str = "games learned from",
-    ylabel: str = "score",
+    curves: Mapping[str, Sequence[tuple[int, float]]], file: str, *, ylabel: str = "score"
 ) -> None:
     """Draw learning curves: for each name, points of (games, score from 0 to 1)."""
     with _axes(file, (7.0, 4.2)) as axes:
@@ -159,7 +155,7 @@ def plot_curves(
         axes.margins(x=0.01)
         axes.grid(color=PALE, linewidth=0.6)
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        axes.set_xlabel(xlabel)
+        axes.set_xlabel("games learned from")
         axes.set_ylabel(ylabel)
         if curves:
             axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1))

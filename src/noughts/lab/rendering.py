@@ -46,23 +46,9 @@ def render_board(board: Board, mode: str | None) -> str | NDArray[np.uint8] | No
     if mode == "rgb_array":
         return render_image(board)
     if mode == "ansi":
-        return render_text(board)
-    print(render_text(board), end="\n\n", flush=True)
+        return draw_board(board)
+    print(draw_board(board), end="\n\n", flush=True)
     return None
-
-
-def render_text(board: Board) -> str:
-    """Draw a board in five lines.
-
-    >>> from noughts.core.board import Board
-    >>> print(render_text(Board().place(4).place(2)))
-     | |O
-    -+-+-
-     |X|
-    -+-+-
-     | |
-    """
-    return draw_board(board)
 
 
 def render_image(board: Board) -> NDArray[np.uint8]:

@@ -57,7 +57,7 @@ class Simulation:
         More than a few million games are shared by processes that import the calling program, so guard
         it with `if __name__ == "__main__":`.
         """
-        workers = min(jobs or _cores(), self._games // PIECE_GAMES)
+        workers = min(jobs or available_cores(), self._games // PIECE_GAMES)
         if workers < 2:
             match = _match(self._tables)
             return (_play(match, *piece) for piece in self._pieces())
@@ -106,7 +106,7 @@ def _match(tables: AliasTables | None) -> Match:
     return RandomMatch(Backend()) if tables is None else PolicyMatch(Backend(), tables)
 
 
-def _cores() -> int:
+def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -377,9 +377,7 @@ class _TableSlot(CheckpointSlot):
 
 def _configure(store: Session) -> None:
     """Set what durability and order depend on, whatever the server's defaults are."""
-    timeout = (
-        f"{OUTAGE_TIMEOUT_SECONDS * 1000:.0f}"  # a hanging process must not block the others for ever
-    )
+    timeout = round(OUTAGE_TIMEOUT_SECONDS * 1000)  # a hanging process must not block the others
     store.execute(f"""SET default_transaction_isolation TO 'read committed';
         SET client_encoding TO 'UTF8';
         SET lock_timeout TO {timeout}; SET idle_in_transaction_session_timeout TO {timeout};

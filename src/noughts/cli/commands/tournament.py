@@ -27,6 +27,7 @@ from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.lab.match_runner import MatchRunner, plan_series
 from noughts.lab.ratings import Rating, rate_all
+from noughts.lab.simulation import available_cores
 from noughts.lab.tournament import (
     Entrant,
     Forfeits,
@@ -102,7 +103,7 @@ def hold_tournament(options: Namespace, out: TextIO, bar: Callable[[int], Progre
         seed = os.urandom(8).hex() if tournament.planned else ""
     try:
         if tournament.planned:
-            _play(tournament, seed, options.jobs or _cores(), patience, bar)
+            _play(tournament, seed, options.jobs or available_cores(), patience, bar)
     except (KeyboardInterrupt, CannotStartProgram):
         _write(report(tournament, seed), options, out)
         raise
@@ -189,13 +190,6 @@ def _compute_odds(
         return Tournament(entrants, games)
     with bar(policies * (policies - 1)) as progress:
         return Tournament(entrants, games, progress.show)
-
-
-def _cores() -> int:
-    """Return the number of processors that we may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _play(

@@ -145,7 +145,7 @@ class GameStream:
         self._tries = 0
         self._is_reported = False
         """Whether the inbox knows that the connection is lost."""
-        _start_thread(self._run, self._fail)
+        _start_thread(self._run, lambda error: self._put(Failed(error)))
 
     def close(self) -> None:
         self._closed.set()
@@ -196,9 +196,6 @@ class GameStream:
             self._is_reported = False
             self._put(Reconnected())
 
-    def _fail(self, error: NoughtsError) -> None:
-        self._put(Failed(error))
-
     def _put(self, update: Update) -> None:
         if not self._closed.is_set():
             self._inbox.put(self, update)
@@ -219,7 +216,7 @@ def _start_thread(work: Callable[[], None], fail: Callable[[NoughtsError], None]
             work()
         except NoughtsError as error:
             fail(error)
-        except Exception as error:  # noqa: BLE001 - a thread's traceback would reach nobody
+        except Exception as error:  # noqa: BLE001 - the traceback of a thread is lost
             fail(BadResponse(f"the server's answer cannot be understood ({type(error).__name__})"))
 
     Thread(target=run, daemon=True).start()

@@ -101,7 +101,7 @@ class GameView:
         return bool(is_theirs and self.mark and not self.game.is_over)
 
     def name(self, mark: Mark) -> str:
-        return self._talk.name(self.game, mark)
+        return self._talk.screen.name(self.game, mark)
 
     def reset(self, snapshot: GameSnapshot) -> None:
         """Replace the game by what the server has now."""
