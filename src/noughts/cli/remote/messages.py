@@ -95,11 +95,8 @@ def read_granted_seat(answer: Mapping[str, object]) -> GrantedSeat:
     secret = secrets.get(str(mark)) if isinstance(secrets, dict) else None
     if not isinstance(secret, str) or not _SECRET.fullmatch(secret):
         raise BadResponse("the server sent a seat without a valid secret")
-    game = answer.get("game")
-    if not isinstance(game, dict):
-        raise _invalid("game")
-    invite = _id_or_none(answer, "invite")
-    return GrantedSeat(_id(answer, "id"), mark, secret, invite, read_snapshot(game))
+    snapshot = read_snapshot(_dict(answer.get("game"), "game"))
+    return GrantedSeat(_id(answer, "id"), mark, secret, _id_or_none(answer, "invite"), snapshot)
 
 
 def grants_seat(answer: Mapping[str, object]) -> bool:
@@ -142,36 +139,31 @@ def _event(value: object) -> Event:
 
 
 def _room(value: object) -> RoomState:
-    if not isinstance(value, dict):
-        raise _invalid("room")
-    seats, score = value.get("seats"), value.get("score")
-    if not isinstance(seats, dict) or not isinstance(score, dict):
-        raise _invalid("seats and score")
+    room = _dict(value, "room")
+    seats, score = (_dict(room.get(name), "seats and score") for name in ("seats", "score"))
     counted: dict[Mark | None, str] = {Mark.X: "X", Mark.O: "O", None: "draws"}
     return RoomState(
         {mark: _seat(seats.get(str(mark))) for mark in Mark},
-        value.get("lobby") is True,
-        _offer(value.get("offer")),
+        room.get("lobby") is True,
+        _offer(room.get("offer")),
         {winner: _number(score, name) for winner, name in counted.items()},
-        _id_or_none(value, "next"),
+        _id_or_none(room, "next"),
     )
 
 
 def _seat(value: object) -> SeatStatus:
-    if not isinstance(value, dict):
-        raise _invalid("two seats")
-    is_bot = value.get("bot") is not None
-    return SeatStatus(value.get("taken") is True, value.get("present") is True, is_bot)
+    seat = _dict(value, "two seats")
+    is_bot = seat.get("bot") is not None
+    return SeatStatus(seat.get("taken") is True, seat.get("present") is True, is_bot)
 
 
 def _offer(value: object) -> PendingOffer | None:
     """Read an offer; one of an unknown kind cannot be answered here, and is ignored."""
     if value is None:
         return None
-    if not isinstance(value, dict):
-        raise _invalid("offer")
-    kind = value.get("kind")
-    return PendingOffer(str(kind), _mark(value.get("mark"))) if kind in ("takeBack", "rematch") else None
+    offer = _dict(value, "offer")
+    kind = offer.get("kind")
+    return PendingOffer(str(kind), _mark(offer.get("mark"))) if kind in ("takeBack", "rematch") else None
 
 
 def _mark(value: object) -> Mark:
@@ -195,10 +187,13 @@ def _list(answer: Mapping[str, object], name: str) -> list[object]:
 
 
 def _dicts(answer: Mapping[str, object], name: str) -> Iterable[dict[str, object]]:
-    for item in _list(answer, name):
-        if not isinstance(item, dict):
-            raise _invalid(name)
-        yield item
+    return (_dict(item, name) for item in _list(answer, name))
+
+
+def _dict(value: object, what: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _invalid(what)
+    return value
 
 
 def _id(answer: Mapping[str, object], name: str) -> str:
