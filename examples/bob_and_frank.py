@@ -25,7 +25,7 @@ def play() -> None:
     """Play one game, with a random first player."""
     print("Welcome to tic tac toe")
     player, other = random.sample([BOB, FRANK], 2)
-    print(GEM.drawn_by_lot.format(player=player.name))
+    print(GEM.random_starter.format(player=player.name))
     board = Board(first=player.mark)
     while True:
         print(GEM.draw(board), end="\n\n")

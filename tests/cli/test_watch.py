@@ -112,6 +112,7 @@ def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None
 
 @pytest.mark.parametrize("seed", ["3", "4", "5"])
 def test_the_starter_may_be_random(seed: str) -> None:
+    """A line says who that is, and that player moves first."""
     lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
 
     first = lines[0].removesuffix(" has randomly been selected as the first player")

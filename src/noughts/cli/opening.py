@@ -95,7 +95,7 @@ class Starters(Value):
         """Return the line that names a starter who was picked at random."""
         if self.rule != "random":
             return None
-        return screen.wording.drawn_by_lot.format(player=screen.name(game, game.board.first))
+        return screen.wording.random_starter.format(player=screen.name(game, game.board.first))
 
 
 def new_game(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> Game:

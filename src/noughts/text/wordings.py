@@ -47,7 +47,7 @@ class Wording(Value):
     player: str = "Player {mark}"
     """A player without a name, everywhere else."""
     moves: str = "{player}:"
-    drawn_by_lot: str = "{player} has randomly been selected as the first player"
+    random_starter: str = "{player} has randomly been selected as the first player"
     starts: str = "{player} starts."
     resigned: str = "{player} resigned."
     took_back: str = "{player} took back."

@@ -59,22 +59,20 @@ class Joiner:
     """Finds, creates or joins the game that the address and the options mean."""
 
     def __init__(
-        self, address: Address, name: str | None, screen: Screen, typed: LineBuffer, waiting: Poller
+        self, address: Address, name: str | None, screen: Screen, typed: LineBuffer, poller: Poller
     ) -> None:
         self._address = address
         self._name = name
         self._screen = screen
         self._typed = typed
-        self._waiting = waiting
+        self._poller = poller
         self._client = Client(address)
         self._inbox = Inbox()
         self._seats = SeatFiles(os.environ)
 
     def play(self, joined: JoinedGame) -> None:
         """Play or watch the game."""
-        game = RemoteGame(
-            self._client, self._screen, self._typed, self._inbox, self._waiting, self._seats
-        )
+        game = RemoteGame(self._client, self._screen, self._typed, self._inbox, self._poller, self._seats)
         game.play(joined)
 
     def join(self, options: Namespace) -> JoinedGame | None:
@@ -160,7 +158,7 @@ class Joiner:
         self._screen.flush()
         pending = PendingCall(self._client, Call("", path, body, secret), self._inbox, once=True)
         while True:
-            self._waiting.wait([self._inbox.readable])
+            self._poller.wait([self._inbox.readable])
             for sender, update in self._inbox.take():
                 if sender is pending and isinstance(update, Replied):
                     return update.answer
@@ -179,7 +177,7 @@ class Joiner:
             except Unreachable as error:
                 if error.retry_after_seconds:
                     raise
-                self._waiting.sleep(0.2 * tries)
+                self._poller.sleep(0.2 * tries)
         return self._request(path, body)
 
     def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
@@ -188,7 +186,7 @@ class Joiner:
         while True:
             self._screen.ask(TAKE_SEAT)
             while not self._typed and not self._typed.has_ended:
-                if {*self._typed.sources} & {*self._waiting.wait(self._typed.sources)}:
+                if {*self._typed.sources} & {*self._poller.wait(self._typed.sources)}:
                     self._typed.feed()
             if not self._typed:
                 self._screen.end_line()

@@ -62,15 +62,15 @@ class RemoteGame:
         screen: Screen,
         typed: LineBuffer,
         inbox: Inbox,
-        waiting: Poller,
+        poller: Poller,
         seats: SeatFiles,
     ) -> None:
         self._client = client
         self._screen = screen
-        self._talk = Prompt(screen)
+        self._prompt = Prompt(screen)
         self._typed = typed
         self._inbox = inbox
-        self._waiting = waiting
+        self._poller = poller
         self._seats = seats
         self._pending: PendingCall | None = None
         self._is_room_newer = False
@@ -88,13 +88,13 @@ class RemoteGame:
                 self._wait()
         except _Quit:
             self._leave()
-            self._talk.say("Goodbye!")
+            self._prompt.say("Goodbye!")
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
             raise
         except NoughtsError:
-            self._talk.end_question()
+            self._prompt.end_question()
             raise
         finally:
             self._stream.close()
@@ -102,7 +102,7 @@ class RemoteGame:
     def _enter(self, joined: JoinedGame) -> None:
         self._joined = joined
         self._mark = joined.mark
-        self._view = GameView(self._talk, joined.snapshot, joined.mark)
+        self._view = GameView(self._prompt, joined.snapshot, joined.mark)
         self._must_reload = self._has_reloaded = False
         self._wants_rematch = False
         self._last_wait: tuple[str, Game] | None = None
@@ -119,12 +119,12 @@ class RemoteGame:
     def _introduce(self) -> None:
         if self._mark is None:
             players = " against ".join(self._view.name(mark) for mark in Mark)
-            self._talk.say(f"You watch {players}.")
+            self._prompt.say(f"You watch {players}.")
         else:
             other = self._view.game.player(self._mark.other)
             against = f" against {printable(other.name)}" if other else ""
-            self._talk.say(f"You play {self._mark}{against}.")
-            self._talk.say(f"To come back: noughts join {self._joined.address}")
+            self._prompt.say(f"You play {self._mark}{against}.")
+            self._prompt.say(f"To come back: noughts join {self._joined.address}")
         self._view.show()
         for mark in Mark:
             self._view.show_absence(mark)
@@ -134,17 +134,17 @@ class RemoteGame:
         self._remove_seat()
         self._enter(joined)
         first = self._view.name(self._view.game.board.first)
-        self._talk.say(self._screen.wording.starts.format(player=first))
+        self._prompt.say(self._screen.wording.starts.format(player=first))
         self._view.show()
 
     def _leave(self) -> None:
-        self._talk.end_question()
+        self._prompt.end_question()
         if self._mark is None:
             return
         if self._view.game.is_over and not self._wants_rematch:
             self._remove_seat()
         else:
-            self._talk.say(f"To go on: noughts join {self._joined.address}")
+            self._prompt.say(f"To go on: noughts join {self._joined.address}")
 
     def _remove_seat(self) -> None:
         if self._mark is not None:
@@ -159,7 +159,7 @@ class RemoteGame:
         keyboard = self._typed.sources
         accepts_lines = not self._pending or bool(self._disconnected) or self._screen.interactive
         has_line = accepts_lines and (bool(self._typed) or self._typed.has_ended)
-        ready = self._waiting.wait([self._inbox.readable, *keyboard], 0 if has_line else None)
+        ready = self._poller.wait([self._inbox.readable, *keyboard], 0 if has_line else None)
         if self._inbox.readable in ready:
             for sender, update in self._inbox.take():
                 self._handle(sender, update)
@@ -171,14 +171,14 @@ class RemoteGame:
     def _handle_line(self) -> None:
         if not self._typed:
             raise _Quit
-        question = self._talk.take_answer()
+        question = self._prompt.take_answer()
         try:
             words = " ".join(self._typed.next_line().lower().split())
         except UnreadableLine as refusal:
             if question == AGAIN:
-                self._talk.say(YES_OR_NO)
+                self._prompt.say(YES_OR_NO)
             else:
-                self._talk.refuse(str(refusal), self._view.game)
+                self._prompt.refuse(str(refusal), self._view.game)
         else:
             self._obey(words)
 
@@ -188,7 +188,7 @@ class RemoteGame:
         match update:
             case background.Disconnected():
                 if not self._disconnected:
-                    self._talk.say(DISCONNECTED)
+                    self._prompt.say(DISCONNECTED)
                 self._disconnected.add(sender)
             case background.Reconnected():
                 self._note_reconnected(sender)
@@ -207,7 +207,7 @@ class RemoteGame:
         if sender in self._disconnected:
             self._disconnected.remove(sender)
             if not self._disconnected:
-                self._talk.say(RECONNECTED)
+                self._prompt.say(RECONNECTED)
 
     def _update_room(self, room: RoomState, *, is_first: bool) -> None:
         self._has_reloaded = False
@@ -245,7 +245,7 @@ class RemoteGame:
             self._view.room = self._view.room.replace(offer=result.offer)
         if kind == "undo" and result.offer and self._mark:
             self._view.note_request()
-            self._talk.say(f"Asked {self._view.name(self._mark.other)} to allow it.")
+            self._prompt.say(f"Asked {self._view.name(self._mark.other)} to allow it.")
 
     def _handle_failure(self, sender: Sender, error: NoughtsError) -> None:
         """Reload the game if it has moved on; raise anything that ends it."""
@@ -261,7 +261,7 @@ class RemoteGame:
         if code in (None, "notFound") or sender.call.kind in ("reload", "follow"):
             raise error
         self._wants_rematch = False
-        self._talk.say(MOVED_ON if code in _STALE_CODES else sentence(str(error)))
+        self._prompt.say(MOVED_ON if code in _STALE_CODES else sentence(str(error)))
         self._must_reload = True
 
     def _continue(self) -> None:
@@ -286,14 +286,14 @@ class RemoteGame:
         question = None if is_busy else self._view.question()
         if self._wants_rematch and question == AGAIN:
             question = None
-        self._talk.ask(question, below_board=not self._view.game.is_over)
+        self._prompt.ask(question, below_board=not self._view.game.is_over)
         if question is not None:
             self._last_wait = None
         elif not is_busy and (waiting := self._view.waiting()):
             wait = waiting, self._view.game
             if wait != self._last_wait:
                 self._last_wait = wait
-                self._talk.say(waiting)
+                self._prompt.say(waiting)
 
     # Commands
 
@@ -304,19 +304,19 @@ class RemoteGame:
             if words == "quit":
                 raise _Quit
             if words == "help":
-                self._talk.reply(self._help, game)
+                self._prompt.reply(self._help, game)
             elif hints.is_question(words):
-                self._talk.reply(hints.answer(game, words, short=self._screen.compact), game)
+                self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
             elif self._mark is None:
-                self._talk.reply(WATCHING, game)
+                self._prompt.reply(WATCHING, game)
             elif self._disconnected or self._pending:
-                self._talk.reply(DISCONNECTED if self._disconnected else PLEASE_WAIT, game)
+                self._prompt.reply(DISCONNECTED if self._disconnected else PLEASE_WAIT, game)
             elif game.is_over:
                 self._answer_again(words)
             else:
                 self._command(words, self._mark)
         except (UnreadableCell, IllegalMove, CommandRefused) as refusal:
-            self._talk.refuse_error(refusal, game)
+            self._prompt.refuse_error(refusal, game)
 
     def _command(self, words: str, mark: Mark) -> None:
         game = self._view.game
@@ -331,12 +331,12 @@ class RemoteGame:
         else:
             cell = parse_cell(words)
             if not game.is_ready:
-                self._talk.reply("Nobody has joined yet.", game)
+                self._prompt.reply("Nobody has joined yet.", game)
             elif game.active is not mark:
                 other = self._view.name(mark.other)
-                self._talk.reply(f"It is not your turn: {other} is to move.", game)
+                self._prompt.reply(f"It is not your turn: {other} is to move.", game)
             elif isinstance(decide(game, PlaceToken(mark, cell))[0], PlayerNotifyIllegalMove):
-                self._talk.refuse_taken(game)
+                self._prompt.refuse_taken(game)
             else:
                 self._send("move", "/moves", {"cell": cell, **seen})
 
@@ -346,7 +346,7 @@ class RemoteGame:
         if words in YES and not self._wants_rematch:
             self._send_rematch()
         elif not self._wants_rematch:
-            self._talk.say(YES_OR_NO)
+            self._prompt.say(YES_OR_NO)
 
     def _send_rematch(self) -> None:
         self._wants_rematch = True

@@ -75,8 +75,8 @@ def _is_consistent(game: Game) -> bool:
 class GameView:
     """Shows a game and its room, from a seat or to a watcher."""
 
-    def __init__(self, talk: Prompt, snapshot: GameSnapshot, mark: Mark | None) -> None:
-        self._talk = talk
+    def __init__(self, prompt: Prompt, snapshot: GameSnapshot, mark: Mark | None) -> None:
+        self._prompt = prompt
         self._replica = GameReplica(snapshot.version, snapshot.game)
         self.room = snapshot.room
         self.mark = mark
@@ -101,21 +101,21 @@ class GameView:
         return bool(is_theirs and self.mark and not self.game.is_over)
 
     def name(self, mark: Mark) -> str:
-        return self._talk.screen.name(self.game, mark)
+        return self._prompt.screen.name(self.game, mark)
 
     def reset(self, snapshot: GameSnapshot) -> None:
         """Replace the game by what the server has now."""
         self._replica = GameReplica(snapshot.version, snapshot.game)
         self.room = snapshot.room
-        self._talk.show(self.game)
+        self._prompt.show(self.game)
 
     def show(self) -> None:
         """Show the board and, after the game, the score."""
-        self._talk.show(self.game)
+        self._prompt.show(self.game)
         if self.game.is_over:
             score = dict(self.room.score)
             score[self.game.winner] += 1
-            self._talk.notice(f"Score: {self._talk.screen.points(self.game, score)}", self.game)
+            self._prompt.notice(f"Score: {self._prompt.screen.points(self.game, score)}", self.game)
 
     def apply(self, version: int, event: Event) -> None:
         """Apply an event, and show what a command did once all its events are here."""
@@ -135,16 +135,16 @@ class GameView:
                 self.show_absence(mark)
             if mark in self._absent and room.seats[mark].is_present:
                 self._absent.remove(mark)
-                self._talk.notice(f"{self.name(mark)} is back.", self.game)
+                self._prompt.notice(f"{self.name(mark)} is back.", self.game)
         if self.mark is None or room.offer == before.offer:
             return
         other = self.mark.other
         if room.offer and room.offer.kind == "rematch" and room.offer.mark is other:
-            self._talk.notice(f"{self.name(other)} wants to play again.", self.game)
+            self._prompt.notice(f"{self.name(other)} wants to play again.", self.game)
         is_declined = room.offer is None and self._asked_version == self.version
         if is_declined and not is_first:  # after a reconnect, the events of a consent come later
             self._asked_version = 0
-            self._talk.notice(f"{self.name(other)} does not agree.", self.game)
+            self._prompt.notice(f"{self.name(other)} does not agree.", self.game)
 
     def show_absence(self, mark: Mark) -> None:
         """Say once that another player is away."""
@@ -152,11 +152,11 @@ class GameView:
         is_there = seat.is_present or seat.is_bot or not seat.is_taken
         if mark is not self.mark and not is_there and mark not in self._absent:
             self._absent.add(mark)
-            self._talk.notice(f"{self.name(mark)} is not here now.", self.game)
+            self._prompt.notice(f"{self.name(mark)} is not here now.", self.game)
 
     def question(self) -> str | None:
         """Return what the player has to answer now."""
-        game, mark, screen = self.game, self.mark, self._talk.screen
+        game, mark, screen = self.game, self.mark, self._prompt.screen
         if mark is None:
             return None
         if game.is_over:
@@ -182,14 +182,14 @@ class GameView:
         for event in events:
             text = self._describe(event)
             if text:
-                self._talk.say(text)
+                self._prompt.say(text)
             is_changed |= not isinstance(event, PlayerJoined) and text is not None
         if is_changed:
             self.show()
 
     def _describe(self, event: Event) -> str | None:
         """Return a sentence; an empty one if the board says it all, None if nothing is to be shown."""
-        wording = self._talk.screen.wording
+        wording = self._prompt.screen.wording
         match event:
             case PlayerJoined(mark, name):
                 return None if mark is self.mark else f"{printable(name)} plays {mark}."
