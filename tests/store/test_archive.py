@@ -426,9 +426,11 @@ def damage(content: bytearray, chance: Random) -> None:
 # Copies
 
 
-def between_pages(store: EventStore, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:
-    """Let something happen after each page of the feed that is read; pages are short."""
-    monkeypatch.setattr(archive, "PAGE_SIZE", 10)
+def between_pages(
+    store: EventStore, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], size: int = 10
+) -> None:
+    """Let something happen after each page of the feed that is read."""
+    monkeypatch.setattr(archive, "PAGE_SIZE", size)
     feed = store.feed
 
     def read(after: str, limit: int) -> tuple[tuple[Record, ...], str]:
@@ -459,8 +461,10 @@ def test_a_backup_is_the_store_once_more(
         assert feed_of(copy) == [record for record in feed_of(store) if not record.is_deletion]
         assert copy.games() == store.games()
         assert copy.changed_documents()[0] == store.changed_documents()[0]
+        assert copy.labelled("label") == store.labelled("label")
         verify(copy)
         play(copy, "new", game_of(O_WINS))
+        assert copy.write_document("document2", "new", expected=1).revision == 2
     assert store.read("new") == ()
 
 
@@ -475,14 +479,7 @@ def test_a_backup_leaves_out_a_game_whose_deletion_the_feed_shows_late(
 ) -> None:
     """On PostgreSQL a game is deleted at once, and the feed says so once older transactions end."""
     fill(store)
-    feed = store.feed
-
-    def feed_then_delete(after: str, limit: int) -> tuple[tuple[Record, ...], str]:
-        page = feed(after, limit)
-        store.delete("won", at=NOW)
-        return page
-
-    monkeypatch.setattr(store, "feed", feed_then_delete)
+    between_pages(store, monkeypatch, lambda: store.delete("won", at=NOW), size=1000)
     copied = backup(store, str(tmp_path / "copy.db"))
     monkeypatch.undo()
 

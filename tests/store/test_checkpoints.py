@@ -21,22 +21,24 @@ from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
 from support.at_once import DEADLINE, in_threads
-from support.damages import Place
+from support.damages import Place, faults_of
 from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
+
+
+def checkpoints(store: EventStore) -> list[Checkpoint]:
+    """Return the last checkpoint of a store, and its copy if it keeps one."""
+    assert isinstance(store, sql.SQLStore)
+    return [*store.last_checkpoints()]
 
 
 def last_of(url: str) -> Checkpoint:
     with open_store(url) as store:
-        assert isinstance(store, sql.SQLStore)
-        return next(store.last_checkpoints())
-
-
-def test_a_new_store_has_an_empty_checkpoint(url: str) -> None:
-    assert last_of(url) == Checkpoint()
+        return checkpoints(store)[0]
 
 
 def test_closing_a_store_counts_everything(url: str) -> None:
     """Records, their hashes and the documents; a store that is only read leaves it as it is."""
+    assert last_of(url) == Checkpoint()
     with open_store(url) as store:
         fill(store)
         store.write_document("one", "text", expected=0)
@@ -61,7 +63,7 @@ def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.Mo
 
     def make_and_say_so(store: sql.SQLStore, *, is_closing: bool = False) -> None:
         make(store, is_closing=is_closing)
-        if next(store.last_checkpoints()).records >= 2:
+        if checkpoints(store)[0].records >= 2:
             made.set()
 
     monkeypatch.setattr(engine, "_make_checkpoint", make_and_say_so)
@@ -69,8 +71,7 @@ def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.Mo
         play(store, "game", game_of("5"))
         store.write_document("one", "text", expected=0)
         assert made.wait(DEADLINE)
-        assert isinstance(store, sql.SQLStore)
-        assert next(store.last_checkpoints()).documents is None
+        assert checkpoints(store)[0].documents is None
 
 
 def test_a_checkpoint_never_moves_backwards(sqlite_url: str, tmp_path: Path) -> None:
@@ -111,9 +112,8 @@ def test_many_threads_and_stores_count_every_record_once(open_again: Callable[[]
     )
     assert outcomes == [None] * 6
     one.checkpoint()
-    assert isinstance(one, sql.SQLStore)
     total = 24 * len(game_of(DRAW)) + 12  # a deletion is a record, too
-    assert next(one.last_checkpoints()).records == total
+    assert checkpoints(one)[0].records == total
     assert verify(one).games == verify(other).games == 12
 
 
@@ -121,8 +121,7 @@ def test_a_backup_counts_the_store_and_is_counted(url: str, tmp_path: Path) -> N
     with open_store(url) as store:
         fill(store)
         backup(store, str(tmp_path / "copy.db"))
-        assert isinstance(store, sql.SQLStore)
-        assert next(store.last_checkpoints()).records == 37
+        assert checkpoints(store)[0].records == 37
     assert last_of(f"sqlite:{tmp_path / 'copy.db'}").records == 37
 
 
@@ -204,15 +203,17 @@ def test_a_checkpoint_of_another_store_does_not_count(sqlite_url: str, tmp_path:
 def test_no_new_store_takes_the_place_of_one_that_is_gone(
     sqlite_url: str, tmp_path: Path, *, is_empty: bool
 ) -> None:
-    """Its checkpoint says how much is missing, and what to do."""
+    """Its checkpoint says how much is missing, and stays as it was."""
     with open_store(sqlite_url) as store:
         fill(store)
     (tmp_path / "games.db").unlink()
     if is_empty:
         (tmp_path / "games.db").touch()
-    for _ in range(2):
-        with pytest.raises(CorruptStore, match="its checkpoint counts 37 records"):
-            open_store(sqlite_url)
+    before = checkpoint_path(sqlite_url).read_bytes()
+    for create in (True, False, True):
+        with pytest.raises(CorruptStore, match=r"is gone.*its checkpoint counts 37 records"):
+            open_store(sqlite_url, create=create)
+    assert checkpoint_path(sqlite_url).read_bytes() == before
     checkpoint_path(sqlite_url).unlink()
     with open_store(sqlite_url) as store:
         assert feed_of(store) == []
@@ -221,15 +222,8 @@ def test_no_new_store_takes_the_place_of_one_that_is_gone(
 # A copy of the checkpoint of a database
 
 
-def set_back(url: str, before: Checkpoint) -> None:
-    """Set a database back to the moment before the game `second`, with its own checkpoint."""
-    update = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (?, ?, ?)"
-    Place(url).remove_games(["second"])
-    Place(url).do((update, before.cursor, before.records, f"{before.hashes:x}"))
-
-
 def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(postgres_url: str, tmp_path: Path) -> None:
-    """So a database that was set back, with its own checkpoint, is noticed."""
+    """So a database that was set back, with its own checkpoint, is noticed, however long it is used."""
     file = tmp_path / "checkpoint"
     with open_store(postgres_url, checkpoint_file=str(file)) as store:
         play(store, "first", game_of(X_WINS))
@@ -239,7 +233,9 @@ def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(postgres_url: str, 
     (after,) = CheckpointFile(file).read().values()
     assert before.records < after.records
 
-    set_back(postgres_url, before)
+    update = "UPDATE noughts_checkpoint SET (cursor, records, hashes) = (?, ?, ?)"
+    Place(postgres_url).remove_games(["second"])
+    Place(postgres_url).do((update, before.cursor, before.records, f"{before.hashes:x}"))
     with open_store(postgres_url) as store:
         verify(store)
     with open_store(postgres_url, checkpoint_file=str(file)) as store:
@@ -248,6 +244,11 @@ def test_a_file_keeps_a_copy_of_the_checkpoint_of_a_database(postgres_url: str, 
         store.checkpoint()
     (last,) = CheckpointFile(file).read().values()
     assert last == after
+    for number in range(2):
+        with open_store(postgres_url, checkpoint_file=str(file)) as store:
+            play(store, f"later{number}", game_of(DRAW))
+        with open_store(postgres_url, checkpoint_file=str(file)) as store:
+            assert any(" of the first " in fault for fault in examine(store).faults)
 
 
 def test_a_copy_that_fell_behind_is_carried_on(postgres_url: str, tmp_path: Path) -> None:
@@ -264,28 +265,8 @@ def test_a_copy_that_fell_behind_is_carried_on(postgres_url: str, tmp_path: Path
         verify(store)
         store.checkpoint()
         verify(store)
-        table, copy = (one[:3] for one in as_sql(store).last_checkpoints())
+        table, copy = (one[:3] for one in checkpoints(store))
         assert table == copy
-
-
-def as_sql(store: EventStore) -> sql.SQLStore:
-    assert isinstance(store, sql.SQLStore)
-    return store
-
-
-def test_a_database_that_was_set_back_is_noticed_for_good(postgres_url: str, tmp_path: Path) -> None:
-    file = str(tmp_path / "checkpoint")
-    with open_store(postgres_url, checkpoint_file=file) as store:
-        play(store, "first", game_of(X_WINS))
-        store.checkpoint()
-        before = next(as_sql(store).last_checkpoints())
-        play(store, "second", game_of("5"))
-    set_back(postgres_url, before)
-    for _ in range(2):
-        with open_store(postgres_url, checkpoint_file=file) as store:
-            play(store, f"later{len(store.games())}", game_of(DRAW))
-        with open_store(postgres_url, checkpoint_file=file) as store:
-            assert any(" of the first " in fault for fault in examine(store).faults)
 
 
 # What happens while it is made
@@ -300,17 +281,16 @@ def test_documents_are_summed_even_if_a_checkpoint_came_before_the_close(url: st
 
 
 def test_a_checkpoint_that_failed_is_made_at_close(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
     with open_store(url) as store:
         play(store, "game", game_of("5"))
         with monkeypatch.context() as full:
-            full.setattr(store, "_hashes", lambda *_: broken())
+            full.setattr(store, "_hashes", fail)
             with pytest.raises(StoreUnavailable, match="the disk is full"):
                 store.checkpoint()
     assert last_of(url).records == len(game_of("5"))
-
-
-def broken() -> list[tuple[list[bytes], str]]:
-    raise StoreUnavailable("the disk is full")
 
 
 @pytest.mark.parametrize("moment", ["_hashes", "_sum_documents", "_select"])
@@ -352,12 +332,7 @@ def test_a_missing_table_is_listed(url: str, table: str) -> None:
     with open_store(url) as store:
         fill(store)
     Place(url).do(f"DROP TABLE noughts_{table}")
-    try:
-        with open_store(url) as store:
-            faults = examine(store).faults
-    except CorruptStore as damage:
-        faults = (str(damage),)
-    assert any(f"noughts_{table}" in fault for fault in faults)
+    assert any(f"noughts_{table}" in fault for fault in faults_of(url))
 
 
 # Threads that look while others write
@@ -451,7 +426,7 @@ def test_a_checkpoint_that_can_not_be_is_reported(
 
 
 def test_a_checkpoint_keeps_its_mode(sqlite_url: str) -> None:
-    path = Path(f"{sqlite_url.removeprefix('sqlite:')}-checkpoint")
+    path = checkpoint_path(sqlite_url)
     with open_store(sqlite_url) as store:
         path.chmod(0o660)
         before = path.stat()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from noughts.store.documents import Document
 from noughts.store.errors import StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
-from support.at_once import DEADLINE
+from support.at_once import DEADLINE, in_threads
 
 
 def test_a_closed_store_refuses_everything(store: EventStore) -> None:
@@ -68,14 +69,11 @@ def test_closing_waits_for_the_commit_in_progress(url: str) -> None:
             if len(answered) > 50:
                 many.set()
 
-    threads = [Thread(target=write, args=(writer,), daemon=True) for writer in range(6)]
-    for thread in threads:
-        thread.start()
-    assert many.wait(DEADLINE)
-    store.close()
-    for thread in threads:
-        thread.join(DEADLINE)
-        assert not thread.is_alive()
+    def close() -> None:
+        assert many.wait(DEADLINE)
+        store.close()
+
+    in_threads(close, *(partial(write, writer) for writer in range(6)))
 
     with open_store(url) as again:
         verify(again)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ import pytest
 from noughts.store import group_commit
 from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
-from support.at_once import DEADLINE
+from support.at_once import DEADLINE, run_code
 
 
 class Gate:
@@ -269,9 +268,7 @@ print("hangs" if last.is_alive() else "recorded" if "last" in batches[-1] else b
 
 
 def test_a_writer_interrupted_while_it_waits_does_not_block_the_queue() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    ran = run_code(INTERRUPTED)
 
     assert ran.stdout.splitlines() == ["interrupted", "recorded"], ran.stderr
 
@@ -325,8 +322,6 @@ for crowd in (0, 1, 3):
 
 def test_an_interrupt_at_any_moment_blocks_nobody_else() -> None:
     """Alone or among others, leading or waiting: all other writers return."""
-    ran = subprocess.run(
-        [sys.executable, "-c", EVERYWHERE], capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    ran = run_code(EVERYWHERE)
 
     assert ran.stdout.splitlines() == ["True []"] * 3, ran.stderr

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import methodcaller
 from random import Random
 from threading import Condition, Thread
 
@@ -18,14 +17,24 @@ from noughts import Mark, events
 from noughts.store import postgres as engine
 from noughts.store.appends import Append, append_of
 from noughts.store.base import EventStore
-from noughts.store.documents import Document, Write
+from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion, StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from support.at_once import DEADLINE
+from support.at_once import DEADLINE, in_threads, run_code
 from support.figures import tally
-from support.played import NOW, check_recorded, check_whole, events_of, feed_of, fill, game_of, play
+from support.played import (
+    NOW,
+    check_recorded,
+    check_whole,
+    documents_of,
+    events_of,
+    feed_of,
+    fill,
+    game_of,
+    play,
+)
 from support.postgres_server import PASSWORD, USER, Server
 from support.proxy import PostgresProxy
 from support.store_games import Turn, everything, row_of, turns
@@ -49,13 +58,6 @@ def server() -> Iterator[Server]:
         yield server
     finally:
         server.close()
-
-
-@pytest.fixture
-def proxy(postgres: Server) -> Iterator[PostgresProxy]:
-    """Start a proxy before the server that most tests share."""
-    with PostgresProxy(postgres.folder) as proxy:
-        yield proxy
 
 
 def is_begin(message: bytes) -> bool:
@@ -232,19 +234,14 @@ def terminate_listener(server: Server) -> None:
     )
 
 
-def restart(server: Server) -> None:
-    server.restart("fast")
-
-
-def crash(server: Server) -> None:
-    server.restart("immediate")
-
-
 def cut(_server: Server) -> None:
     """Do nothing here: the proxy cuts the connection."""
 
 
-KINDS = (terminate_all, terminate_listener, restart, crash, cut)
+KINDS: tuple[Callable[[Server], None], ...] = (
+    *(terminate_all, terminate_listener, cut),
+    *(methodcaller("restart", mode) for mode in ("fast", "immediate")),
+)
 
 
 @pytest.mark.torture
@@ -285,7 +282,7 @@ def count(game: Play, found: list[Record]) -> dict[str, int]:
     rows = Counter(map(row_of, found))
     keys = Counter((record.game, record.key) for record in found)
     seen = Counter(game.seen)
-    documents = {document.name: document for document in changed_documents(game.stores[0])}
+    documents = {document.name: document for document in documents_of(game.stores[0])}
     return {
         "acknowledged": sum(len(turn.events) for turn in game.acknowledged),
         "documents": sum(game.revisions.values()),
@@ -295,16 +292,6 @@ def count(game: Play, found: list[Record]) -> dict[str, int]:
         "doubled": sum(times > 1 for times in (*keys.values(), *seen.values()))
         + sum(documents[name].revision > revision for name, revision in game.revisions.items()),
     }
-
-
-def changed_documents(store: EventStore) -> list[Document]:
-    found: list[Document] = []
-    cursor, is_end = "", False
-    while not is_end:
-        page, cursor = store.changed_documents(cursor)
-        found += page
-        is_end = not page
-    return found
 
 
 # The connection is cut while something is written
@@ -343,7 +330,7 @@ TRANSACTIONS: tuple[Callable[[str], Append | Write], ...] = (seat, move_and_writ
 
 def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, int, str]]]:
     return sorted((record.game, record.key) for record in feed_of(store)), sorted(
-        (document.name, document.revision, document.text) for document in changed_documents(store)
+        (document.name, document.revision, document.text) for document in documents_of(store)
     )
 
 
@@ -362,19 +349,17 @@ def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, in
 )
 def test_what_has_an_unknown_outcome_is_recorded_once(
     postgres_url: str,
-    postgres: Server,
+    proxied_url: str,
     proxy: PostgresProxy,
     item_of: Callable[[str], Append | Write],
     is_it: Callable[[bytes], bool],
     way: str,
 ) -> None:
     """The retry finds what was committed, or commits it; a stale write beside it stays refused."""
-    with (
-        open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
-        open_store(postgres_url) as right,
-    ):
+    with open_store(proxied_url) as store, open_store(postgres_url) as right:
         seat_game(store)
-        item, stale, other = item_of("cut-here"), Write("other", "late", expected=0), write_other()
+        item = item_of("cut-here")
+        stale, other = Write("other", "late", expected=0), Write("another", "text", expected=0)
         proxy.cut(is_it, way)
         store.record([item, stale, other] if item_of in TRANSACTIONS else [item])
 
@@ -400,10 +385,6 @@ def seat_game(store: EventStore) -> None:
     store.write_document("other", "", expected=0)
 
 
-def write_other() -> Write:
-    return Write("another", "text", expected=0)
-
-
 @pytest.mark.parametrize(
     ("item_of", "is_it", "way"),
     [
@@ -419,17 +400,14 @@ def write_other() -> Write:
 )
 def test_one_of_two_wins_even_if_its_connection_is_cut(
     postgres_url: str,
-    postgres: Server,
+    proxied_url: str,
     proxy: PostgresProxy,
     item_of: Callable[[str], Append | Write],
     is_it: Callable[[bytes], bool],
     way: str,
 ) -> None:
     """Another store writes before the cut or comes too late; exactly one of both is refused."""
-    with (
-        open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
-        open_store(postgres_url) as rival,
-    ):
+    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
         seat_game(store)
         ours, theirs = item_of("cut-here"), item_of("rival")
 
@@ -448,10 +426,8 @@ def test_one_of_two_wins_even_if_its_connection_is_cut(
         everything(rival)
 
 
-def test_a_reader_whose_connection_is_cut_reads_again(
-    postgres_url: str, postgres: Server, proxy: PostgresProxy
-) -> None:
-    with open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store:
+def test_a_reader_whose_connection_is_cut_reads_again(proxied_url: str, proxy: PostgresProxy) -> None:
+    with open_store(proxied_url) as store:
         fill(store)
         for _ in range(5):
             proxy.cut(lambda message: b"Empty_1" in message, "before")
@@ -613,9 +589,7 @@ except UnknownStore as refusal:
 
 
 def test_without_psycopg_a_sentence_says_what_to_install() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", MISSING], capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    ran = run_code(MISSING)
 
     assert ran.stderr == ""
     assert "pip install 'noughts[postgres]'" in ran.stdout
@@ -678,11 +652,5 @@ def test_more_threads_than_connections_can_read(postgres_url: str) -> None:
     with open_store(postgres_url) as store:
         fill(store)
         right = feed_of(store)
-        found: list[list[Record]] = []
-        threads = [Thread(target=lambda: found.append(feed_of(store))) for _ in range(30)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(DEADLINE)
 
-        assert found == [right] * 30
+        assert in_threads(*[partial(feed_of, store)] * 30) == [right] * 30

@@ -16,14 +16,14 @@ from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
-from noughts.store.records import MAX_ID_LENGTH, Record
+from noughts.store.records import MAX_ID_LENGTH
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription
 from support.at_once import DEADLINE, in_threads
 from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
 from support.postgres_server import Server
 from support.proxy import PostgresProxy
-from support.store_games import everything, listen
+from support.store_games import everything, follow, listen
 
 CREATED, PLACED = game_of("5")
 JOINED = (events.PlayerJoined(Mark.X, "Ann"),)
@@ -112,7 +112,7 @@ def test_only_other_processes_are_notified(
 
 
 def test_a_notification_is_sent_after_the_commit(
-    postgres: Server, postgres_url: str, stores: tuple[EventStore, EventStore]
+    proxy: PostgresProxy, proxied_url: str, stores: tuple[EventStore, EventStore]
 ) -> None:
     """Within the transaction it would lock the whole server."""
     _, listener = stores
@@ -125,10 +125,7 @@ def test_a_notification_is_sent_after_the_commit(
         )
         return False
 
-    with (
-        PostgresProxy(postgres.folder) as proxy,
-        open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
-    ):
+    with open_store(proxied_url) as store:
         proxy.cut(look, "before")
         play(store, "game", [CREATED])
         store.write_document("game", "text", expected=0)
@@ -191,15 +188,9 @@ def test_a_poll_makes_up_for_lost_notifications(
     here, there = stores
     changes = listen(there)
     with there.watch("game") as watch:
-
-        def follow() -> tuple[Record, ...]:
-            seen: tuple[Record, ...] = ()
-            while len(seen) < len(game_of(DRAW)):
-                seen += watch.wait()
-            return seen
-
-        seen, _ = in_threads(follow, partial(play, here, "game", game_of(DRAW)))
-
+        seen, _ = in_threads(
+            partial(follow, watch, len(game_of(DRAW))), partial(play, here, "game", game_of(DRAW))
+        )
     assert seen == here.read("game")
     here.write_document("game", "text", expected=0)
     assert changes.wait(DEADLINE) is ANYTHING
@@ -209,18 +200,12 @@ def test_a_poll_makes_up_for_lost_notifications(
 
 
 @pytest.fixture
-def meeting(
-    postgres: Server, postgres_url: str
-) -> Iterator[tuple[EventStore, EventStore, PostgresProxy]]:
-    """Open a store, another one, and the proxy of the first."""
-    with (
-        PostgresProxy(postgres.folder) as proxy,
-        open_store(postgres_url.replace(str(postgres.folder), str(proxy.folder))) as store,
-        open_store(postgres_url) as rival,
-    ):
+def meeting(proxied_url: str, postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
+    """Open a store behind the proxy, and another one."""
+    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
         document = Write("game", "", expected=0)
         store.record([append_of("game", 0, CREATED, key="key", at=NOW, document=document)])
-        yield store, rival, proxy
+        yield store, rival
 
 
 def write_between(proxy: PostgresProxy, write: Callable[[], object]) -> None:
@@ -240,10 +225,13 @@ def write_between(proxy: PostgresProxy, write: Callable[[], object]) -> None:
 @pytest.mark.parametrize("theirs", [JOINED, PLACED])
 @pytest.mark.parametrize("when", ["before", "between"])
 def test_two_appends_behind_another_process_leave_no_gap(
-    meeting: tuple[EventStore, EventStore, PostgresProxy], theirs: tuple[events.Event, ...], when: str
+    meeting: tuple[EventStore, EventStore],
+    proxy: PostgresProxy,
+    theirs: tuple[events.Event, ...],
+    when: str,
 ) -> None:
     """The second of one commit counts on the first, and the first is too late."""
-    store, rival, proxy = meeting
+    store, rival = meeting
 
     def be_faster() -> None:
         rival.append("game", theirs, expected=3, key="theirs", at=NOW)
@@ -269,10 +257,10 @@ def test_two_appends_behind_another_process_leave_no_gap(
 
 @pytest.mark.parametrize("rivals", ["document", "record"])
 def test_a_record_and_a_document_are_written_together_or_not_at_all(
-    meeting: tuple[EventStore, EventStore, PostgresProxy], rivals: str
+    meeting: tuple[EventStore, EventStore], proxy: PostgresProxy, rivals: str
 ) -> None:
     """Another process takes the revision or the version when both were judged to be free."""
-    store, rival, proxy = meeting
+    store, rival = meeting
 
     def be_faster() -> None:
         if rivals == "document":
@@ -295,9 +283,9 @@ def test_a_record_and_a_document_are_written_together_or_not_at_all(
 
 
 def test_a_restore_that_meets_another_process_records_nothing(
-    meeting: tuple[EventStore, EventStore, PostgresProxy],
+    meeting: tuple[EventStore, EventStore], proxy: PostgresProxy
 ) -> None:
-    store, rival, proxy = meeting
+    store, rival = meeting
     write_between(proxy, lambda: rival.append("b", CREATED, expected=0, key="theirs", at=NOW))
     steps = [("a", 0, CREATED), ("b", 0, CREATED), ("b", 3, PLACED), ("c", 0, CREATED)]
     with pytest.raises(StaleVersion):
@@ -308,10 +296,10 @@ def test_a_restore_that_meets_another_process_records_nothing(
 
 
 def test_a_deletion_that_meets_a_move_comes_after_it(
-    meeting: tuple[EventStore, EventStore, PostgresProxy],
+    meeting: tuple[EventStore, EventStore], proxy: PostgresProxy
 ) -> None:
     """The game is deleted as the other process left it, with its document."""
-    store, rival, proxy = meeting
+    store, rival = meeting
     write_between(proxy, lambda: play(rival, "game", [PLACED], 3))
     store.delete("game", at=NOW)
 
@@ -321,10 +309,10 @@ def test_a_deletion_that_meets_a_move_comes_after_it(
 
 
 def test_documents_that_follow_each_other_in_one_commit_are_all_written(
-    meeting: tuple[EventStore, EventStore, PostgresProxy],
+    meeting: tuple[EventStore, EventStore],
 ) -> None:
     """Two games may be recorded with revisions of one document, and a write may follow."""
-    store, rival, _ = meeting
+    store, rival = meeting
     writes = [Write("game", str(number), expected=1 + number) for number in range(3)]
     appends = [append_of(f"g{n}", 0, CREATED, key="k", at=NOW, document=writes[n]) for n in range(2)]
     store.record([*appends, writes[2]])

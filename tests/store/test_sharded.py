@@ -19,13 +19,12 @@ from noughts.store.appends import append_of
 from noughts.store.base import EventStore, GameFilter
 from noughts.store.documents import Document, Write
 from noughts.store.errors import NoSuchGame, NotAStore, StaleVersion, StoreMissing, StoreUnavailable
-from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE, in_threads
-from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
+from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, listed, play
 from support.postgres_server import Server
-from support.store_games import everything, turns
+from support.store_games import everything, follow, turns
 
 CREATED, PLACED = game_of("5")
 GAMES = [f"game{number}" for number in range(20)]
@@ -117,10 +116,7 @@ def test_lists_merge_by_time_and_are_paged(store: EventStore) -> None:
     right = sorted(zip(times, GAMES, strict=True), reverse=True)
 
     assert [(game.started, game.id) for game in store.games(limit=100)] == right
-    paged: list[tuple[int, str]] = []
-    while page := store.games(limit=3, before=paged[-1] if paged else None):
-        paged += ((game.started, game.id) for game in page)
-    assert paged == right
+    assert listed(store, 3) == right
     drawn = store.games(GameFilter(player="Ann", result="draw"), limit=100)
     assert 0 < len(drawn) < len(GAMES)
     assert {game.game.winner for game in drawn if game.game} == {None}
@@ -209,26 +205,12 @@ def test_games_of_both_databases_are_watched(
         changes = store.changes()
         assert changes.wait(DEADLINE) is None
 
-        def follow(game: str) -> tuple[Record, ...]:
-            seen: tuple[Record, ...] = ()
-            with store.watch(game) as watch:
-                while len(seen) < 2:
-                    seen += watch.wait(DEADLINE)
-            return seen
-
-        def follow_all() -> list[Record]:
-            seen: list[Record] = []
-            with store.watch_all() as watch:
-                while len(seen) < 2 * len(games):
-                    seen += watch.wait(DEADLINE)
-            return seen
-
         seen, *each = in_threads(
-            follow_all,
-            *(partial(follow, game) for game in games),
+            partial(follow, store.watch_all(), 2 * len(games)),
+            *(partial(follow, store.watch(game), 2) for game in games),
             *(partial(play, other, game, [CREATED, PLACED]) for game in games),
         )
-        assert isinstance(seen, list)
+        assert isinstance(seen, tuple)
         assert sorted(seen) == sorted(feed_of(store))
         assert each[: len(games)] == [other.read(game) for game in games]
 

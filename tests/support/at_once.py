@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from subprocess import PIPE
@@ -29,6 +30,13 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
             process.stdin.write("go\n")
             process.stdin.flush()
         return [process.communicate(timeout=timeout)[0] for process in processes]
+
+
+def run_code(code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=False
+    )
 
 
 def in_threads(*works: Callable[[], object]) -> list[object]:

@@ -26,8 +26,10 @@ from noughts.core.events import GamePlacedCount, PlayerActive, PlayerPlacedToken
 from noughts.store.appends import Append, CatalogueRow, append_of, catalogue_change
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write, document_hash
+from noughts.store.errors import StoreError
 from noughts.store.records import GENESIS, Record, record_hash
 from noughts.store.urls import open_store
+from noughts.store.verify import examine
 from support.store_games import Turn, turns
 
 Damage: TypeAlias = Callable[["Place", Random], set[str]]
@@ -86,6 +88,17 @@ def sound(store: EventStore) -> Sound:
     return Sound(
         {name: store.read(name) for name in names}, {document.name: document for document in documents}
     )
+
+
+def faults_of(url: str) -> list[str]:
+    """Return how a store is refused when it is opened, or what is found when it is verified."""
+    try:
+        store = open_store(url, create=False)
+    except StoreError as refusal:
+        assert str(refusal)
+        return [f"opening: {refusal}"]
+    with store:
+        return [*examine(store).faults]
 
 
 class Place:
@@ -351,13 +364,14 @@ def flip_a_bit(place: Place, chance: Random) -> set[str]:
         new = bytes(changed)
     cast = "CAST(? AS TEXT)" if isinstance(value, str) else "?"
     place.do((f"UPDATE {table} SET {column} = {cast} WHERE {found}", new, game, version))
-    match table:
-        case "noughts_records":
-            return {game}
-        case "noughts_documents":
-            return {f"document {game}"}
-        case _:
-            return set()
+    return _touched(table, {game})
+
+
+def _touched(table: str, games: set[str]) -> set[str]:
+    """Return what is touched if those games' rows of a table have changed."""
+    if table == "noughts_documents":
+        return {f"document {game}" for game in games}
+    return games if table == "noughts_records" else set()
 
 
 # Tables
@@ -407,13 +421,7 @@ def replace_a_table(place: Place, chance: Random) -> set[str]:
     table = chance.choice(TABLES)
     games = {*place.games()}
     place.do(f"ALTER TABLE {table} RENAME TO kept", f"CREATE VIEW {table} AS SELECT * FROM kept")
-    match table:
-        case "noughts_records":
-            return games
-        case "noughts_documents":
-            return {f"document {game}" for game in games}
-        case _:
-            return set()
+    return _touched(table, games)
 
 
 def add_a_table(place: Place, chance: Random) -> set[str]:

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, decide, fold
+from noughts.store.base import GameFilter
 from noughts.store.verify import examine
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from noughts import Command, Event
     from noughts.store.base import EventStore
+    from noughts.store.documents import Document
     from noughts.store.records import Record
 
 NOW = 1_700_000_000_000
@@ -64,8 +66,27 @@ def feed_of(store: EventStore, cursor: str = "", limit: int = 97) -> list[Record
         found += page
 
 
+def documents_of(store: EventStore, cursor: str = "", limit: int = 7) -> list[Document]:
+    """Read all documents that changed after a cursor, page by page."""
+    found: list[Document] = []
+    while True:
+        page, cursor = store.changed_documents(cursor, limit)
+        if not page:
+            return found
+        assert len(page) <= limit
+        found += page
+
+
+def listed(store: EventStore, limit: int, wanted: GameFilter | None = None) -> list[tuple[int, str]]:
+    """Return when each game was started and its id, as the store lists them page by page."""
+    found: list[tuple[int, str]] = []
+    while page := store.games(wanted or GameFilter(), limit=limit, before=found[-1] if found else None):
+        assert len(page) <= limit
+        found += [(each.started, each.id) for each in page]
+    return found
+
+
 def events_of(records: Iterable[Record]) -> tuple[Event, ...]:
-    """Return the events of records."""
     return tuple(event for record in records for event in record.events)
 
 

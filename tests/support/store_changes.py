@@ -10,6 +10,7 @@ from noughts.core.codec import loads
 from noughts.store.appends import Append, append_of
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
+from support.played import documents_of
 from support.store_games import Row, Turn, everything, row_of, turns
 
 DELETED_AT = 1_900_000_000_000
@@ -115,11 +116,8 @@ def states(store: EventStore) -> dict[str, State]:
 
 
 def all_documents(store: EventStore) -> dict[str, tuple[int, str, str]]:
-    found: dict[str, tuple[int, str, str]] = {}
-    cursor, page = "", None
-    while page is None or page:
-        page, cursor = store.changed_documents(cursor)
-        assert found.keys().isdisjoint(document.name for document in page)
-        found |= {document.name: _document(document) for document in page}
+    documents = documents_of(store, limit=100)
+    found = {document.name: _document(document) for document in documents}
+    assert len(found) == len(documents)
     assert {one.name: _document(one) for one in store.documents_named(found)} == found
     return found

@@ -10,6 +10,7 @@ import pytest
 from noughts.store.base import EventStore
 from noughts.store.urls import open_store
 from support.postgres_server import Server
+from support.proxy import PostgresProxy
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +26,18 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def postgres_url(postgres: Server) -> str:
     return postgres.place()
+
+
+@pytest.fixture
+def proxy(postgres: Server) -> Iterator[PostgresProxy]:
+    with PostgresProxy(postgres.folder) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def proxied_url(postgres_url: str, postgres: Server, proxy: PostgresProxy) -> str:
+    """Return the URL of the same store as `postgres_url`, through the proxy."""
+    return postgres_url.replace(str(postgres.folder), str(proxy.folder))
 
 
 @pytest.fixture

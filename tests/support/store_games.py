@@ -25,7 +25,7 @@ from noughts.core.codec import dumps, loads
 from noughts.store.base import EventStore, GameFilter
 from noughts.store.memory import MemoryStore
 from noughts.store.records import Record
-from noughts.store.watch import ANYTHING, Subscription
+from noughts.store.watch import ANYTHING, Subscription, Watch
 from support.at_once import DEADLINE
 from support.played import check_whole
 
@@ -146,3 +146,12 @@ def listen(store: EventStore) -> Subscription:
     if not isinstance(store, MemoryStore):
         assert changes.wait(DEADLINE) is ANYTHING
     return changes
+
+
+def follow(watch: Watch, count: int) -> tuple[Record, ...]:
+    """Return so many records as they arrive; never, if nothing wakes the watch."""
+    seen: list[Record] = []
+    while len(seen) < count:
+        seen += watch.wait()
+    assert watch.wait(0) == ()
+    return tuple(seen)

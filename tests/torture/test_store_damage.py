@@ -22,13 +22,13 @@ import pytest
 from noughts.store.backups import repair
 from noughts.store.base import EventStore
 from noughts.store.documents import MAX_TEXT_BYTES
-from noughts.store.errors import CorruptStore, StoreError, StoreLost
+from noughts.store.errors import CorruptStore, StoreLost
 from noughts.store.records import Record
 from noughts.store.urls import open_store
-from noughts.store.verify import examine, verify
+from noughts.store.verify import verify
 from support import damages
 from support.command import script
-from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, sound
+from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, faults_of, sound
 from support.figures import tally
 from support.played import game_of, play
 from support.postgres_server import Server
@@ -101,17 +101,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
         for _ in damages.play(store, Random(2)):
             pass
     return Template(path, kept, deleted, older, other)
-
-
-def faults_of(url: str) -> list[str]:
-    """Return how a store is refused when it is opened, or what is found when it is verified."""
-    try:
-        store = open_store(url, create=False)
-    except StoreError as refusal:
-        assert str(refusal)
-        return [f"opening: {refusal}"]
-    with store:
-        return [*examine(store).faults]
 
 
 def noticed_by(fault: str) -> str:
@@ -327,19 +316,6 @@ def test_a_file_that_grows_again_was_cut_all_the_same(tmp_path: Path) -> None:
         os.truncate(path, path.stat().st_size - 4096)
         with pytest.raises(StoreLost):
             store.write_document("long", text, expected=revision)
-
-
-@pytest.mark.parametrize("kind", ["the file removed", "the file cut to nothing"])
-def test_a_store_that_is_gone_is_not_made_again(kind: str, template: Template, tmp_path: Path) -> None:
-    """Its checkpoint says that there was one, and is left as it was."""
-    shutil.copytree(template.path.parent, tmp_path / "lost")
-    place = Place(f"sqlite:{tmp_path / 'lost' / template.path.name}")
-    IN_PLAY[kind](place.path)
-    counted = place.beside("-checkpoint").read_bytes()
-    for create in (True, False):
-        with pytest.raises(CorruptStore, match="is gone"):
-            open_store(place.url, create=create)
-    assert place.beside("-checkpoint").read_bytes() == counted
 
 
 # On a server
