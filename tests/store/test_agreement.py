@@ -164,8 +164,6 @@ def _answer(ask: Callable[[EventStore], object], store: EventStore) -> object:
 
 
 def test_all_engines_answer_alike(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The same calls return the same answers and refusals, and leave the same records and documents."""
-
     class Alike(Agreement):
         def __init__(self) -> None:
             place = tmp_path_factory.mktemp("store") / "games.db"

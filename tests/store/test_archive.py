@@ -103,7 +103,6 @@ def test_what_is_exported_can_be_imported(
 def test_games_are_exported_in_the_order_in_which_they_were_started(
     store: EventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The order is that of (started, id), however many pages the catalogue has."""
     monkeypatch.setattr(archive, "PAGE_SIZE", 2)
     for number, game in enumerate("cadbe"):
         store.append(game, game_of("")[0], expected=0, key="k", at=NOW - number // 2)
@@ -135,7 +134,6 @@ def test_a_line_says_all_that_its_hash_covers(store: EventStore) -> None:
 def test_an_import_continues_what_is_there(
     store: EventStore, source: EventStore, write: Callable[[EventStore], bytes]
 ) -> None:
-    """If the store has the beginning of a game, the rest is added to it."""
     play(store, "other", game_of("5"))
     known = play(store, "won", game_of(X_WINS, "Ann", "Bob")[:4])
 
@@ -162,7 +160,6 @@ def test_lines_may_end_as_on_any_system(source: EventStore, line_end: bytes) -> 
 
 
 def test_a_deleted_game_is_not_imported_again(store: EventStore, source: EventStore) -> None:
-    """The game is named, and nothing of the file is recorded."""
     play(store, "won", game_of(""))
     store.delete("won", at=NOW)
     before = feed_of(store)
@@ -368,7 +365,6 @@ def test_the_line_at_fault_is_named() -> None:
 
 
 def test_a_game_that_went_another_way_is_refused(store: EventStore, source: EventStore) -> None:
-    """What is in the store stays, and nothing of the file is recorded."""
     play(store, "given-up", game_of("59"), at=NOW + 4000)
     before = feed_of(store)
     with pytest.raises(errors.BrokenChain, match="game given-up differs in the store from version 6 on"):
@@ -445,7 +441,6 @@ def between_pages(
 def test_a_backup_is_the_store_once_more(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
-    """It has every record, hash and document, and it is a store like any other."""
     monkeypatch.setattr(backups, "PAGE_SIZE", page)
     fill(store)
     play(store, "deleted", WON)
@@ -514,7 +509,6 @@ def test_a_backup_while_others_write_is_whole(
 
 @pytest.mark.parametrize("taken", ["copy.db", "copy.db.partial"])
 def test_a_backup_overwrites_nothing(source: EventStore, tmp_path: Path, taken: str) -> None:
-    """Neither a file of that name is overwritten, nor what another backup is about to become."""
     (tmp_path / taken).write_bytes(b"precious")
     with pytest.raises(errors.StoreUnavailable, match=r"never overwrite|left from an interrupted copy"):
         backup(source, str(tmp_path / "copy.db"))
@@ -526,7 +520,6 @@ def test_a_backup_overwrites_nothing(source: EventStore, tmp_path: Path, taken: 
 def test_a_backup_does_not_overwrite_what_came_meanwhile(
     source: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program may use the name while the copy is made."""
     target = tmp_path / "copy.db"
     between_pages(source, monkeypatch, lambda: target.write_bytes(b"precious"))
     with pytest.raises(errors.StoreUnavailable):
@@ -562,7 +555,6 @@ def test_a_backup_that_fails_leaves_nothing_behind(
 def test_a_backup_that_cannot_be_written_is_refused(
     source: EventStore, tmp_path: Path, where: str
 ) -> None:
-    """It is refused with a sentence of ours, and nothing is left behind."""
     (tmp_path / "file").write_bytes(b"precious")
     (tmp_path / "folder").mkdir()
     with pytest.raises(errors.StoreError):
@@ -573,7 +565,6 @@ def test_a_backup_that_cannot_be_written_is_refused(
 
 
 def test_a_backup_of_a_damaged_store_is_refused(tmp_path: Path) -> None:
-    """What has changed since it was recorded is not copied."""
     with SQLiteStore(str(tmp_path / "games.db")) as store:
         fill(store)
     change = "UPDATE noughts_records SET at = at + 1 WHERE game = 'lost' AND version = 4"

@@ -120,7 +120,6 @@ NO_STORES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("kind", NO_STORES)
 def test_what_is_not_a_store_is_refused_and_left_unchanged(kind: str, tmp_path: Path) -> None:
-    """Not a byte of it changes, no file is added, and the message says what it is."""
     make, sentence = NO_STORES[kind]
     path = tmp_path / "games.db"
     make(path)
@@ -311,7 +310,6 @@ UNWRITABLE = r"is unavailable: it cannot be (opened|written) \(\w+\)"
 def test_a_store_without_permissions_is_refused(
     open_folder: Path, folder_mode: int, mode: int, reason: str
 ) -> None:
-    """SQLite needs room beside the file, too; the file is left unchanged."""
     path = open_folder / "games.db"
     recorded = make_store(path)
     before = contents(open_folder)
@@ -328,7 +326,6 @@ def test_a_store_without_permissions_is_refused(
 
 
 def test_two_processes_that_create_the_same_store_share_it(tmp_path: Path) -> None:
-    """The second finds the store of the first, and both record their games."""
     with other_process("ann") as ann, other_process("bob") as bob:
         for number in range(ROUNDS):
             path = tmp_path / f"folder-{number}" / "games.db"
@@ -369,7 +366,6 @@ def test_a_store_that_is_created_meanwhile_is_found(moment: int, tmp_path: Path)
 
 
 def test_a_clock_that_goes_back_a_day_changes_nothing(tmp_path: Path) -> None:
-    """A game's records are in the order of their recording, whatever the clock says."""
     path = tmp_path / "games.db"
     recorded = []
     with SQLiteStore(str(path)) as store:

@@ -93,7 +93,6 @@ def test_a_checkpoint_never_moves_backwards(sqlite_url: str, tmp_path: Path) -> 
 
 
 def test_many_threads_and_stores_count_every_record_once(open_again: Callable[[], EventStore]) -> None:
-    """Checkpoints are made one after the other, while others write and delete."""
     one, other = open_again(), open_again()
 
     def play_and_count(store: EventStore, name: str) -> None:

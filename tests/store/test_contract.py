@@ -64,7 +64,6 @@ record_of = partial(append_of, at=NOW)
 
 
 def test_what_was_appended_is_read_back(store: EventStore) -> None:
-    """Each command is one record, with the version before it, its time and its key."""
     assert store.append("game", CREATED, expected=0, key="first", at=NOW) == 3
     assert store.append("game", PLACED, expected=3, key="second", at=NOW + 1) == 6
 
@@ -115,7 +114,6 @@ def test_a_game_that_is_deleted_while_games_are_listed_is_left_out(
 
 
 def test_several_games_are_read_at_once(store: EventStore) -> None:
-    """Each after its own version, and as `read` reads it; a deleted one is left out."""
     for game, moves in (("game", X_WINS), ("other", DRAW), ("gone", "5")):
         play(store, game, game_of(moves))
     store.delete("gone", at=NOW)
@@ -151,7 +149,6 @@ def test_an_append_at_another_version_records_nothing(store: EventStore, expecte
 
 
 def test_one_of_many_at_one_version_wins(store: EventStore) -> None:
-    """The others are refused, and nothing of theirs is recorded."""
     rivals = 8
     for turn in range(10):
         game = f"game{turn}"
@@ -169,7 +166,6 @@ def test_one_of_many_at_one_version_wins(store: EventStore) -> None:
 
 
 def test_a_retried_append_is_recorded_once(store: EventStore) -> None:
-    """It returns the same version again, even when the game has gone on."""
     for _ in range(2):
         assert store.append("game", CREATED, expected=0, key="first", at=NOW) == 3
     assert store.append("game", PLACED, expected=3, key="second", at=NOW) == 6
@@ -181,7 +177,6 @@ def test_a_retried_append_is_recorded_once(store: EventStore) -> None:
 
 
 def test_an_append_that_many_try_at_once_is_recorded_once(store: EventStore) -> None:
-    """All get the same version, though they share a commit."""
     for turn in range(10):
         for expected, step in ((0, CREATED), (3, PLACED)):
             again = partial(store.append, f"game{turn}", step, expected=expected, key="key", at=NOW)
@@ -212,7 +207,6 @@ def test_a_retry_has_the_same_key_and_events(store: EventStore, others: tuple[Ev
 
 
 def test_appends_in_one_commit_are_judged_each_alone(store: EventStore) -> None:
-    """A refused one has its refusal, and doesn't keep the others out."""
     store.append("known", CREATED, expected=0, key="first", at=NOW)
     appends = [
         record_of("new", 0, CREATED, key="a"),
@@ -339,7 +333,6 @@ def test_neither_is_written_if_one_of_them_is_stale(
 
 
 def test_two_who_begin_a_game_with_a_document_at_once(store: EventStore) -> None:
-    """The winner's record and the winner's document are there."""
     for turn in range(10):
         game = f"game{turn}"
         rivals = [
@@ -491,7 +484,6 @@ def test_a_name_is_read_back_as_it_is(new_url: Callable[[], str], found: list[st
 
 
 def test_pages_of_every_size_have_every_record_once(store: EventStore) -> None:
-    """With every game's records in order, after any cursor."""
     assert store.feed() == ((), "")
     fill(store)
     records = everything(store)
@@ -543,8 +535,6 @@ def test_what_is_not_a_cursor_is_refused(store: EventStore, cursor: Any) -> None
 
 
 def test_many_threads_write_and_read_at_once(store: EventStore) -> None:
-    """Each plays its games; everything is there once, in order, and sound."""
-
     def play_games(number: int) -> int:
         chance = Random(number)
         for name in range(3):
@@ -559,31 +549,6 @@ def test_many_threads_write_and_read_at_once(store: EventStore) -> None:
 
     assert outcomes == list(range(8))
     assert len({record.game for record in everything(store)}) == 24
-
-
-def test_writers_of_one_game_take_turns(store: EventStore) -> None:
-    """A refused writer reads again, and the game grows by one command at a time."""
-    store.append("game", CREATED, expected=0, key="first", at=NOW)
-
-    def count_up(name: str) -> int:
-        wins = 0
-        while wins < 10:
-            version = store.versions(["game"])["game"]
-            counted = [events.GamePlacedCount(wins)]
-            try:
-                store.append("game", counted, expected=version, key=f"{name}-{wins}", at=NOW)
-            except StaleVersion:
-                continue
-            wins += 1
-        return wins
-
-    assert in_threads(*(partial(count_up, f"writer{each}") for each in range(6))) == [10] * 6
-
-    _, *records = store.read("game")
-    for each in range(6):
-        mine = [record.key for record in records if record.key.startswith(f"writer{each}-")]
-        assert mine == [f"writer{each}-{count}" for count in range(10)]
-    assert len(records) == 60
 
 
 # The catalogue
@@ -622,7 +587,6 @@ def ids(games: Sequence[GameSummary]) -> list[str]:
     ids=lambda value: repr(value) if isinstance(value, GameFilter) else "",
 )
 def test_games_are_found_by_a_filter(store: EventStore, wanted: GameFilter, found: list[str]) -> None:
-    """By player, end, result, prefix of the id and all of these, the newest first."""
     fill(store)
 
     assert ids(store.games(wanted)) == found
@@ -640,7 +604,6 @@ def test_a_filter_that_nothing_can_match_finds_nothing(store: EventStore, nobody
 
 
 def test_the_catalogue_changes_with_the_records(store: EventStore) -> None:
-    """Each commit shows at once who plays and how the game ended; a refused append changes nothing."""
     version = 0
     players = (None, None, None), ("Ann", None, None), *[("Ann", "Bob", None)] * 5, ("Ann", "Bob", "X")
     for number, step in enumerate(game_of(X_WINS, "Ann", "Bob")):
@@ -654,7 +617,6 @@ def test_the_catalogue_changes_with_the_records(store: EventStore) -> None:
 
 
 def test_games_of_equal_times_are_paged_by_id(store: EventStore) -> None:
-    """In pages of every size, every game comes once, the newest and the last by id first."""
     names = ["a", "B", "-", "_", "Z9", "ab", "A", "0", "aB", "b"]
     for number, name in enumerate(names):
         store.append(name, CREATED, expected=0, key="key", at=NOW + number // 6)
@@ -835,7 +797,6 @@ def play_and_delete(store: EventStore, deleter: EventStore) -> None:
 
 
 def test_games_are_deleted_while_they_are_played(store: EventStore) -> None:
-    """Their writers get NoSuchGame, and nothing of these games is left."""
     play_and_delete(store, store)
 
 
@@ -843,7 +804,6 @@ def test_games_are_deleted_while_they_are_played(store: EventStore) -> None:
 
 
 def test_an_append_too_deep_in_the_stack_is_whole_or_not_there() -> None:
-    """A store in memory records all of it, or raises and records nothing."""
     recorded: set[str] = set()
 
     def descend(depth: int, game: str) -> int:
@@ -873,7 +833,6 @@ def test_a_store_in_memory_is_not_shared() -> None:
 
 
 def test_games_are_there_when_the_store_is_opened_again(open_again: Callable[[], EventStore]) -> None:
-    """And another store object on the same URL reads them, and writes on."""
     with open_again() as store:
         fill(store)
         before, cursor = store.feed()
@@ -889,7 +848,6 @@ def test_games_are_there_when_the_store_is_opened_again(open_again: Callable[[],
 
 
 def test_a_stale_view_is_noticed(open_again: Callable[[], EventStore]) -> None:
-    """Of two store objects at one version one wins, whatever each remembers."""
     one, other = open_again(), open_again()
     play(one, "game", game_of(""))
     play(other, "game", game_of("5")[1:], 3)
@@ -908,7 +866,6 @@ def test_a_stale_view_is_noticed(open_again: Callable[[], EventStore]) -> None:
 def test_games_are_deleted_while_another_store_object_plays_them(
     open_again: Callable[[], EventStore],
 ) -> None:
-    """It gets NoSuchGame for them, and nothing of these games is left."""
     play_and_delete(open_again(), open_again())
 
 
@@ -916,7 +873,6 @@ def test_games_are_deleted_while_another_store_object_plays_them(
 def test_a_deletion_blocks_a_store_object_that_has_seen_less(
     open_again: Callable[[], EventStore], seen: int
 ) -> None:
-    """Whichever version it remembers, nothing of the game comes back."""
     one, other = open_again(), open_again()
     steps: list[tuple[Event, ...]] = [CREATED, PLACED, PLACED]
     play(one, "game", steps[: seen // 3])
@@ -938,7 +894,6 @@ def test_a_deletion_blocks_a_store_object_that_has_seen_less(
 
 
 def test_rivals_with_one_document_for_two_games(open_again: Callable[[], EventStore]) -> None:
-    """Of two store objects one wins, and the other's game does not exist."""
     stores = open_again(), open_again()
     for turn in range(20):
         rivals = [
@@ -956,7 +911,6 @@ def test_rivals_with_one_document_for_two_games(open_again: Callable[[], EventSt
 
 
 def test_rival_restores_are_whole_or_not_at_all(open_again: Callable[[], EventStore]) -> None:
-    """Of two store objects that restore one game one wins, and nothing of the other is there."""
     stores = open_again(), open_again()
     for turn in range(20):
 
@@ -977,7 +931,6 @@ def test_rival_restores_are_whole_or_not_at_all(open_again: Callable[[], EventSt
 
 
 def test_the_end_of_a_game_is_catalogued_after_others_wrote(open_again: Callable[[], EventStore]) -> None:
-    """What another store object wrote meanwhile doesn't hide it."""
     one, other = open_again(), open_again()
     *steps, end = game_of(X_WINS)
     version = play(one, "won", steps)

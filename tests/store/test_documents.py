@@ -45,7 +45,6 @@ def named(documents: list[Document] | tuple[Document, ...]) -> list[str]:
 
 
 def test_what_was_written_is_read_back(store: EventStore) -> None:
-    """With its revision, its label and a key of its own; only the latest revision is kept."""
     first = store.write_document("one", "a text", expected=0)
     other = store.write_document("two", "", expected=0, label="open")
     again = store.write_document("one", "another", expected=1, label="open")
@@ -61,7 +60,6 @@ def test_what_was_written_is_read_back(store: EventStore) -> None:
 
 
 def test_documents_are_there_when_the_store_is_opened_again(open_again: Callable[[], EventStore]) -> None:
-    """And another store object on the same URL reads them at once."""
     store, beside = open_again(), open_again()
     document = store.write_document("document", "text", expected=0, label="open")
     assert beside.document("document") == document
@@ -88,7 +86,6 @@ def test_a_write_at_another_revision_is_refused(store: EventStore, expected: int
 
 
 def test_writes_in_one_commit_are_judged_each_alone(store: EventStore) -> None:
-    """A refused one has its refusal, and doesn't keep the others out, nor the appends beside it."""
     store.write_document("there", "before", expected=0)
     writes = [
         Write("new", "one", expected=0),
@@ -172,7 +169,6 @@ def test_a_bad_text_is_refused(store: EventStore, text: Any) -> None:  # noqa: A
     ids=lambda value: ascii(value)[:20],
 )
 def test_a_text_is_kept_as_it_is(store: EventStore, text: str) -> None:
-    """Up to the longest, with any characters, under the longest names."""
     document = store.write_document("a" * MAX_ID_LENGTH, text, expected=0, label="b" * MAX_ID_LENGTH)
 
     assert document.text == text
@@ -262,24 +258,6 @@ def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore
     assert {document.name: document.revision for document in documents_of(reader)} == last
     everything(stores[1])
     verify(stores[0])
-
-
-def test_documents_and_records_share_commits(store: EventStore) -> None:
-    """Threads that write the one and threads that write the other all succeed."""
-
-    def write_documents(number: int) -> None:
-        for revision in range(10):
-            store.write_document(f"n{number}", "text", expected=revision)
-
-    def write_games(number: int) -> None:
-        for game in range(10):
-            play(store, f"g{number}-{game}", [CREATED])
-
-    works = (write_documents, write_games)
-    in_threads(*(partial(work, number) for number in range(4) for work in works))
-
-    assert [document.revision for document in documents_of(store)] == [10] * 4
-    assert len(everything(store)) == 40
 
 
 # Copies
@@ -426,7 +404,6 @@ print(*won, flush=True)
 
 @pytest.mark.torture
 def test_one_of_two_processes_wins_each_revision(url: str) -> None:
-    """No revision is written twice, and none is left out."""
     open_store(url).close()
     commands = [[sys.executable, "-c", RIVAL, url, me, str(REVISIONS)] for me in ("one", "two")]
     won = [[*map(int, printed.split())] for printed in in_processes(*commands)]

@@ -44,23 +44,22 @@ class Queue:
         self.outcomes: dict[str, BaseException | str] = {}
         self._threads: list[Thread] = []
 
-    def join(self, item: str, alone: Callable[[Sequence[str]], None] | None = None) -> None:
-        """Start one more writer, and return when it waits or leads."""
-        thread = Thread(target=self._record, args=(item, alone), daemon=True)
-        self._threads.append(thread)
-        thread.start()
-        while not self._is_queued(item):
-            thread.join(0.001)
-            assert thread.is_alive()
+    def join(self, items: str, alone: Callable[[Sequence[str]], None] | None = None) -> None:
+        """Start a writer for each letter, each when the last one waits or leads."""
+        for item in items:
+            thread = Thread(target=self._record, args=(item, alone), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+            while not self._is_queued(item):
+                thread.join(0.001)
+                assert thread.is_alive()
 
     def join_all(self, first: str, later: str) -> None:
         """Let some wait behind a first commit, and others behind the second."""
-        for item in first:
-            self.join(item)
+        self.join(first)
         self.gate.open[0].set()
         assert self.gate.entered[1].wait(DEADLINE)
-        for item in later:
-            self.join(item)
+        self.join(later)
         self.end()
 
     def end(self, *others: Gate) -> None:
@@ -93,7 +92,6 @@ def fail(kind: type[BaseException]) -> None:
 
 
 def test_writers_that_arrive_meanwhile_share_the_next_commit() -> None:
-    """The first writes alone; all that arrive during its commit are written together, in order."""
     queue = Queue(fine, fine, fine)
     queue.join_all("abcd", "e")
 
@@ -147,12 +145,9 @@ def test_a_writer_that_wants_to_be_alone_shares_with_nobody() -> None:
     """It has its own commit function, and the order of the queue is kept."""
     alone = Gate(fine, fine, fine)
     queue = Queue(fine, fine, fine)
-    for item in "abc":
-        queue.join(item)
-    for item in "xy":
-        queue.join(item, alone.commit)
-    for item in "de":
-        queue.join(item)
+    queue.join("abc")
+    queue.join("xy", alone.commit)
+    queue.join("de")
     queue.join("z", alone.commit)
     queue.end(alone)
 
@@ -166,8 +161,7 @@ def test_a_first_writer_that_wants_to_be_alone_leads() -> None:
     alone = Gate(fine)
     queue = Queue(fine)
     queue.join("x", alone.commit)
-    for item in "ab":
-        queue.join(item)
+    queue.join("ab")
     queue.end(alone)
 
     assert (alone.batches, queue.gate.batches) == ([["x"]], [["a", "b"]])
@@ -175,7 +169,6 @@ def test_a_first_writer_that_wants_to_be_alone_leads() -> None:
 
 @pytest.mark.parametrize("kind", [StoreUnavailable, CorruptStore, OSError])
 def test_a_commit_that_fails_fails_for_all_that_share_it(kind: type[Exception]) -> None:
-    """Each gets an error of its own; those that come later are written."""
     queue = Queue(fine, partial(fail, kind), fine)
     queue.join_all("abcd", "e")
 
@@ -201,8 +194,7 @@ def test_an_error_that_cannot_be_copied_is_raised_as_it_is() -> None:
 
 def test_a_first_writer_that_fails_passes_the_lead_on() -> None:
     queue = Queue(partial(fail, StoreUnavailable), fine)
-    for item in "ab":
-        queue.join(item)
+    queue.join("ab")
     queue.end()
 
     assert isinstance(queue.outcomes["a"], StoreUnavailable)
@@ -321,7 +313,6 @@ for crowd in (0, 1, 3):
 
 
 def test_an_interrupt_at_any_moment_blocks_nobody_else() -> None:
-    """Alone or among others, leading or waiting: all other writers return."""
     ran = run_code(EVERYWHERE)
 
     assert ran.stdout.splitlines() == ["True []"] * 3, ran.stderr

@@ -23,7 +23,7 @@ from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE, in_threads, run_code
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import (
     NOW,
     check_recorded,
@@ -247,7 +247,7 @@ KINDS: tuple[Callable[[Server], None], ...] = (
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
 def test_faults_of_the_server_lose_nothing_and_double_nothing(
-    share: int, server: Server, record_property: Callable[[str, object], None]
+    share: int, server: Server, record_property: Property
 ) -> None:
     """All that was acknowledged is stored once, and the watch has returned all of it once, in order."""
     chance = Random(share)
@@ -300,32 +300,23 @@ def count(game: Play, found: list[Record]) -> dict[str, int]:
 CREATED, PLACED = game_of("5")
 
 
-def create(text: str) -> Append:
-    return append_of("new", 0, CREATED, key=text, at=NOW)
+def record_of(game: str, key: str, document: Write | None = None) -> Append:
+    """Return the start of a new game, or the first move of the game that is there."""
+    version, step = (3, PLACED) if game == "game" else (0, CREATED)
+    return append_of(game, version, step, key=key, at=NOW, document=document)
 
 
-def move(text: str) -> Append:
-    return append_of("game", 3, PLACED, key=text, at=NOW)
-
-
-def seat(text: str) -> Append:
-    return append_of("new", 0, CREATED, key="key", at=NOW, document=Write("new", text, expected=0))
-
-
-def move_and_write(text: str) -> Append:
-    return append_of("game", 3, PLACED, key=text, at=NOW, document=Write("game", "", expected=1))
-
-
-def write(text: str) -> Write:
-    return Write("new", text, expected=0, label="open")
-
-
-def rewrite(text: str) -> Write:
-    return Write("game", text, expected=1)
-
-
-APPENDS: tuple[Callable[[str], Append | Write], ...] = (create, move)
-TRANSACTIONS: tuple[Callable[[str], Append | Write], ...] = (seat, move_and_write, write, rewrite)
+APPENDS: dict[str, Callable[[str], Append | Write]] = {
+    "create": lambda text: record_of("new", text),
+    "move": lambda text: record_of("game", text),
+}
+TRANSACTIONS: dict[str, Callable[[str], Append | Write]] = {
+    "seat": lambda text: record_of("new", "key", Write("new", text, expected=0)),
+    "move and write": lambda text: record_of("game", text, Write("game", "", expected=1)),
+    "write": lambda text: Write("new", text, expected=0, label="open"),
+    "rewrite": lambda text: Write("game", text, expected=1),
+}
+ITEMS = APPENDS | TRANSACTIONS
 
 
 def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, int, str]]]:
@@ -335,15 +326,15 @@ def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, in
 
 
 @pytest.mark.parametrize(
-    ("item_of", "is_it", "way"),
+    ("what", "is_it", "way"),
     [
-        pytest.param(item_of, is_it, way, id=f"{item_of.__name__}-{is_it.__name__}-{way}")
+        (what, is_it, way)
         for items, is_it, ways in (
             (APPENDS, is_write, ("before", "after", "late")),
             (TRANSACTIONS, is_commit, ("before", "after", "late")),
             (TRANSACTIONS, is_write, ("before", "after")),
         )
-        for item_of in items
+        for what in items
         for way in ways
     ],
 )
@@ -351,23 +342,23 @@ def test_what_has_an_unknown_outcome_is_recorded_once(
     postgres_url: str,
     proxied_url: str,
     proxy: PostgresProxy,
-    item_of: Callable[[str], Append | Write],
+    what: str,
     is_it: Callable[[bytes], bool],
     way: str,
 ) -> None:
     """The retry finds what was committed, or commits it; a stale write beside it stays refused."""
     with open_store(proxied_url) as store, open_store(postgres_url) as right:
         seat_game(store)
-        item = item_of("cut-here")
+        item = ITEMS[what]("cut-here")
         stale, other = Write("other", "late", expected=0), Write("another", "text", expected=0)
         proxy.cut(is_it, way)
-        store.record([item, stale, other] if item_of in TRANSACTIONS else [item])
+        store.record([item, stale, other] if what in TRANSACTIONS else [item])
 
         assert proxy.cuts == 1
         assert item.refusal is None
         once = stored(right)
         assert sum("cut-here" in row for rows in once for row in rows) == 1
-        if item_of in TRANSACTIONS:
+        if what in TRANSACTIONS:
             assert isinstance(stale.refusal, StaleVersion)
             assert right.document("another") == other.document
         if isinstance(item, Append) and item.document:
@@ -386,30 +377,30 @@ def seat_game(store: EventStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("item_of", "is_it", "way"),
+    ("what", "is_it", "way"),
     [
-        pytest.param(item_of, is_it, way, id=f"{item_of.__name__}-{way}")
+        (what, is_it, way)
         for items, is_it, way in (
             (APPENDS, is_write, "before"),
             (APPENDS, is_write, "after"),
             (TRANSACTIONS, is_begin, "before"),
             (TRANSACTIONS, is_commit, "after"),
         )
-        for item_of in items
+        for what in items
     ],
 )
 def test_one_of_two_wins_even_if_its_connection_is_cut(
     postgres_url: str,
     proxied_url: str,
     proxy: PostgresProxy,
-    item_of: Callable[[str], Append | Write],
+    what: str,
     is_it: Callable[[bytes], bool],
     way: str,
 ) -> None:
     """Another store writes before the cut or comes too late; exactly one of both is refused."""
     with open_store(proxied_url) as store, open_store(postgres_url) as rival:
         seat_game(store)
-        ours, theirs = item_of("cut-here"), item_of("rival")
+        ours, theirs = ITEMS[what]("cut-here"), ITEMS[what]("rival")
 
         def let_the_rival_write(message: bytes) -> bool:
             if is_it(message) and way == "before":
@@ -638,7 +629,6 @@ def test_a_closed_store_leaves_no_connection_behind(postgres: Server) -> None:
 
 
 def test_names_are_kept_whatever_the_default_encoding_is(postgres_url: str) -> None:
-    """The store uses UTF-8, even if the environment asks for something else."""
     step = (events.PlayerJoined(Mark.X, "名前 Zoë \U0001f3b2"),)
     with open_store(f"{postgres_url}&client_encoding=LATIN1") as store:
         store.append("game", step, expected=0, key="key", at=NOW)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from random import Random
 from threading import Event, Thread
@@ -19,7 +18,7 @@ from noughts.store.urls import open_store
 from support.at_once import DEADLINE, in_processes
 from support.command import script
 from support.feed_writer import GAMES
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import check_recorded, check_whole, feed_of, fill, game_of, play
 from support.postgres_server import Server
 from support.store_games import everything
@@ -118,7 +117,7 @@ def deadlocks(server: Server) -> int:
 
 @pytest.mark.torture
 def test_a_reader_of_the_feed_misses_nothing_while_transactions_are_open(
-    postgres: Server, postgres_url: str, record_property: Callable[[str, object], None]
+    postgres: Server, postgres_url: str, record_property: Property
 ) -> None:
     """Eight processes write to shared games: each record is in the feed once, each game in order."""
     before = deadlocks(postgres)

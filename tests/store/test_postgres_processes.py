@@ -182,7 +182,6 @@ def test_a_new_listener_is_noticed_at_once(
 def test_a_poll_makes_up_for_lost_notifications(
     stores: tuple[EventStore, EventStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A waiting watch still returns every record."""
     monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(PostgresStore, "_notify", lambda *_: None)
     here, there = stores
@@ -298,7 +297,6 @@ def test_a_restore_that_meets_another_process_records_nothing(
 def test_a_deletion_that_meets_a_move_comes_after_it(
     meeting: tuple[EventStore, EventStore], proxy: PostgresProxy
 ) -> None:
-    """The game is deleted as the other process left it, with its document."""
     store, rival = meeting
     write_between(proxy, lambda: play(rival, "game", [PLACED], 3))
     store.delete("game", at=NOW)

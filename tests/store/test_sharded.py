@@ -74,7 +74,6 @@ def place_of(postgres: Server, urls: tuple[str, str]) -> Callable[[str], int]:
 
 
 def test_games_are_spread_and_played(store: EventStore, place_of: Callable[[str], int]) -> None:
-    """Each game is in one database, and a store of two is as sound as any other."""
     chance = Random(0)
     fill(store)
     for game in GAMES:
@@ -123,7 +122,6 @@ def test_lists_merge_by_time_and_are_paged(store: EventStore) -> None:
 
 
 def test_a_cursor_has_a_place_in_each_database(store: EventStore) -> None:
-    """Nothing is missed or repeated, whichever of them is written to next."""
     empty = store.feed_end()
     for game in GAMES:
         play(store, game, [CREATED])
@@ -146,7 +144,6 @@ def test_a_cursor_has_a_place_in_each_database(store: EventStore) -> None:
 
 
 def test_documents_are_beside_their_games(store: EventStore, place_of: Callable[[str], int]) -> None:
-    """A game's own document is in the same database and the same commit."""
     for game in GAMES:
         document = Write(game, "text", expected=0, label="open")
         store.record([append_of(game, 0, CREATED, key="k", at=NOW, document=document)])
@@ -179,7 +176,6 @@ def test_a_deleted_game_is_gone(store: EventStore) -> None:
 
 
 def test_games_are_restored_to_their_databases(store: EventStore) -> None:
-    """Records and documents, from whatever store they come."""
     with open_store("memory:") as source:
         fill(source)
         source.write_document("won", "text", expected=0)
@@ -198,7 +194,6 @@ def test_games_are_restored_to_their_databases(store: EventStore) -> None:
 def test_games_of_both_databases_are_watched(
     store: EventStore, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each by itself and all together, while another process writes."""
     monkeypatch.setattr(engine, "LISTENER_CHECK_SECONDS", 0)
     games = GAMES[:6]
     with open_store(" ".join(urls)) as other:

@@ -81,39 +81,27 @@ def test_a_changed_record_is_named_and_never_read(damaged: Damaged, what: str) -
         assert faulty == ["lost"]
 
 
+REMOVE = "DELETE FROM noughts_records WHERE game = 'lost'"
+RECORD = "UPDATE noughts_records SET {} WHERE game = 'lost' AND version = 8"
+WRONG = "the catalogue is wrong about game 'lost'"
 FOUND: dict[str, tuple[str, str]] = {
-    "a record with another version": (
-        "UPDATE noughts_records SET version = 900 WHERE game = 'lost' AND version = 8",
-        "game 'lost' has changed",
-    ),
+    "a record with another version": (RECORD.format("version = 900"), "game 'lost' has changed"),
     "a record of another game": (
-        "UPDATE noughts_records SET game = 'Empty_1' WHERE game = 'lost' AND version = 8",
+        RECORD.format("game = 'Empty_1'"),
         "version 8 of game 'Empty_1' has changed",
     ),
-    "a record that was deleted": (
-        "DELETE FROM noughts_records WHERE game = 'lost' AND version = 8",
-        "version 11 of game 'lost' has changed",
-    ),
-    "a first record that was deleted": (
-        "DELETE FROM noughts_records WHERE game = 'lost' AND version = 0",
-        "version 3 of game 'lost' has changed",
-    ),
-    "a last record that was deleted": (
-        "DELETE FROM noughts_records WHERE game = 'lost' AND version = 20",
-        "the catalogue is wrong about game 'lost'",
-    ),
-    "all records of a game that were deleted": (
-        "DELETE FROM noughts_records WHERE game = 'lost'",
-        "the catalogue is wrong about game 'lost'",
-    ),
     "a record that says that its game was deleted": (
-        "UPDATE noughts_records SET events = '' WHERE game = 'lost' AND version = 8",
+        RECORD.format("events = ''"),
         "version 8 of game 'lost' has changed",
     ),
-    "a game that the catalogue lacks": (
-        "DELETE FROM noughts_games WHERE id = 'lost'",
-        "the catalogue is wrong about game 'lost'",
+    "a record deleted": (f"{REMOVE} AND version = 8", "version 11 of game 'lost' has changed"),
+    "a first record that was deleted": (
+        f"{REMOVE} AND version = 0",
+        "version 3 of game 'lost' has changed",
     ),
+    "a last record deleted": (f"{REMOVE} AND version = 20", WRONG),
+    "all records of a game deleted": (REMOVE, WRONG),
+    "a game that the catalogue lacks": ("DELETE FROM noughts_games WHERE id = 'lost'", WRONG),
     "a game without records": (
         "INSERT INTO noughts_games (id, started) VALUES ('ghost', 7)",
         "the catalogue is wrong about game 'ghost'",
@@ -121,10 +109,7 @@ FOUND: dict[str, tuple[str, str]] = {
     "a game that was renamed": ("UPDATE noughts_games SET id = 'stolen' WHERE id = 'lost'", "'stolen'"),
     "a game that can't exist": ("UPDATE noughts_games SET id = '!' WHERE id = 'won'", "game '!'"),
     **{
-        f"a catalogue with {change}": (
-            f"UPDATE noughts_games SET {change} WHERE id = 'lost'",  # noqa: S608 - those below
-            "the catalogue is wrong about game 'lost'",
-        )
+        f"a catalogue with {change}": (f"UPDATE noughts_games SET {change} WHERE id = 'lost'", WRONG)  # noqa: S608 - those below
         for change in ("x = 'Mallory'", "o = NULL", "result = 'X'", "result = NULL", "started = 7")
     },
     "a document": ("UPDATE noughts_documents SET text = 'other'", "document 'seats' has changed"),
@@ -133,7 +118,6 @@ FOUND: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("what", FOUND)
 def test_damage_is_found_and_named(damaged: Damaged, what: str) -> None:
-    """The catalogue says no more and no less than the records, and every record follows from the last."""
     statement, named = FOUND[what]
     damaged.do(statement)
 
@@ -165,7 +149,6 @@ def test_a_game_without_records_does_not_hide_the_others(damaged: Damaged) -> No
 def test_the_first_of_several_bad_records_is_named(
     damaged: Damaged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The order is that of the feed, over many pages of it."""
     monkeypatch.setattr(verifying, "PAGE_SIZE", 10)
     damaged.do("UPDATE noughts_records SET at = at + 1 WHERE version = 3 AND game IN ('drawn', 'lost')")
 
@@ -181,7 +164,6 @@ def test_records_that_changed_places_are_found(sqlite_url: str) -> None:
 
 
 def test_verifying_changes_nothing(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sound store is sound however often it is verified, and however short the pages are."""
     fill(store)
     play(store, "deleted", game_of(""))
     store.delete("deleted", at=NOW)
@@ -202,7 +184,6 @@ def test_verifying_changes_nothing(store: EventStore, monkeypatch: pytest.Monkey
 def test_a_store_in_which_others_play_meanwhile_is_sound(
     store: EventStore, monkeypatch: pytest.MonkeyPatch, moment: str, event: str
 ) -> None:
-    """What changes after it was read, or before, is not taken for damage."""
     fill(store)
     steps = game_of(X_WINS, "Ann")
     version = play(store, "unsteady", steps[:-1], at=NOW + 1)

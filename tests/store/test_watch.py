@@ -118,7 +118,6 @@ def test_a_game_can_be_watched_before_it_is_created(store: EventStore) -> None:
 
 
 def test_a_watch_of_a_deleted_game_raises(store: EventStore) -> None:
-    """Both one that waits and one that is started later."""
     play(store, "game", [CREATED])
     watch = store.watch("game")
     assert len(watch.wait(DEADLINE)) == 1
@@ -160,7 +159,6 @@ def test_a_loop_over_a_watch_can_be_left_and_entered_again(store: EventStore) ->
 
 
 def test_several_watch_while_several_write(store: EventStore) -> None:
-    """Each gets everything that concerns it, once, in order."""
     games = [f"game{number}" for number in range(4)]
 
     def follow_one(game: str) -> tuple[Record, ...]:
@@ -182,7 +180,6 @@ def test_several_watch_while_several_write(store: EventStore) -> None:
 
 @pytest.mark.usefixtures("_no_polling")
 def test_own_changes_are_not_reported(store: EventStore) -> None:
-    """`changes` is only about what other store objects and processes write."""
     changes = listen(store)
     play(store, "game", [CREATED])
     store.write_document("document", "text", expected=0)
@@ -210,7 +207,6 @@ def wait_for(changes: Subscription, *names: str) -> set[str]:
 def test_changes_by_another_store_object_are_reported(
     url: str, open_again: Callable[[], EventStore]
 ) -> None:
-    """Appends, documents and deletions, by name or as "anything"."""
     here, there = open_again(), open_again()
     changes = listen(here)
     play(here, "mine", [CREATED])
@@ -235,7 +231,6 @@ def test_changes_by_another_store_object_are_reported(
 
 @pytest.mark.usefixtures("_no_polling")
 def test_a_deletion_ends_a_watch_elsewhere(open_again: Callable[[], EventStore]) -> None:
-    """The watch of another store object raises NoSuchGame."""
     here, there = open_again(), open_again()
     listen(here)
     play(there, "game", [CREATED])
@@ -249,7 +244,6 @@ def test_a_deletion_ends_a_watch_elsewhere(open_again: Callable[[], EventStore])
 
 @pytest.mark.usefixtures("_no_polling")
 def test_what_another_process_records_is_seen(url: str, open_again: Callable[[], EventStore]) -> None:
-    """By a watch of the game and by one of all games, not by one of another game."""
     store = open_again()
     listen(store)
     play(store, "before", game_of("5"))
@@ -271,7 +265,6 @@ def test_what_another_process_records_is_seen(url: str, open_again: Callable[[],
 def test_nothing_is_missed_or_seen_twice_while_processes_write(
     url: str, open_again: Callable[[], EventStore]
 ) -> None:
-    """Two processes write with four threads each, and this one writes and watches."""
     store = open_again()
     listen(store)
     theirs = [[f"w{process}-{game}" for game in range(4)] for process in range(2)]
@@ -331,7 +324,6 @@ def test_a_subscription_collects_the_names_since_it_was_last_asked() -> None:
 
 
 def test_a_subscription_that_nobody_holds_is_forgotten() -> None:
-    """Nothing grows in a store that is watched again and again."""
     wakeups = Wakeups()
     for _ in range(10):
         wakeups.subscribe()
@@ -363,7 +355,6 @@ def test_a_watch_that_is_closed_while_it_reads_waits_no_more() -> None:
 
 
 def test_a_needless_wake_up_does_not_end_a_wait() -> None:
-    """The watch reads, finds nothing, and waits on until its time is up."""
     subscription = Subscription()
     reads = []
 

@@ -42,18 +42,11 @@ _numbers = count()
 
 
 class Create(NamedTuple):
-    """A name was given to a new, empty file."""
+    """A name was given to a new file, with what was synced in it before."""
 
     name: str
     file: int
-
-
-class Replace(NamedTuple):
-    """A name was given to a file that was synced before."""
-
-    name: str
-    file: int
-    content: bytes
+    content: bytes = b""
 
 
 class Delete(NamedTuple):
@@ -93,16 +86,7 @@ class Mark(NamedTuple):
     what: object
 
 
-Operation: TypeAlias = "Create | Replace | Delete | Write | Truncate | Sync | SyncFolder | Mark"
-
-
-def all_of_it(length: int) -> int:
-    """Let so many bytes be written: a disk with room for everything."""
-    return length
-
-
-def always() -> bool:
-    return True
+Operation: TypeAlias = "Create | Delete | Write | Truncate | Sync | SyncFolder | Mark"
 
 
 class Disk:
@@ -115,9 +99,9 @@ class Disk:
         self.folder = folder
         self.files = files or {}
         self.log: list[Operation] = []
-        self.room: Callable[[int], int] = all_of_it
+        self.room: Callable[[int], int] = lambda length: length
         """Says how many of so many bytes can still be written."""
-        self.works: Callable[[], bool] = always
+        self.works: Callable[[], bool] = lambda: True
         """Says whether a sync succeeds."""
         self._numbers = {name: number for number, name in enumerate(self.files)}
         self._next = count(len(self.files))
@@ -148,7 +132,7 @@ class Disk:
         def replace(path: Path, content: bytes, *, new: Path) -> None:  # noqa: ARG001 - written at once
             path.write_bytes(content)
             self._numbers[path.name] = next(self._next)
-            self.log.append(Replace(path.name, self._numbers[path.name], content))
+            self.log.append(Create(path.name, self._numbers[path.name], content))
             self.log.append(SyncFolder())
 
         def watched(descriptor: int) -> None:
@@ -356,10 +340,7 @@ class Outage:
 
     def _do(self, operation: Operation) -> None:
         match operation:
-            case Create(name, file):
-                self._files[file] = _File()
-                self._names.setdefault(name, [None]).append(file)
-            case Replace(name, file, content):
+            case Create(name, file, content):
                 self._files[file] = _File(content)
                 self._names.setdefault(name, [None]).append(file)
             case Delete(name):

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 PROPERTY = "figure"
+Property: TypeAlias = Callable[[str, object], None]
+"""The type of the fixture `record_property`."""
 
 
-def record_figure(record_property: Callable[[str, object], None], line: str, **numbers: float) -> None:
+def record_figure(record_property: Property, line: str, **numbers: float) -> None:
     """Add to a line such as `{kills} kills: {lost} lost`; call this before the test can fail."""
     record_property(PROPERTY, [line, numbers])
 
 
 @contextmanager
-def tally(record_property: Callable[[str, object], None], line: str) -> Iterator[Counter[str]]:
+def tally(record_property: Property, line: str) -> Iterator[Counter[str]]:
     """Yield a counter; its numbers are added to the line at the end, even if the test fails."""
     numbers: Counter[str] = Counter()
     try:

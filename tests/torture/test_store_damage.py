@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import pytest
 
@@ -29,11 +29,9 @@ from noughts.store.verify import verify
 from support import damages
 from support.command import script
 from support.damages import DAMAGES, FILE_DAMAGES, Place, Sound, faults_of, sound
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import game_of, play
 from support.postgres_server import Server
-
-Property: TypeAlias = Callable[[str, object], None]
 
 IS_LONG = bool(os.environ.get("NOUGHTS_TORTURE"))
 TIMES = 100 if IS_LONG else 1
@@ -157,7 +155,6 @@ def damage_and_look(
 def test_damage_at_rest_is_noticed_and_repaired(
     kind: str, template: Template, tmp_path: Path, record_property: Property
 ) -> None:
-    """Whatever was done to a file is found when it is opened or verified; what is sound is kept."""
     missed = []
     with tally(record_property, FIGURE.replace("KIND", f"{kind} (SQLite)")) as numbers:
         for number in range(TIMES):
@@ -324,7 +321,6 @@ def test_a_file_that_grows_again_was_cut_all_the_same(tmp_path: Path) -> None:
 @pytest.mark.torture
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_property: Property) -> None:
-    """Whatever was done to the tables is found when the store is opened or verified."""
     missed = []
     with tally(record_property, FIGURE.replace("KIND", f"{kind} (PostgreSQL)")) as numbers:
         for number in range(TIMES_ON_A_SERVER):
@@ -343,7 +339,6 @@ def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_prope
 
 
 def test_an_old_copy_with_its_own_checkpoint_is_not_noticed(tmp_path: Path) -> None:
-    """Everything agrees with an earlier moment."""
     path, old = tmp_path / "now" / "games.db", tmp_path / "old"
     with open_store(f"sqlite:{path}") as store:
         play(store, "first", game_of("15263"))

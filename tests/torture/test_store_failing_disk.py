@@ -15,9 +15,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
 
 import pytest
 
@@ -29,10 +29,8 @@ from noughts.store.sqlite_schema import connect
 from noughts.store.urls import open_store
 from support.command import script
 from support.failing_disk import Disk
-from support.figures import tally
+from support.figures import Property, tally
 from support.store_changes import Change, State, changes, states
-
-Property: TypeAlias = Callable[[str, object], None]
 
 STEP = 1 if os.environ.get("NOUGHTS_TORTURE") else 15
 """One in so many failures is tried."""
@@ -72,43 +70,32 @@ class Trouble:
         self._due = range(0)
 
 
-def failing(trouble: Trouble) -> Callable[[], bool]:
-    return lambda: not trouble.strikes()
-
-
-def syncs_fail(disk: Disk, first: int) -> Trouble:
-    trouble = Trouble(disk, first)
-    disk.works = failing(trouble)
+def failing_syncs(disk: Disk, first: int, times: int = 1) -> Trouble:
+    trouble = Trouble(disk, first, times)
+    disk.works = lambda: not trouble.strikes()
     return trouble
 
 
-def no_room(disk: Disk, first: int) -> Trouble:
-    trouble = Trouble(disk, first)
-    disk.room = lambda length: 0 if trouble.strikes() else length
-    return trouble
-
-
-def little_room(disk: Disk, first: int) -> Trouble:
-    trouble = Trouble(disk, first)
-    disk.room = lambda length: length * 2 // 3 if trouble.strikes() else length
-    return trouble
-
-
-def no_room_for_long(disk: Disk, first: int) -> Trouble:
-    trouble = Trouble(disk, first, times=NEVER - first)
-    disk.room = lambda length: 0 if trouble.strikes() else length
+def no_room(disk: Disk, first: int, times: int = 1, thirds: int = 0) -> Trouble:
+    """Let a write fail, after so many thirds of its bytes."""
+    trouble = Trouble(disk, first, times)
+    disk.room = lambda length: length * thirds // 3 if trouble.strikes() else length
     return trouble
 
 
 def gone(disk: Disk, first: int) -> Trouble:
     """Let a sync fail, and everything after it until the disk works again."""
-    trouble = Trouble(disk, first, times=NEVER - first)
-    disk.works = failing(trouble)
+    trouble = failing_syncs(disk, first, times=NEVER - first)
     disk.room = lambda length: 0 if trouble.is_on else length
     return trouble
 
 
-TROUBLES = [syncs_fail, no_room, little_room, no_room_for_long]
+TROUBLES: dict[str, Callable[[Disk, int], Trouble]] = {
+    "a sync fails": failing_syncs,
+    "no room for a write": no_room,
+    "little room for a write": partial(no_room, thirds=2),
+    "no room for long": lambda disk, first: no_room(disk, first, times=NEVER - first),
+}
 
 
 class Session:
@@ -199,15 +186,15 @@ def play(folder: Path, kind: Callable[[Disk, int], Trouble], first: int = NEVER)
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("kind", TROUBLES)
 def test_what_was_acknowledged_is_stored_and_nothing_else(
-    kind: Callable[[Disk, int], Trouble], share: int, tmp_path: Path, record_property: Property
+    kind: str, share: int, tmp_path: Path, record_property: Property
 ) -> None:
     """At whichever write or sync the disk fails; the writer gets an error that says so."""
     with tally(record_property, FIGURE) as numbers:
-        chances = play(tmp_path, kind).trouble.seen
+        chances = play(tmp_path, TROUBLES[kind]).trouble.seen
         assert chances > 50
         for first in range(share * STEP, chances, SHARES * STEP):
             numbers.update(failures=1)
-            session = play(tmp_path, kind, first)
+            session = play(tmp_path, TROUBLES[kind], first)
             assert session.trouble.failures
             numbers.update(sound=not session.unknown, unknown=session.unknown)
 

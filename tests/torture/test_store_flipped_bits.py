@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
@@ -22,11 +21,10 @@ from noughts.store.errors import CorruptStore, NotAStore, StoreError, StoreUnava
 from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import events_of, feed_of
 from support.store_changes import changes
 
-Property: TypeAlias = Callable[[str, object], None]
 Rows: TypeAlias = list[list[tuple[object, ...]]]
 
 FLIPS = 1000 if os.environ.get("NOUGHTS_TORTURE") else 50

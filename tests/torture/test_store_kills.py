@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Callable
 from random import Random
-from typing import TypeAlias
 
 import pytest
 
@@ -18,12 +16,10 @@ from noughts.store.errors import NoSuchGame
 from noughts.store.records import Record
 from noughts.store.urls import open_store
 from support.command import script
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import events_of
 from support.store_changes import document_text, has_document, states
 from support.store_games import row_of
-
-Property: TypeAlias = Callable[[str, object], None]
 
 KILLS = 500 if os.environ.get("NOUGHTS_TORTURE") else 6
 SHARES = 2
@@ -66,7 +62,7 @@ def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str])
 def _life(url: str, seed: str, changes: int) -> list[str]:
     """Let a player make so many changes and a few more, and return those that it printed."""
     with subprocess.Popen(
-        [*script("player_to_kill"), url, seed], stdout=subprocess.PIPE, text=True
+        [*script("endless_player"), url, seed], stdout=subprocess.PIPE, text=True
     ) as player:
         assert player.stdout
         lines = [player.stdout.readline() for _ in range(changes)]

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import pytest
 
@@ -22,10 +21,8 @@ from noughts.store.documents import Write
 from noughts.store.sqlite import SQLiteStore
 from support.at_once import in_threads
 from support.failing_disk import CHECKPOINT, Disk, Outage
-from support.figures import tally
+from support.figures import Property, tally
 from support.store_changes import NOTHING, Change, State, changes, new_game, states
-
-Property: TypeAlias = Callable[[str, object], None]
 
 CUTS = 10_000 if os.environ.get("NOUGHTS_TORTURE") else 80
 SHARES = 20 if os.environ.get("NOUGHTS_TORTURE") else 4

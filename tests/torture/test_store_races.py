@@ -17,12 +17,11 @@ from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
 from noughts.store.urls import open_store
 from support.command import script
-from support.figures import tally
+from support.figures import Property, tally
 from support.played import NOW, X_WINS, game_of, play
 from support.racers import DELETED, STALE, WON, Racers, deletes, events_wanted
 from support.store_games import everything
 
-Property: TypeAlias = Callable[[str, object], None]
 Race: TypeAlias = Callable[[str, int], dict[int, str]]
 
 RACES = 5000 if os.environ.get("NOUGHTS_TORTURE") else 100
@@ -127,7 +126,6 @@ def test_one_of_eight_wins(
     races: int,
     record_property: Property,
 ) -> None:
-    """Each race has one winner, seven are refused, and only the winner's events are in the store."""
     line = figure.replace("{engine}", engine_of(url))
     with tally(record_property, line) as numbers, start(url) as race:
         race_again_and_again(url, race, races, numbers)

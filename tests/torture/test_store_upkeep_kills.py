@@ -29,13 +29,12 @@ from noughts.store.urls import open_store
 from noughts.store.verify import examine
 from support.command import script
 from support.damages import Place
-from support.figures import tally
+from support.endless_upkeep import has_room, play
+from support.figures import Property, tally
 from support.played import NOW, feed_of
 from support.postgres_server import Server
 from support.store_changes import all_documents
-from support.upkeep_to_kill import has_room, play
 
-Property: TypeAlias = Callable[[str, object], None]
 Life: TypeAlias = list[list[str]]
 """The lines that a process printed, word by word."""
 Contents: TypeAlias = tuple[list[Record], dict[str, tuple[int, str, str]]]
@@ -81,7 +80,7 @@ def killing(
     with (
         tally(record_property, FIGURE.format(what=f"{task.name} ({engine})")) as numbers,
         subprocess.Popen(
-            [*script("upkeep_to_kill")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*script("endless_upkeep")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as forker,
     ):
 
@@ -355,7 +354,6 @@ def test_a_killed_restore_where_no_store_is_leaves_all_or_nothing(
 def test_a_killed_repair_leaves_the_damaged_store_alone(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """The damaged store stays as it is, and the new one is there as a whole or not at all."""
     damaged = tmp_path / "damaged.db"
     make_crashed(damaged, "sound", "damaged", "web")
     change = "UPDATE noughts_records SET at = at + 1 WHERE game = 'damaged' AND version = 0"
