@@ -16,13 +16,7 @@ from hypothesis import given, settings, strategies as st
 from noughts import Event, Mark, errors, events
 from noughts.core.codec import dumps
 from noughts.store import archive, backups
-from noughts.store.archive import (
-    MAX_LINE_BYTES,
-    Imported,
-    export_all,
-    export_game,
-    import_lines,
-)
+from noughts.store.archive import MAX_LINE_BYTES, Imported, export_all, export_game, import_lines
 from noughts.store.backups import Copied, backup, repair, restore
 from noughts.store.base import EventStore
 from noughts.store.memory import MemoryStore

@@ -201,7 +201,7 @@ def test_a_missing_store_is_only_created_on_request(tmp_path: Path) -> None:
 def test_a_locked_store_refuses_writes_until_it_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another program that keeps the lock is waited for, but not for ever; reading goes on meanwhile."""
+    """Another program that keeps the lock is waited for, but not forever; reading goes on meanwhile."""
     monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
     path = tmp_path / "games.db"
     recorded = make_store(path)
@@ -219,34 +219,25 @@ def test_a_locked_store_refuses_writes_until_it_is_free(
     assert_good(path, [*recorded, turn])
 
 
-def test_a_store_that_another_program_keeps_to_itself_cannot_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_store", [True, False])
+def test_a_locked_file_is_opened_when_it_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_store: bool
 ) -> None:
+    """Creating a store waits for the lock, too, and leaves nothing half done."""
     monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
     path = tmp_path / "games.db"
-    recorded = make_store(path)
+    recorded = make_store(path) if is_store else []
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreUnavailable, match="another program has kept it locked"):
-            SQLiteStore(str(path))
-        other.execute("COMMIT")
-    assert_good(path, recorded)
-
-
-def test_a_file_that_is_locked_before_it_is_a_store_becomes_one_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Creating a store waits for a lock like everything else, and leaves nothing half done."""
-    monkeypatch.setattr("noughts.store.sqlite_schema.LOCK_TIMEOUT_SECONDS", 0.01)
-    path = tmp_path / "games.db"
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        if is_store:  # its readers need no lock otherwise
+            other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreUnavailable, match="another program has kept it locked"):
             SQLiteStore(str(path))
         other.execute("ROLLBACK")
-    assert contents(tmp_path) == {"games.db": b""}
-    assert_good(path, make_store(path))
+    if not is_store:
+        assert contents(tmp_path) == {"games.db": b""}
+        recorded = make_store(path)
+    assert_good(path, recorded)
 
 
 def replace(path: Path) -> None:

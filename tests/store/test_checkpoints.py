@@ -371,9 +371,7 @@ def test_a_restored_store_never_gets_what_was_kept_of_another(sqlite_url: str, t
     assert len(CheckpointFile(checkpoint_path(sqlite_url)).read()) == 1
 
 
-def test_rows_that_lead_back_do_not_go_on_for_ever(
-    store: EventStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_that_lead_back_come_to_an_end(store: EventStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged page may say that a row with a small number comes after one with a large number."""
     fill(store)
     feed = store._feed  # noqa: SLF001 - what verify reads
@@ -410,7 +408,7 @@ def test_a_copy_that_is_removed_is_reported(postgres_url: str, tmp_path: Path) -
         (("1", 2, 3, "x", None), "'x' is not a cursor"),
     ],
 )
-def test_a_checkpoint_that_can_not_be_is_reported(
+def test_an_impossible_checkpoint_is_reported(
     sqlite_url: str, fields: tuple[object, ...], words: str
 ) -> None:
     """It may have a right hash; a backup is still made."""

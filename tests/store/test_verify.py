@@ -95,10 +95,7 @@ FOUND: dict[str, tuple[str, str]] = {
         "version 8 of game 'lost' has changed",
     ),
     "a record deleted": (f"{REMOVE} AND version = 8", "version 11 of game 'lost' has changed"),
-    "a first record that was deleted": (
-        f"{REMOVE} AND version = 0",
-        "version 3 of game 'lost' has changed",
-    ),
+    "a first record deleted": (f"{REMOVE} AND version = 0", "version 3 of game 'lost' has changed"),
     "a last record deleted": (f"{REMOVE} AND version = 20", WRONG),
     "all records of a game deleted": (REMOVE, WRONG),
     "a game that the catalogue lacks": ("DELETE FROM noughts_games WHERE id = 'lost'", WRONG),

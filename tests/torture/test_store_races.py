@@ -19,7 +19,7 @@ from noughts.store.urls import open_store
 from support.command import script
 from support.figures import Property, tally
 from support.played import NOW, X_WINS, game_of, play
-from support.racers import DELETED, STALE, WON, Racers, deletes, events_wanted
+from support.rival_writers import DELETED, STALE, WON, RivalWriters, deletes, events_wanted
 from support.store_games import everything
 
 Race: TypeAlias = Callable[[str, int], dict[int, str]]
@@ -36,9 +36,9 @@ DELETIONS = "{races:,} races to delete a game that others play ({engine}): {dele
 @contextmanager
 def threads(url: str) -> Iterator[Race]:
     with open_store(url) as store:
-        racers = Racers(store, range(WRITERS))
-        yield racers.race
-        racers.stop()
+        writers = RivalWriters(store, range(WRITERS))
+        yield writers.race
+        writers.stop()
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def processes(url: str) -> Iterator[Race]:
         started = [
             stack.enter_context(
                 subprocess.Popen(
-                    [*script("racers"), url, str(first), str(first + half)],
+                    [*script("rival_writers"), url, str(first), str(first + half)],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
@@ -79,13 +79,13 @@ def race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]
     for number in range(races):
         game, version = f"game-{number // 2}", (0, 3)[number % 2]
         outcomes = race(game, version)
-        winners = [racer for racer, outcome in outcomes.items() if outcome == WON]
-        stale = [racer for racer, outcome in outcomes.items() if outcome == STALE]
+        winners = [writer for writer, outcome in outcomes.items() if outcome == WON]
+        stale = [writer for writer, outcome in outcomes.items() if outcome == STALE]
         numbers.update(races=1, winners=len(winners), stale=len(stale))
         assert (len(winners), len(stale)) == (1, WRITERS - 1), outcomes
         (winner,) = winners
         text = "\n".join(map(dumps, events_wanted(winner, version)))
-        expected.add((game, version, winner, f"racer-{winner}", text))
+        expected.add((game, version, winner, f"writer-{winner}", text))
     with open_store(url, create=False) as store:
         found = [record[:5] for record in everything(store)]
     assert set(found) == expected
@@ -98,8 +98,8 @@ def delete_again_and_again(url: str, race: Race, races: int, numbers: Counter[st
         game = f"deleted-{number}"
         race(game, 0)
         outcomes = race(game, 3)
-        deleters = [outcome for racer, outcome in outcomes.items() if deletes(racer, game)]
-        players = [outcome for racer, outcome in outcomes.items() if not deletes(racer, game)]
+        deleters = [outcome for writer, outcome in outcomes.items() if deletes(writer, game)]
+        players = [outcome for writer, outcome in outcomes.items() if not deletes(writer, game)]
         assert sorted(deleters) == [DELETED, WON], outcomes
         assert players.count(WON) <= 1, outcomes
         assert {*players} <= {WON, STALE, DELETED}, outcomes

@@ -1,7 +1,7 @@
 """Threads that append at the same version of the same game, all at once, or delete it.
 
 As a program it reads races from its input, one a line: a game and a version. For each it prints how its
-racers fared: `won`, `stale`, `deleted`, or whatever else went wrong.
+writers fared: `won`, `stale`, `deleted`, or whatever else went wrong.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ WON, STALE, DELETED = "won", "stale", "deleted"
 START = decide(None, CreateGame())
 
 
-def events_wanted(racer: int, version: int) -> tuple[Event, ...]:
-    """Return what a racer wants to append: the start of a game, or a first move of its own."""
-    return START if version == 0 else decide(fold(START), PlaceToken(Mark.X, racer))
+def events_wanted(writer: int, version: int) -> tuple[Event, ...]:
+    """Return what a writer wants to append: the start of a game, or a first move of its own."""
+    return START if version == 0 else decide(fold(START), PlaceToken(Mark.X, writer))
 
 
-def deletes(racer: int, game: str) -> bool:
-    """Return whether a racer deletes the game as soon as it exists."""
-    return racer % 4 == 3 and game.startswith("deleted")
+def deletes(writer: int, game: str) -> bool:
+    """Return whether a writer deletes the game as soon as it exists."""
+    return writer % 4 == 3 and game.startswith("deleted")
 
 
-class Racers:
+class RivalWriters:
     """Some threads that share a store; each has a number."""
 
     def __init__(self, store: EventStore, numbers: range) -> None:
         self._store = store
         self._race: tuple[str, int] | None = None
         self._outcomes = dict.fromkeys(numbers, "")
-        self._line = Barrier(len(numbers) + 1)
+        self._barrier = Barrier(len(numbers) + 1)
         for number in numbers:
             Thread(target=self._run, args=(number,), daemon=True).start()
 
     def race(self, game: str, version: int) -> dict[int, str]:
         """Let all append at that version, and return how each fared."""
         self._race = game, version
-        self._line.wait()  # start
-        self._line.wait()  # all are back
+        self._barrier.wait()  # start
+        self._barrier.wait()  # all are back
         return dict(self._outcomes)
 
     def stop(self) -> None:
         self._race = None
-        self._line.wait()
+        self._barrier.wait()
 
     def _run(self, number: int) -> None:
         while True:
-            self._line.wait()
+            self._barrier.wait()
             if self._race is None:
                 return
             self._outcomes[number] = self._outcome(number, *self._race)
-            self._line.wait()
+            self._barrier.wait()
 
     def _outcome(self, number: int, game: str, version: int) -> str:
         try:
@@ -64,7 +64,7 @@ class Racers:
                 self._store.delete(game, at=number)
             else:
                 events = events_wanted(number, version)
-                self._store.append(game, events, expected=version, key=f"racer-{number}", at=number)
+                self._store.append(game, events, expected=version, key=f"writer-{number}", at=number)
         except StaleVersion:
             return STALE
         except NoSuchGame:
@@ -76,12 +76,12 @@ class Racers:
 
 def main(url: str, first: int, last: int) -> None:
     with open_store(url) as store:
-        racers = Racers(store, range(first, last))
+        writers = RivalWriters(store, range(first, last))
         for line in sys.stdin:
             game, version = line.split()
-            outcomes = racers.race(game, int(version))
+            outcomes = writers.race(game, int(version))
             print(*outcomes.values(), sep="\t", flush=True)
-        racers.stop()
+        writers.stop()
 
 
 if __name__ == "__main__":
