@@ -187,7 +187,7 @@ CASES = {
     "bad name": Case(NEW, JoinGame(X, "\x1b[2J"), InvalidName),
     # Only CreateGame creates a game.
     **{
-        f"{command} without a game": Case((), command, NoSuchGame, match="there is no game 'game'")
+        f"{command} without a game": Case((), command, NoSuchGame, match="no game has the id 'game'")
         for command in (JoinGame(X, "Ann"), PlaceToken(X, 4), Resign(X), TakeBack(X))
     },
     # A token that was meant for another position is neither placed nor taken back.
@@ -340,7 +340,8 @@ def test_a_bad_id_is_refused(store: MemoryStore, name: str) -> None:
 
 
 def test_a_missing_game_cannot_be_looked_at(store: MemoryStore) -> None:
-    with pytest.raises(NoSuchGame, match="there is no game 'game'"):
+    """Nor one that was deleted, which takes no commands either, not even one to create it."""
+    with pytest.raises(NoSuchGame, match="no game has the id 'game'"):
         service_of(store).look(GAME)
     service = begun(store)
     store.delete(GAME, at=NOW)

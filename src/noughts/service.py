@@ -126,7 +126,7 @@ class Service:
         records = self._store.read(game)
         now = fold_records(records)
         if now is None:
-            raise NoSuchGame(f"there is no game {quoted(game)}")
+            raise NoSuchGame(f"no game has the id {quoted(game)}")
         events = tuple(event for record in records for event in record.events)
         return Answer(events, len(events), now)
 
@@ -169,7 +169,7 @@ def judge(
         if recorded.key == key:
             return _first_answer(history[:place], recorded, command), ()
     if now is None and not isinstance(command, CreateGame):
-        raise NoSuchGame(f"there is no game {quoted(game)}")
+        raise NoSuchGame(f"no game has the id {quoted(game)}")
     reached = _version(history)
     if version is not None and version != reached:
         _check_meant(command, history, version)
@@ -185,7 +185,7 @@ def _version(history: Sequence[KeyedEvents]) -> int:
 def _after(game: Game | None, events: tuple[Event, ...]) -> Game:
     after = fold(events, game)
     if after is None:
-        raise NotCreated("there is no game yet: create it first")
+        raise NotCreated("the game does not exist yet: create it first")
     return after
 
 

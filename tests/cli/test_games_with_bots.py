@@ -73,7 +73,7 @@ TELLINGS = [
         "|",
         ["-+-+-"],
         "{}, choose a free cell, 1 to 9:",
-        "That is no move.",
+        "That is not a move.",
         "PLAYER {}",
         "{} WON!",
         "THE GAME ENDS WITH A DRAW!",

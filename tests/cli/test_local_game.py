@@ -148,7 +148,7 @@ def test_undo_takes_back_the_last_token_and_one_more_each_time() -> None:
 
     questions = [line.split(",")[0] for line in lines if "enter a position" in line]
     assert questions == ["Player X", "Player O", "Player X", "Player O", "Player X", "Player X"]
-    assert lines[-3] == "There is no token to take back."
+    assert lines[-3] == "No token to take back."
     assert lines[-9:-4] == ["1|2|3", "-+-+-", "4|5|6", "-+-+-", "7|8|9"]
 
 

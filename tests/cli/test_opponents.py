@@ -418,7 +418,7 @@ def test_undo_takes_back_ones_own_token_and_the_answer(tmp_path: Path) -> None:
         "ann (X) on 5 and 9, program:polite (O) on 1 and 2; ann (X) to move.",
         "ann (X) on 5, program:polite (O) on 1; ann (X) to move.",
         "The board is empty; ann (X) to move.",
-        "There is no token to take back.",
+        "No token to take back.",
         "ann (X) on 5; program:polite (O) to move.",
         "program:polite takes 1.",
         "ann (X) on 5, program:polite (O) on 1; ann (X) to move.",
@@ -429,7 +429,7 @@ def test_undo_takes_back_ones_own_token_and_the_answer(tmp_path: Path) -> None:
 def test_what_a_bot_began_with_is_not_taken_back(tmp_path: Path) -> None:
     ran = noughts("play", "--x", "bot:newell-simon", typed="undo\n1\nundo\n", env=saving(tmp_path))
 
-    assert "There is no token of O's to take back.\n" in ran.stdout
+    assert "No token of O's to take back.\n" in ran.stdout
     assert digits(tmp_path) == ["5"]
 
 

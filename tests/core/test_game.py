@@ -200,9 +200,9 @@ def test_the_first_token_of_all_can_be_taken_back() -> None:
 @pytest.mark.parametrize(
     ("game", "mark", "message"),
     [
-        (playing(), X, "there is no token to take back"),
-        (playing(), O, "there is no token to take back"),
-        (playing(4), O, "there is no token of O's to take back"),
+        (playing(), X, "no token to take back"),
+        (playing(), O, "no token to take back"),
+        (playing(4), O, "no token of O's to take back"),
     ],
 )
 def test_there_must_be_a_token_to_take_back(game: Game, mark: Mark, message: str) -> None:
@@ -231,15 +231,15 @@ NAMED = fold(decide(playing(), JoinGame(X, "bob")), playing())
 @pytest.mark.parametrize(
     ("game", "command", "kind", "message"),
     [
-        (None, PlaceToken(X, 4), errors.NotCreated, "there is no game yet: create it first"),
-        (None, Resign(X), errors.NotCreated, "there is no game yet: create it first"),
+        (None, PlaceToken(X, 4), errors.NotCreated, "the game does not exist yet: create it first"),
+        (None, Resign(X), errors.NotCreated, "the game does not exist yet: create it first"),
         (
             playing(),
             CreateGame(),
             errors.AlreadyCreated,
             "the game exists already: a new one needs a new record",
         ),
-        (OVER, Resign(X), errors.AlreadyOver, "the game is over: there is nothing to resign"),
+        (OVER, Resign(X), errors.AlreadyOver, "the game is over: nobody can resign"),
         (OVER, TakeBack(X), errors.AlreadyOver, "the game is over: nothing can be taken back"),
         (OVER, JoinGame(X, "bob"), errors.AlreadyOver, "the game is over: nobody can join it"),
         (NAMED, JoinGame(X, "eve"), errors.SeatTaken, "'bob' has the seat of X already"),

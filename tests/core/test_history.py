@@ -88,7 +88,7 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
         ),
         (
             [*decide(None, CreateGame()), events.PlayerTookBack(X)],
-            "event 4, playerTookBack(X): there is no token to take back",
+            "event 4, playerTookBack(X): no token to take back",
         ),
         (
             [*decide(None, CreateGame()), *decide(None, CreateGame())],
@@ -98,7 +98,10 @@ def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
             [*decide(None, CreateGame()), events.PlayerPlacedToken(row=True, column=0, mark=X)],
             "event 4, playerPlacedToken(true,0,X): row and column are 0 to 2, not True and 0",
         ),
-        ([events.PlayerResigned(X)], "event 1, playerResigned(X): there is no game yet: create it first"),
+        (
+            [events.PlayerResigned(X)],
+            "event 1, playerResigned(X): the game does not exist yet: create it first",
+        ),
     ],
 )
 def test_the_first_event_at_fault_is_named(history: list[Event], message: str) -> None:

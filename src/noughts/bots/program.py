@@ -37,7 +37,7 @@ _SYSTEM_LIMITS = EAGAIN, EMFILE, ENFILE, ENOMEM
 
 
 class CannotStartProgram(NoughtsError):
-    """The system can't start another process now; nobody loses by that."""
+    """The system can't start another process now: not a forfeit."""
 
     exit_code = 1
 

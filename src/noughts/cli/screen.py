@@ -15,7 +15,7 @@ from noughts.text.describe import describe
 from noughts.text.wordings import Wording
 
 _RESET = "\x1b[0m"
-_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: most people can tell them apart
+_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: safe for colour-blind players
 _FREE = "\x1b[2m"
 _WON = "\x1b[7m"  # reversed, to be seen without colours too
 
@@ -97,7 +97,7 @@ class Screen(Value):
         self.out.flush()
 
     def drawing(self, board: Board) -> str:
-        """Draw a board as the wording does, or in three short rows where there is no room."""
+        """Draw a board as the wording does, or in three short rows where that does not fit."""
         wording = self.wording.replace(blank="", across=" ", between="") if self.compact else self.wording
         return wording.draw(board, self._painter(board)) if self.colour else wording.draw(board)
 

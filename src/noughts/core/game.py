@@ -208,7 +208,7 @@ def replay(events: Iterable[Event]) -> Game:
 
 def _create(command: Command) -> tuple[Event, ...]:
     if not isinstance(command, CreateGame):
-        raise NotCreated("there is no game yet: create it first")
+        raise NotCreated("the game does not exist yet: create it first")
     first = command.first
     check_mark(first)
     if command.open_seats:
@@ -240,7 +240,7 @@ def _placed(cell: int, mark: Mark, count: int, is_won: bool, is_over: bool) -> t
 
 def _resign(game: Game, mark: Mark) -> tuple[Event, ...]:
     if game.is_over:
-        raise AlreadyOver("the game is over: there is nothing to resign")
+        raise AlreadyOver("the game is over: nobody can resign")
     check_mark(mark)
     return PlayerResigned(mark), GameWon(mark.other), GameLost(mark), GameCompleted()
 
@@ -252,7 +252,7 @@ def _take_back(game: Game, mark: Mark) -> tuple[Event, ...]:
     taken = _tokens_to_take_back(game, mark)
     if taken > len(game.moves):
         whose = f" of {mark}'s" if game.moves else ""
-        raise NothingToTakeBack(f"there is no token{whose} to take back")
+        raise NothingToTakeBack(f"no token{whose} to take back")
     return PlayerTookBack(mark), GamePlacedCount(game.board.count - taken), PlayerActive(mark)
 
 

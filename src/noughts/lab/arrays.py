@@ -1,7 +1,6 @@
 """The rules for whole batches of games: a game is a number, and a move is a table lookup.
 
-A batch is an array of integers: the number of each game's position in `reachable()`. There is no other
-state.
+A batch is an array of integers: the number of each game's position in `reachable()`.
 
 The code uses the array API standard and runs on every library in `backends`.
 """

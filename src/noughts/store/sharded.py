@@ -4,7 +4,7 @@ Playing a game needs only its own database. Lists merge the rows of all database
 place for each. A batch is one commit in each database that it concerns.
 """
 
-# ruff: noqa: SLF001 - each method calls the same one of its parts
+# ruff: noqa: SLF001 - the shards belong to this store
 
 from __future__ import annotations
 

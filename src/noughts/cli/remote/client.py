@@ -167,7 +167,7 @@ class Client:
             connection.close()
 
     def _read_body(self, response: http.client.HTTPResponse) -> bytes:
-        """Return the whole body; without a length nobody could tell whether it is whole."""
+        """Return the whole body; without a length, part of it could be missing unnoticed."""
         has_end = response.chunked or response.length is not None
         content = response.read(MAX_ANSWER_BYTES + 1)
         if len(content) > MAX_ANSWER_BYTES:

@@ -1,6 +1,6 @@
 """The seats that this user holds on servers: one private file each.
 
-Whoever has the secret of a seat can play it. The key of the request for a seat is saved before it is
+Anyone with the secret of a seat can play it. The key of the request for a seat is saved before it is
 sent: if the answer is lost, asking again with that key returns the same seat.
 """
 
