@@ -833,14 +833,13 @@ def test_a_step_is_a_position_and_what_led_to_it(wording: Wording) -> None:
 def test_a_long_pause_between_moves_is_ended_by_ctrl_c(tmp_path: Path) -> None:
     save(tmp_path, "aaaaaaaa", "5", "1")
     with in_terminal("replay", "a", "--interval", "60", env=saving(tmp_path)) as session:
-        before = session.settings()
         session.expect("-+-+-")
 
         session.type(CTRL_C)
 
         assert session.end() == 130
         assert session.output.endswith(b"\r\nGoodbye!\r\n")
-        assert session.settings() == before
+        assert session.settings() == session.before
 
 
 # Replaying step by step
@@ -929,9 +928,8 @@ def test_leaving_restores_the_terminal(
 ) -> None:
     save(tmp_path, "aaaaaaaa", "5", "1", "9")
     with in_terminal("replay", "a", env=saving(tmp_path), echo=True) as session:
-        before = session.settings()
         session.expect(f"{KEYS} ")
-        assert session.settings() != before
+        assert session.settings() != session.before
 
         if isinstance(way, signal.Signals):
             session.send(way)
@@ -940,7 +938,7 @@ def test_leaving_restores_the_terminal(
 
         assert session.end() == code
         assert b"Traceback" not in session.output
-        assert session.settings() == before
+        assert session.settings() == session.before
         if code != 143:
             goodbye = "Goodbye!\r\n" if code else ""
             assert session.output.endswith(f"{KEYS} \r\n{goodbye}".encode())

@@ -22,7 +22,7 @@ from support.command import COMMAND, environment
 from support.forked import fork
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -43,13 +43,21 @@ _IN_TERMINAL = ("/bin/sh", "-c", 'exec "$@" <> "$0" 1>&0 2>&0')
 class Session:
     """One run of the command; leave its `with` block and the process is over and reaped."""
 
-    def __init__(self, process: subprocess.Popen[bytes] | Forked, reading: int, writing: int) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes] | Forked,
+        reading: int,
+        writing: int,
+        before: Sequence[object] = (),
+    ) -> None:
         self._process = process
         self._reading: int | None = reading
         self._writing: int | None = writing
         self._heard = 0
         self.output = b""
         """All that the command, and a terminal that echoes, have written so far."""
+        self.before = [*before]
+        """The settings of the terminal before the command started."""
         self._settings: list[object] = []
         for descriptor in {reading, writing}:
             os.set_blocking(descriptor, False)
@@ -210,6 +218,7 @@ def in_terminal(
         _set_size(slave, *size)
         if not echo:
             _hush(slave)
+        before = termios.tcgetattr(slave)
         settings, terminal = env or environment(PYTHONUNBUFFERED=""), os.ttyname(slave)
         process = fork(
             *arguments, env=settings, streams=(slave, slave, slave), terminal=terminal
@@ -226,7 +235,7 @@ def in_terminal(
         raise
     finally:
         os.close(slave)
-    return Session(process, master, master)
+    return Session(process, master, master, before)
 
 
 def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None) -> Session:
