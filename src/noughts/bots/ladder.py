@@ -1,7 +1,8 @@
 """Bots without memory: `random`, `perfect`, Newell and Simon's, and a ladder from novice to expert.
 
 Newell and Simon's program (Human Problem Solving, 1972) applies the first of its rules that fits. The
-bots on the ladder do the same, but overlook each rule with a chance of its own.
+bots on the ladder do the same, but overlook each rule with a chance of its own. The table of all bots
+is `BUILT_IN` in `bots/registry.py`.
 """
 
 from __future__ import annotations

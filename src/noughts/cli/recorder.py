@@ -1,4 +1,7 @@
-"""Where games are saved, and the recorder of the game that is being played."""
+"""Where games are saved, and the recorder of the game that is being played.
+
+If the store fails, `LocalGame` says how to resume, and `cli/exit.py` ends the command.
+"""
 
 from __future__ import annotations
 

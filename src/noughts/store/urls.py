@@ -63,6 +63,11 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     raise StoreUnavailable("no folder to save games in: set HOME, or use --store or --no-save")
 
 
+def is_on_server(url: str) -> bool:
+    """Check whether other processes and machines can open the same store."""
+    return url.partition(":")[0] in _POSTGRES
+
+
 def sqlite_path(url: str) -> Path | None:
     kind, _, rest = url.partition(":")
     if kind != "sqlite" or not rest or "\0" in rest:

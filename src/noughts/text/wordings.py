@@ -1,4 +1,4 @@
-"""The wordings of the game in three documents. A translation is one more value."""
+"""The wordings of a game, one for each document that gives its lines. A translation is one more value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coach's advice and the bots' certificates as JSON: computed in threads, and cached."""
+"""The coach's advice and the bots' odds as JSON: computed in threads, and cached."""
 
 from __future__ import annotations
 

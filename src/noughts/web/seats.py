@@ -1,4 +1,7 @@
-"""Access to seats: which seat a request is for."""
+"""Access to seats: which seat a request is for.
+
+`Room.held` compares the secrets; what is slower or goes wrong is here.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 import msgspec
 
 from noughts.core.errors import quoted
+from noughts.store.urls import is_on_server
 from noughts.web.problems import InvalidSetting
 
 
@@ -59,7 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_shared(self) -> bool:
         """True if other processes may serve the same games."""
-        return bool(self.shared) or self.store.startswith("postgres")
+        return bool(self.shared) or is_on_server(self.store)
 
 
 LOG_LEVELS = ("debug", "info", "warning", "error")

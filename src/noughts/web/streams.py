@@ -1,4 +1,7 @@
-"""Server-sent events: who may subscribe to a game, limits, and keep-alive."""
+"""Server-sent events: who may subscribe to a game, limits, and keep-alive.
+
+`LiveGame.extend` sends the events; `web/peers.py` notices those of other processes.
+"""
 
 from __future__ import annotations
 
