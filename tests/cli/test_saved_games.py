@@ -66,8 +66,6 @@ DAY = 86_400_000
 
 NO_FOLDER = "no folder to save games in: set HOME, or use --store or --no-save"
 
-"""Commands that print something about saved games."""
-
 
 def listed(env: dict[str, str], *options: str) -> list[str]:
     """Return what the list says of each game, without its id and its time."""
@@ -120,10 +118,7 @@ def test_without_any_folder_only_an_unsaved_game_can_be_played(tmp_path: Path, h
 
     for command in ("play", "games", "resume"):
         ran = noughts(command, typed="5\n", env=env)
-        assert (ran.returncode, ran.stdout) == (1, "")
-        assert (
-            ran.stderr == "noughts: no folder to save games in: set HOME, or use --store or --no-save\n"
-        )
+        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", f"noughts: {NO_FOLDER}\n")
     assert "4|X|6" in noughts("play", "--no-save", typed="5\n", env=env).stdout
 
 
@@ -336,6 +331,7 @@ def test_the_list_to_the_letter(tmp_path: Path) -> None:
 
     ran = noughts("games", env=saving(tmp_path))
     local = noughts("games", env=saving(tmp_path, TZ="XYZ-5:30", PYTHONIOENCODING="ascii"))
+    newest = shell('{ "$@"; echo "code $?" >&2; } | head -n 1', "games", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (local.returncode, local.stderr) == (0, "")
     assert ran.stdout == (
@@ -347,6 +343,7 @@ def test_the_list_to_the_letter(tmp_path: Path) -> None:
         "short  1970-01-01 00:00  9          X against O: O to move\n"
     )
     assert "cccccccc  2023-11-17 03:43  51         X against Zo\\xeb: X resigned" in local.stdout
+    assert (newest.stdout, newest.stderr) == (ran.stdout.splitlines(keepends=True)[0], "code 0\n")
 
 
 @pytest.mark.parametrize(
@@ -972,16 +969,22 @@ def test_steps_need_a_keyboard(tmp_path: Path) -> None:
 
 
 def test_an_exported_game_can_be_imported_and_played_on(tmp_path: Path) -> None:
-    """An export is UTF-8, whatever the encoding of other output."""
+    """And imported back when it is over; an export is UTF-8, whatever the encoding of other output."""
     save(tmp_path / "here", "aaaaaaaa", "5", "1", "undo", "9", x="Ann", o="Zo\u00eb")
     save(tmp_path / "here", "bbbbbbbb", "5")
     here, there = (saving(tmp_path / place, PYTHONIOENCODING="ascii") for place in ("here", "there"))
 
-    ran = noughts("store", "import", "-", typed=noughts("export", "a", env=here).stdout, env=there)
+    for source, target, counts in (
+        (here, there, "17 events recorded, 0 known before"),
+        (there, here, "7 events recorded, 17 known before"),
+    ):
+        ran = noughts("store", "import", "-", typed=noughts("export", "a", env=source).stdout, env=target)
 
-    assert (ran.returncode, ran.stderr) == (0, "")
-    with open_store(url(tmp_path / "here")) as source, open_store(url(tmp_path / "there")) as copy:
-        assert copy.read("aaaaaaaa") == source.read("aaaaaaaa")
-        assert copy.read("bbbbbbbb") == ()
-    assert noughts("resume", typed="3\n", env=there).stdout.startswith(drawn("59"))
-    assert digits(tmp_path / "there") == ["593"]
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"1 game: {counts}.\n", "")
+        with open_store(url(tmp_path / "here")) as one, open_store(url(tmp_path / "there")) as other:
+            assert one.read("aaaaaaaa") == other.read("aaaaaaaa")
+            assert other.read("bbbbbbbb") == ()
+        if target is there:
+            resumed = noughts("resume", typed="3\nresign\n", env=there)
+            assert resumed.stdout.startswith(drawn("59"))
+    assert listed(here)[1] == "593        Ann against Zo\\xeb: Zo\\xeb (O) resigned and Ann (X) won"
