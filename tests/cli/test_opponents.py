@@ -520,19 +520,22 @@ def test_a_name_that_is_too_long_is_cut(seats: list[str], called: list[str], tmp
         (
             "bot:perfect (X)",
             "bot:perfect (O)",
-            "",
-            "bot:perfect (O) 0, draws 1",
+            "n\n",
+            "Score: bot:perfect (X) 0, bot:perfect (O) 0, draws 1",
         ),
     ],
 )
 def test_saved_names_find_the_bots(x: str, o: str, typed: str, line: str, tmp_path: Path) -> None:
-    save(tmp_path, "left", "1", "5", x=x, o=o)
+    if x == "ann":
+        noughts("play", "--x", x, "--o", o, typed="1\n", env=saving(tmp_path))
+    else:
+        save(tmp_path, "left", "1", "5", x=x, o=o)
 
     ran = noughts("resume", typed=typed, env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert f"{line}\n" in ran.stdout
-    assert digits(tmp_path)[0].startswith("1523" if typed else "15")
+    assert f"\n{line}\n" in ran.stdout
+    assert digits(tmp_path)[0].startswith("1523" if x == "ann" else "15")
 
 
 def test_a_bot_or_a_person_can_be_replaced(tmp_path: Path) -> None:

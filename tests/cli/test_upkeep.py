@@ -80,9 +80,11 @@ def test_a_missing_game_can_not_be_deleted(good: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_in_the_catalogue", [True, False])
-def test_an_exact_id_is_deleted(good: Path, *, is_in_the_catalogue: bool) -> None:
+@pytest.mark.parametrize("others", [[], ["aaaaaaaa2"]])
+def test_an_exact_id_is_deleted(good: Path, others: list[str], *, is_in_the_catalogue: bool) -> None:
     """Even if a newer id begins with it, or the catalogue has lost it."""
-    save(good, "aaaaaaaa2", "5", x="Eve")
+    for other in others:
+        save(good, other, "5", x="Eve")
     if not is_in_the_catalogue:
         change(good, "DELETE FROM noughts_games WHERE id = 'aaaaaaaa'")
 
@@ -91,7 +93,7 @@ def test_an_exact_id_is_deleted(good: Path, *, is_in_the_catalogue: bool) -> Non
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ("Ann against Bob" in ran.stdout) == is_in_the_catalogue
     assert "Eve" not in ran.stdout
-    assert sorted(ids(good)) == ["aaaaaaaa2", "bbbbbbbb", "cccccccc"]
+    assert sorted(ids(good)) == [*others, "bbbbbbbb", "cccccccc"]
     assert noughts("store", "verify", env=saving(good)).returncode == 0
 
 
