@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from noughts import errors
 from noughts.bots.odds import odds
 from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
@@ -31,6 +30,7 @@ from noughts.cli.commands.tournament import (
     write_table,
 )
 from noughts.cli.main import build_parser
+from noughts.errors import BadFormat, FileUnavailable, Forfeit, NoTournament, NoughtsError
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment, noughts
@@ -196,11 +196,11 @@ def test_six_bots_have_room_in_eighty_columns() -> None:
 def test_a_spreadsheet_has_a_row_for_each_pair_and_seat() -> None:
     out = io.StringIO()
     write_csv(report(), out)
-    head, first, _, third = [*csv.reader(out.getvalue().splitlines())][:4]
+    lines = out.getvalue().splitlines()
 
-    assert head == [*COLUMNS] == ["x", "o", "games", "x_wins", "draw", "o_wins", "exact"]
-    assert first == ["random", "perfect", "50", "0", "0", "1", "true"]
-    assert third == [LONG, "random", "48", "1/3", "1/3", "1/3", "false"]
+    assert lines[0] == ",".join(COLUMNS) == "x,o,games,x_wins,draw,o_wins,exact"
+    assert lines[1] == "random,perfect,50,0,0,1,true"
+    assert [*csv.reader(lines)][3] == [LONG, "random", "48", "1/3", "1/3", "1/3", "false"]
 
 
 def test_data_say_everything() -> None:
@@ -277,11 +277,21 @@ def test_without_a_seed_one_is_chosen_and_shown() -> None:
     assert run(*asked) != first
 
 
-def test_bars_show_exact_odds_and_games() -> None:
+@pytest.mark.parametrize(
+    ("bots", "games", "shown"),
+    [
+        (["random", "club", FIRST], 1, [(2, [1, 2]), (4, [*range(5)])]),
+        (["random", FIRST], 3, [(6, [*range(7)])]),
+    ],
+    ids=["both", "games"],
+)
+def test_bars_show_exact_odds_and_games(
+    bots: list[str], games: int, shown: list[tuple[int, list[int]]]
+) -> None:
     bars: list[RecordingBar] = []
-    run("random", "club", FIRST, "--games", "1", bars=bars)
+    run(*bots, "--games", str(games), bars=bars)
 
-    assert [(bar.total, bar.shown) for bar in bars] == [(2, [1, 2]), (4, [*range(5)])]
+    assert [(bar.total, bar.shown) for bar in bars] == shown
     assert all(bar.is_clear for bar in bars)
 
 
@@ -298,21 +308,26 @@ def test_forfeits_are_shown_once_with_the_first_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kind", "arguments", "message"),
     [
-        (["random"], "a tournament needs at least two bots, not only 'random'"),
-        (["random", "random"], "'random' is named twice: a bot does not play itself"),
-        (["random", "perfect", "--plot", "x.gif"], "'x.gif' does not end in .svg or .png"),
-        (["random", "perfect", "--plot", "/none/such.svg"], "/none/such.svg cannot be written: No such"),
-        (["random", "program:/none/such"], "'/none/such' cannot be started: No such file"),
-        (["random", "perfect", "--games", "1000000001"], "a pair plays at most 1,000,000,000 games"),
-        (["random", "program:"], "program: needs a command, such as program:./mybot\n"),
+        (NoTournament, "random", "a tournament needs at least two bots, not only 'random'"),
+        (NoTournament, "random random", "'random' is named twice: a bot does not play itself"),
+        (BadFormat, "random perfect --plot x.gif", "'x.gif' does not end in .svg or .png"),
+        (FileUnavailable, "random perfect --plot /none/x.svg", "/none/x.svg cannot be written: No such"),
+        (Forfeit, "random program:/none/such", "'/none/such' cannot be started: No such file"),
+        (NoTournament, "random perfect --games 1000000001", "a pair plays at most 1,000,000,000 games"),
+        (Forfeit, "random program:", "program: needs a command, such as program:./mybot\n"),
     ],
 )
-def test_an_impossible_tournament_is_refused(arguments: list[str], message: str) -> None:
-    ran = forked("tournament", *arguments)
+def test_an_impossible_tournament_is_refused(
+    kind: type[NoughtsError], arguments: str, message: str
+) -> None:
+    with pytest.raises(NoughtsError) as refused:
+        run(*arguments.split())
+    ran = forked("tournament", *arguments.split())
 
-    assert (ran.returncode, ran.stdout) == (1 if "cannot be written" in message else 2, "")
+    assert (type(refused.value), ran.stderr) == (kind, f"noughts: {refused.value}\n")
+    assert (ran.returncode, ran.stdout) == (1 if kind is FileUnavailable else 2, "")
     assert ran.stderr.startswith(f"noughts: {message}")
     assert ran.stderr.count("\n") == 1
 
@@ -334,10 +349,10 @@ def test_the_table_is_printed_before_the_plot(tmp_path: Path, monkeypatch: pytes
 
     def fails(*_: object) -> None:
         assert "all are exact" in out.getvalue()
-        raise errors.FileUnavailable("no disk")
+        raise FileUnavailable("no disk")
 
     monkeypatch.setattr("noughts.lab.plots.plot_ratings", fails)
-    with pytest.raises(errors.FileUnavailable, match="no disk"):
+    with pytest.raises(FileUnavailable, match="no disk"):
         hold_tournament(build_parser(line).parse_args(line), out, RecordingBar)
 
 
