@@ -14,6 +14,7 @@ from support.forked import noughts
 from support.proxy import DEADLINE_SECONDS
 from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
 from support.remote import HostedGame, home, problem, seats
+from support.web.matches import Seat
 from support.web.serving import Server
 
 if TYPE_CHECKING:
@@ -68,6 +69,28 @@ def test_a_whole_game(game: HostedGame, tmp_path: Path) -> None:
         AGAIN.strip(),
         "Goodbye!",
     ]
+
+
+def test_a_terminal_and_a_browser_play_each_other(server: Server, tmp_path: Path) -> None:
+    """The browser has cookies, the terminal its seat; each sees the other's moves."""
+    with server.client() as browser:
+        made = browser.post("/games", {"opponent": "friend", "name": "bob"}).json
+        bob, link = Seat(browser, made["id"]), f"{server.url}/game/{made['id']}#{made['invite']}"
+        with terminal(tmp_path, link, "--name", "frank") as frank, bob.follow() as stream:
+            frank.expect("Waiting for bob.")
+            for theirs, mine in ((1, 4), (2, 5), (3, None)):
+                version = bob.version
+                assert bob.move(theirs - 1).status == 200
+                frank.expect(f"bob takes {theirs}.")
+                if mine:
+                    frank.expect(FRANK)
+                    frank.type(f"{mine}\n")
+                    stream.wait_version(version + 6)
+            frank.expect("bob Won!")
+            frank.expect(AGAIN)
+
+        assert browser.cookies
+        assert browser.read(bob.game)["moves"] == [0, 3, 1, 4, 2]
 
 
 def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) -> None:
@@ -248,6 +271,7 @@ def test_an_offer_to_take_back_is_answered(
     bodies = game.proxy.bodies("/answer")
     assert [body["accept"] for body in bodies] == accepts
     assert all(len(body["key"]) == 26 for body in bodies)
+    assert len(game.proxy.bodies("/moves")) == (answer == "1")
 
 
 # Rematches
@@ -442,7 +466,7 @@ def test_strangers_meet(tmp_path: Path) -> None:
 def test_a_bot_is_played(game: HostedGame, tmp_path: Path, bot: str) -> None:
     """With the coach's hints nobody loses; take-backs and rematches need no consent."""
     with terminal(tmp_path, game.proxy.url, "--bot", bot, "--name", "bob") as session:
-        session.expect("You play X against ")
+        session.expect(f"You play X against bot:{bot.removeprefix('bot:')}.")
         _play_by_hints(session)
         session.type("y\n")
         session.expect(" starts.")

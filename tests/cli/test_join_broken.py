@@ -93,6 +93,7 @@ def test_the_coach_and_leaving_need_no_connection(
 
     session.expect(f"To go on: noughts join {game.address}\r\n")
     assert session.end() == code
+    assert session.output.endswith(b"\r\nGoodbye!\r\n")
 
 
 def test_a_page_instead_of_the_stream_is_a_break(game: HostedGame, session: Session) -> None:
