@@ -487,7 +487,7 @@ def test_a_damaged_game_spoils_no_other(good: Path) -> None:
 
 
 def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
-    """Neither a file, nor a folder, nor the store itself, nor an unfinished backup."""
+    """Neither a file, nor a folder, nor the store, nor an unfinished backup; a bad folder is named."""
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "folder").mkdir()
     (tmp_path / "begun.partial").write_text("mine")
@@ -496,6 +496,9 @@ def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
     for target in (tmp_path / "taken", tmp_path / "folder", file(good), tmp_path / "begun"):
         ran = noughts("store", "backup", str(target), env=saving(good))
         check_refused(ran, 1, "interrupted" if target.name == "begun" else "never overwrite")
+        assert contents(tmp_path) == before
+    for folder in ("/proc/nothing", str(tmp_path / "taken"), "/dev/full"):
+        check_refused(noughts("store", "backup", f"{folder}/copy", env=saving(good)), 1, folder)
         assert contents(tmp_path) == before
 
 
@@ -556,6 +559,7 @@ HOSTILE_FILES: dict[str, tuple[bytes, str]] = {
     ),
     "a changed name": (changed(2, "Ann", "Eve"), "line 3: the hash doesn't follow"),
     "an escape in a name": (changed(2, "Ann", "\\u001b[2J"), "line 3: "),
+    "half a surrogate": (changed(2, "Ann", "\\ud800"), "line 3: "),
     "half a command": (sealed(CREATED[:2]), "game hhhhhhhh: the history stops after event 2"),
     "control characters": (b"\x1b[2J\x07\n", "line 2: '\\x1b[2J\\x07' is not JSON"),
 }

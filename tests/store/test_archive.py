@@ -528,8 +528,11 @@ def test_a_backup_that_fails_leaves_nothing_behind(
     source: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """No part of a copy stays, and the files of others do, however the name is spelled."""
-    other = tmp_path / "copy1.db.partial"
-    other.write_bytes(b"precious")
+    others = {
+        tmp_path / other for other in (f"{name}.partial.txt", f"{name}.partial~", "copy1.db.partial")
+    }
+    for other in others:
+        other.write_bytes(b"precious")
 
     def fail() -> None:
         raise errors.CorruptStore("something has changed")
@@ -537,12 +540,12 @@ def test_a_backup_that_fails_leaves_nothing_behind(
     between_pages(source, monkeypatch, fail)
     with pytest.raises(errors.CorruptStore, match="something has changed"):
         backup(source, str(tmp_path / name))
-    assert [*tmp_path.iterdir()] == [other]
+    assert {*tmp_path.iterdir()} == others
 
     monkeypatch.undo()
     backup(source, str(tmp_path / name))
-    assert {*tmp_path.iterdir()} == {other, tmp_path / name, tmp_path / f"{name}-checkpoint"}
-    assert other.read_bytes() == b"precious"
+    assert {*tmp_path.iterdir()} == {*others, tmp_path / name, tmp_path / f"{name}-checkpoint"}
+    assert {other.read_bytes() for other in others} == {b"precious"}
 
 
 @pytest.mark.parametrize("where", ["file/copy.db", "folder"])
