@@ -63,9 +63,9 @@ def starts(python: str, noughts: str) -> None:
         analyse=lambda: seconds_until([noughts, "analyse", "1593748"]),
     )
     for name, what, limit in (
-        ("version", "`noughts --version`, against `python -c pass`", 2.5),
-        ("watch", "first board of `noughts watch --interval 0`, against `python -c pass`", 4.0),
-        ("analyse", "`noughts analyse` of a game, against `python -c pass`", 6.0),
+        ("version", "`noughts --version`, against `python -c pass`", 2.0),
+        ("watch", "first board of `noughts watch --interval 0`, against `python -c pass`", 3.5),
+        ("analyse", "`noughts analyse` of a game, against `python -c pass`", 5.5),
     ):
         ratio = seconds[name] / seconds["python"]
         figure = f"{ratio:.2f} × ({seconds[name] * 1e3:.0f} against {seconds['python'] * 1e3:.0f} ms)"
