@@ -155,6 +155,7 @@ def test_a_new_machine_is_filled_stage_by_stage(beads: tuple[int, ...]) -> None:
         assert inside == [beads[box.stage]] * len(box.cells)
     assert machine.results == {Result.WIN: 0, Result.DRAW: 0, Result.LOSS: 0}
     assert machine.games == 0
+    assert machine(Board()) == dict.fromkeys((0, 1, 4), Fraction(1, 3))
     assert Menace().rules == BeadRules((4, 3, 2, 1), 3, 1, -1, "all", "resign")
 
 
@@ -339,13 +340,14 @@ ONE_BOX: list[tuple[BeadRules, list[int], tuple[int, ...], Result, list[int]]] =
 def test_what_games_change_in_one_box(
     rules: BeadRules, before: list[int], kinds: tuple[int, ...], result: Result, left: list[int]
 ) -> None:
-    """One game for each kind of bead that is drawn."""
-    machine, box = Menace(rules), find_box(Board()).box
-    machine.boxes[box] = [*before]
+    """One game for each kind of bead that is drawn, or one game with them all."""
+    machine, in_one_game, box = Menace(rules), Menace(rules), find_box(Board()).box
+    machine.boxes[box], in_one_game.boxes[box] = [*before], [*before]
     for kind in kinds:
         machine.settle([(box, kind)], result)
+    in_one_game.settle([(box, kind) for kind in kinds], result)
 
-    assert machine.boxes[box] == left
+    assert machine.boxes[box] == in_one_game.boxes[box] == left
     shares = zip((0, 1, 4), left, strict=True)  # a corner, an edge, the centre
     assert machine(Board()) == {cell: Fraction(count, sum(left)) for cell, count in shares if count}
 

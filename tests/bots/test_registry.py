@@ -76,6 +76,7 @@ def refused(asked: str) -> str:
 
 
 def test_random_gives_every_free_cell_the_same_chance() -> None:
+    assert len(in_play(X)) == len(in_play(O)) == 4_520
     for board in IN_PLAY:
         assert random(board) == by_chance(*seen(board))
 
