@@ -244,7 +244,7 @@ def test_an_invalid_action_is_refused(make: Maker, action: Any) -> None:  # noqa
     game = played([4, 0], make)
     before = state(game)
 
-    with pytest.raises(errors.NoSuchCell, match="0 to 8"):
+    with pytest.raises(errors.NoSuchCell, match="is not a cell: cells are 0 to 8"):
         game.step(action)
     assert state(game) == before
     game.step(np.int64(8))  # type: ignore[arg-type]  # any integer type
@@ -325,8 +325,11 @@ def test_an_info_does_not_change_later_and_waiting_agents_share_a_read_only_mask
         game.step(cell)
 
     assert [info["action_mask"].sum() for info in kept] == [9, 8, 7, 6, 5, 9, 9]
+    game = played([4], mask_in="info")
     with pytest.raises(ValueError, match="read-only"):
-        played([4], mask_in="info").infos["player_1"]["action_mask"][0] = 1
+        game.infos["player_1"]["action_mask"][0] = 1
+    game.infos["player_2"]["action_mask"][:] = 0
+    assert played([4], mask_in="info").infos["player_2"]["action_mask"].sum() == 8
 
 
 def test_invalid_settings_and_agents_are_refused() -> None:

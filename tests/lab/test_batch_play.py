@@ -45,10 +45,11 @@ def columns(records: Records) -> list[Any]:
     return [to_numpy(column) for column in records]
 
 
-def replayed(moves: Any) -> Board:  # noqa: ANN401 - a row of an array
-    """Replay a recorded game in the core, which refuses illegal moves."""
+def replayed(moves: Any, x: Policy, o: Policy) -> Board:  # noqa: ANN401 - a row of an array
+    """Replay a recorded game in the core, which refuses illegal moves; each had a chance."""
     board = Board()
     for cell in moves[moves >= 0]:
+        assert cell in (x if board.turn is X else o)(board)
         board = board.place(int(cell))
     return board
 
@@ -65,13 +66,13 @@ def dust(board: Board) -> Mapping[Cell, Fraction]:
     return {first: 1 - grain * len(others), **dict.fromkeys(others, grain)}
 
 
-@pytest.mark.parametrize(("x", "o"), PAIRS)
+@pytest.mark.parametrize(("x", "o"), [*PAIRS, ("newell-simon", "perfect")])
 def test_every_recorded_game_replays_in_the_core(rules: Rules, x: str, o: str) -> None:
     moves, length, result = columns(rules.play(2_000, found(x), found(o), seed=1))
 
     ends = {X: X_WON, O: O_WON, None: DRAWN}
     for row, tokens, end in zip(moves, length, result, strict=True):
-        board = replayed(row)
+        board = replayed(row, found(x), found(o))
         assert board.is_over
         assert (board.count, ends[board.winner]) == (tokens, end)
         assert (row[tokens:] == -1).all()

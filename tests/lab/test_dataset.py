@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 
+from noughts import parse_board
+from noughts.analysis.coach import advise
+from noughts.analysis.solver import prospect
 from noughts.core.board import reachable
 from noughts.core.errors import NotInstalled
 from noughts.files import FileUnavailable, write_output
@@ -103,12 +106,17 @@ def test_symmetry_classes_match_the_second_implementation(table: list[Row]) -> N
 
 
 def test_values_and_reasons_match_the_second_implementation(table: list[Row]) -> None:
+    """And the solver and the coach."""
     moves = 0
     for row in table:
         signs, mark = row["board"].replace("/", ""), row["turn"]
         assert (row["score"], row["distance"]) == plain_reasons.end(signs, mark)
         assert SCORES[row["value"]] == row["score"]
+        board = parse_board(row["board"])
+        assert (row["value"], row["distance"]) == (str(prospect(board).result), prospect(board).distance)
+        advised = {advice.cell: advice for advice in advise(board)}
         free = [] if row["is_over"] else sorted(plain_reasons.free(signs))
+        assert sorted(advised) == free
         moves += len(free)
         assert {len(row[name]) for name in MOVE_COLUMNS} == {9}
         for cell in range(9):
@@ -121,6 +129,9 @@ def test_values_and_reasons_match_the_second_implementation(table: list[Row]) ->
             assert SCORES[value] == score
             assert best is (cell in plain_reasons.best(signs, mark))
             assert reasons == plain_reasons.kinds(signs, mark, cell)
+            advice = advised[cell]
+            assert (value, distance) == (str(advice.prospect.result), advice.prospect.distance)
+            assert (best, reasons) == (advice.is_best, [str(reason.kind) for reason in advice.reasons])
 
     assert moves == 16_167
 
@@ -241,6 +252,7 @@ def test_a_file_name_without_a_known_extension_is_refused(name: str, tmp_path: P
 
     extensions = "does not end in .csv, .jsonl or .parquet"
     assert str(refused.value) == f"{file!r} {extensions}: name it so, or use --format"
+    assert refused.value.exit_code == 2
     assert [*tmp_path.iterdir()] == []
 
 

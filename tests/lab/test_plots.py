@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from noughts.core.errors import quoted
 from noughts.files import FileUnavailable
 from noughts.lab.errors import BadFormat
 from noughts.lab.plots import check_plot, plot_curves, plot_ratings
@@ -143,14 +144,12 @@ def test_few_and_many_curves_and_long_names_are_drawn(tmp_path: Path) -> None:
     "file", ["", "plot", "plot.gif", "plot.svg.gz", "png", "plot.svg/", ".svg", "a/.PNG"]
 )
 def test_a_file_name_without_a_known_extension_is_refused(file: str, tmp_path: Path) -> None:
-    is_bare = file in (".svg", "a/.PNG")
-    why = (
-        "has no name before its extension: use a name such as"
-        if is_bare
-        else "does not end in .svg or .png"
-    )
-    with pytest.raises(BadFormat, match=re.escape(why)):
-        check_plot(f"{tmp_path}/{file}" if file else file)
+    why = "does not end in .svg or .png, the formats of a plot"
+    if file in (".svg", "a/.PNG"):
+        why = "has no name before its extension: use a name such as plot.svg"
+    place = f"{tmp_path}/{file}" if file else file
+    with pytest.raises(BadFormat, match=f"^{re.escape(f'{quoted(place)} {why}')}$"):
+        check_plot(place)
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -244,8 +244,9 @@ def one_of(result: Result, game: int) -> Result:
         ("random", "either", SAME),
         (resigning(at=4), "X", SAME),
         (resigning(at=4), "O", NEXT),
+        (resigning(at=3), "X", NEXT),
     ],
-    ids=["X", "O", "either, next step", "either, same step", "resigning O", "resigning X"],
+    ids=["X", "O", "either, next step", "either, same step", "resigning O", "resigning X", "soon"],
 )
 def test_every_game_of_a_run_follows_the_rules(
     opponent: str | Policy, mark: str, mode: AutoresetMode
@@ -266,6 +267,27 @@ def test_every_game_of_a_run_follows_the_rules(
     marks = (X, O) if mark == "either" else (Mark(mark),)
     rewards = (-1, 0, 1) if isinstance(opponent, str) else (-1, 1)
     assert ends == {(each, reward) for each in marks for reward in rewards}
+
+
+@pytest.mark.parametrize("mark", ["X", "O"])
+def test_without_chance_games_go_as_in_the_single_environment(mark: str) -> None:
+    env, rng = made(first_free, mark, NEXT, 20), np.random.default_rng(3)
+    singles: list[Any] = [TicTacToeEnv(first_free, mark, mask_in="info") for _ in range(20)]
+    seen, infos = env.reset(seed=1)
+    assert np.array_equal(seen, [single.reset()[0] for single in singles])
+    over = np.zeros(20, bool)
+    for _ in range(30):
+        actions = some_actions(rng, infos, illegal=0.1)
+        result: Any = env.step(actions)
+        infos = result[4]
+        for game, single in enumerate(singles):
+            first, *rest = single.reset() if over[game] else single.step(int(actions[game]))
+            *ends, expected = (0, False, False, *rest) if over[game] else rest
+            seen, *found, info = one_of(result, game)
+            assert np.array_equal(seen, first)
+            assert found == ends
+            assert all(np.array_equal(value, expected[key]) for key, value in info.items())
+        over = result[2]
 
 
 def test_results_are_as_frequent_as_the_exact_odds() -> None:
@@ -323,6 +345,26 @@ def test_next_step_mode_restarts_whatever_the_action() -> None:
     _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 8]))
     assert not np.any([rewards, terminated, infos["illegal"]])
     assert infos["position"].tolist() == [NUMBERS[Board().place(8)]] * 3 + [0]
+
+
+def test_same_step_mode_restarts_and_reports_the_end() -> None:
+    env = made(None, "X", SAME, 4)
+    env.reset()
+    for cell in (0, 3, 1, 4):
+        env.step(np.full(4, cell))
+
+    seen, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
+
+    assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
+    assert infos["_final_obs"].tolist() == [True, True, True, False]
+    assert infos["illegal"].tolist() == [False, False, True, False]
+    assert str(board_in(infos["final_obs"][0], O)) == "XXX/OO_/___"
+    assert str(board_in(infos["final_obs"][2], X)) == "XX_/OO_/___"
+    assert np.array_equal(seen[0], observation_of(Board(), X))
+    assert infos["position"][:3].tolist() == [0, 0, 0]
+    _, rewards, terminated, _, infos = env.step(np.array([8, 8, 8, 2]))
+    assert not np.any([rewards, terminated, infos["illegal"], infos["_final_obs"]])
+    assert infos["position"][:3].tolist() == [NUMBERS[Board().place(8)]] * 3
 
 
 @modes
@@ -439,9 +481,12 @@ def test_step_and_render_need_games() -> None:
 def test_both_environments_refuse_invalid_settings(
     settings: dict[str, Any], error: type[Exception], message: str
 ) -> None:
+    refusals = []
     for make in (TicTacToeEnv, TicTacToeVectorEnv):
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=message) as refusal:
             make(**settings)
+        refusals.append(repr(refusal.value))
+    assert refusals[0] == refusals[1]
 
 
 def test_the_settings_are_those_of_the_single_environment_and_a_mark_may_be_a_mark() -> None:
