@@ -226,6 +226,7 @@ def test_resigning_loses_at_any_turn(server: Server) -> None:
         assert (now["winner"], now["resigned"], now["over"]) == ("O", "X", True)
         assert match.O.move(0).code == "gameOver"
         assert match.X.resign().code == match.O.resign().code == "alreadyOver"
+        assert match.X.resign(5).code == match.O.resign(5).code == "alreadyOver"
 
 
 def test_a_move_before_the_opponent_joins_is_refused(server: Server) -> None:

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from random import Random
 
 import pytest
 
 from support.web.serving import DEADLINE, Client, Server
 
+ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
 HOST = b"Host: x\r\n"
 END = HOST + b"\r\n"
 CREATE = b'{"opponent":"self"}'
@@ -211,6 +214,25 @@ def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
             )
     assert b"Traceback" not in server.log()
+
+
+def test_damaged_requests_are_never_answered_with_a_server_error(server: Server) -> None:
+    """Bytes are changed, left out or put in."""
+    random = Random(5)
+    whole = [request for request, _ in UNUSUAL_REQUESTS.values()]
+    whole += [request for request in INVALID_REQUESTS.values() if len(request) < 5000]
+    for _ in range(ROUNDS):
+        request = bytearray(random.choice(whole))
+        for _ in range(random.choice([1, 1, 2, 5, 20])):
+            place = random.randrange(len(request) + 1)
+            inserted = random.choice([b"\r\n", b"\x00", b" ", b"%", b":", b"\xff" * 9])
+            length, new = random.choice(
+                [(1, random.randbytes(1)), (0, inserted), (random.randrange(1, 9), b"")]
+            )
+            request[place : place + length] = new
+        said = _exchange(server, bytes(request))
+        statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
+        assert all(status < 500 for status in statuses), bytes(request)
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "CONNECT"])

@@ -285,3 +285,6 @@ def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
     roster = read_roster(f"tiger={folder / 'first.json'}")
     with pytest.raises(errors.UnknownPolicy, match=r"^unknown policy 'tigre': choose one of .*, tiger$"):
         roster.policy("tigre")
+    without = "^the bot tiger has no 'luck': it has no parameters$"
+    with pytest.raises(errors.UnknownPolicy, match=without):
+        roster.policy("tiger:luck=1")
