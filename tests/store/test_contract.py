@@ -30,6 +30,7 @@ from noughts.store.errors import InvalidId, NoSuchGame, StaleVersion
 from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER, Record
 from noughts.store.urls import open_store
+from noughts.store.verify import verify
 from support.at_once import in_threads
 from support.played import (
     DRAW,
@@ -94,8 +95,10 @@ def test_a_version_is_a_number(store: EventStore, expected: Any) -> None:  # noq
         store.write_document("game", "text", expected=expected)
     assert store.read("game") == ()
     store.append("game", CREATED, expected=0, key="key", at=NOW)
-    with pytest.raises(StaleVersion, match="no game is at version"):  # not a retry, either
-        store.append("game", CREATED, expected=expected, key="key", at=NOW)
+    for some in (CREATED, CREATED[-1:]):  # not a retry, either
+        with pytest.raises(StaleVersion, match="no game is at version"):
+            store.append("game", some, expected=expected, key="key", at=NOW)
+    assert len(feed_of(store)) == 1
 
 
 def test_a_game_that_is_deleted_while_games_are_listed_is_left_out(
@@ -551,6 +554,30 @@ def test_many_threads_write_and_read_at_once(store: EventStore) -> None:
     assert len({record.game for record in everything(store)}) == 24
 
 
+def test_writers_of_one_game_take_turns(store: EventStore) -> None:
+    store.append("game", CREATED, expected=0, key="first", at=NOW)
+
+    def count_up(name: str) -> int:
+        wins = 0
+        while wins < 10:
+            version = store.versions(["game"])["game"]
+            counted = [events.GamePlacedCount(wins)]
+            try:
+                store.append("game", counted, expected=version, key=f"{name}-{wins}", at=NOW)
+            except StaleVersion:
+                continue
+            wins += 1
+        return wins
+
+    assert in_threads(*(partial(count_up, f"writer{each}") for each in range(6))) == [10] * 6
+
+    _, *records = store.read("game")
+    for each in range(6):
+        mine = [record.key for record in records if record.key.startswith(f"writer{each}-")]
+        assert mine == [f"writer{each}-{count}" for count in range(10)]
+    assert len(records) == 60
+
+
 # The catalogue
 
 
@@ -873,14 +900,15 @@ def test_games_are_deleted_while_another_store_object_plays_them(
 def test_a_deletion_blocks_a_store_object_that_has_seen_less(
     open_again: Callable[[], EventStore], seen: int
 ) -> None:
-    one, other = open_again(), open_again()
+    one, other, third = open_again(), open_again(), open_again()
     steps: list[tuple[Event, ...]] = [CREATED, PLACED, PLACED]
     play(one, "game", steps[: seen // 3])
     play(other, "game", steps[seen // 3 :], seen)
     other.delete("game", at=NOW)
 
-    with pytest.raises(NoSuchGame):
-        one.append("game", PLACED, expected=seen, key="late", at=NOW)
+    for store, step, expected in ((one, PLACED, seen), (third, PLACED, seen), (third, CREATED, 0)):
+        with pytest.raises(NoSuchGame, match="game game was deleted"):
+            store.append("game", step, expected=expected, key="late", at=NOW)
     append = record_of("game", seen, PLACED, key="later", document=Write("game", "room", expected=0))
     one.record([append])
     assert isinstance(append.refusal, NoSuchGame)
@@ -891,6 +919,8 @@ def test_a_deletion_blocks_a_store_object_that_has_seen_less(
         one.delete("game", at=NOW)
     assert (one.read("game"), one.games()) == ((), ())
     assert [record.is_deletion for record in everything(one)] == [True]
+    assert everything(one) == everything(other) == everything(third)
+    assert verify(one) == (0, 0, ())
 
 
 def test_rivals_with_one_document_for_two_games(open_again: Callable[[], EventStore]) -> None:

@@ -81,6 +81,8 @@ def test_a_write_at_another_revision_is_refused(store: EventStore, expected: int
         store.write_document("name", "second", expected=expected)
     with pytest.raises(StaleVersion, match="document new is at revision 0, not at 1:"):
         store.write_document("new", "text", expected=1)
+    with pytest.raises(StaleVersion, match="no document is at revision -1"):
+        store.write_document("name", "third", expected=-1)
 
     assert documents_of(store) == [document]
 
@@ -229,6 +231,28 @@ def test_one_of_eight_at_one_revision_wins(store: EventStore) -> None:
         assert winners[0].text == texts[outcomes.index(winners[0])]
 
 
+def test_two_store_objects_count_up_one_document(open_again: Callable[[], EventStore]) -> None:
+    stores = open_again(), open_again()
+
+    def count(store: EventStore) -> None:
+        counted = 0
+        while counted < 5:
+            document = store.document("count")
+            revision = document.revision if document else 0
+            try:
+                store.write_document("count", str(revision + 1), expected=revision)
+            except StaleVersion:
+                continue
+            counted += 1
+
+    in_threads(*[partial(count, store) for store in stores * 4])
+
+    document = stores[0].document("count")
+    assert document == stores[1].document("count")
+    assert document
+    assert (document.revision, document.text) == (40, "40")
+
+
 def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore]) -> None:
     """Two store objects write documents and records; the reader goes on from its last cursor."""
     stores, reader = (open_again(), open_again()), open_again()
@@ -258,6 +282,23 @@ def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore
     assert {document.name: document.revision for document in documents_of(reader)} == last
     everything(stores[1])
     verify(stores[0])
+
+
+def test_documents_and_records_share_commits(store: EventStore) -> None:
+
+    def write_documents(number: int) -> None:
+        for revision in range(10):
+            store.write_document(f"n{number}", "text", expected=revision)
+
+    def write_games(number: int) -> None:
+        for game in range(10):
+            play(store, f"g{number}-{game}", [CREATED])
+
+    works = (write_documents, write_games)
+    in_threads(*(partial(work, number) for number in range(4) for work in works))
+
+    assert [document.revision for document in documents_of(store)] == [10] * 4
+    assert len(everything(store)) == 40
 
 
 # Copies

@@ -107,7 +107,7 @@ def test_several_processes_create_or_migrate_a_store_once(url: str, games: int) 
 @pytest.mark.parametrize(
     ("change", "refusal", "reason"),
     [
-        (-1, OldStore, "an older noughts: export .* noughts store import"),
+        *((-age, OldStore, "an older noughts: export .* noughts store import") for age in (1, 2, 3, 4)),
         (1, NotAStore, "a newer noughts: its schema is 6, and this one reads 5"),
     ],
 )

@@ -288,6 +288,29 @@ def test_nothing_is_missed_or_seen_twice_while_processes_write(
     assert games_seen == [store.read(game) for games in theirs for game in games]
 
 
+def test_a_reader_of_the_feed_misses_nothing(open_again: Callable[[], EventStore]) -> None:
+    one, other, reader = open_again(), open_again(), open_again()
+    names = [f"g{number}" for number in range(16)]
+
+    def read_on() -> list[Record]:
+        seen: list[Record] = []
+        cursor = ""
+        while len(seen) < len(names) * COMMANDS:
+            page, cursor = reader.feed(cursor, 50)
+            seen += page
+        return seen
+
+    writers = [
+        partial(play, store, name, game_of(DRAW))
+        for name, store in zip(names, [one, other] * 8, strict=True)
+    ]
+    seen, *_ = in_threads(read_on, *writers)
+
+    assert isinstance(seen, list)
+    check_whole(seen)
+    assert sorted(seen) == sorted(everything(one))
+
+
 def test_closing_a_store_ends_its_watches(url: str) -> None:
     store = open_store(url)
     play(store, "game", game_of("5"))

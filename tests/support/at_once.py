@@ -19,7 +19,9 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
     """Start processes, wait until each prints `ready`, and return what they print after `go`."""
     with ExitStack() as stack:
         processes = [
-            stack.enter_context(subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True))
+            stack.enter_context(
+                subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+            )
             for command in commands
         ]
         for process in processes:
@@ -29,7 +31,9 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
             assert process.stdin
             process.stdin.write("go\n")
             process.stdin.flush()
-        return [process.communicate(timeout=timeout)[0] for process in processes]
+        printed = [process.communicate(timeout=timeout) for process in processes]
+        assert [errors for _, errors in printed] == [""] * len(processes)
+        return [output for output, _ in printed]
 
 
 def run_code(code: str) -> subprocess.CompletedProcess[str]:
