@@ -263,7 +263,7 @@ NOT_NAMES = [
 
 @pytest.mark.parametrize("said", NOT_NAMES, ids=lambda said: repr(said[:16]))
 def test_a_bad_name_is_refused(said: bytes, watch: Watch) -> None:
-    line = watch.watched(command(f"hear(); os.write(1, {said!r} + b'\\n'); wait()"))
+    line = watch.watched(command(f"read(); os.write(1, {said!r} + b'\\n'); wait()"))
     first = said.split(b"\n")[0].decode("utf-8", "replace")
 
     assert refused(line) == f"{quoted(line)} said {quoted(first)} instead of 'name' and a name"
@@ -296,7 +296,7 @@ def test_an_answer_that_is_not_a_move_has_lost(why: str, said: bytes, watch: Wat
 @pytest.mark.parametrize("mark", Mark)
 def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
     board = parse_board("X__/_O_/___") if mark is X else parse_board("X__/_O_/__X")
-    with watch.start(plays("say('move 5'); wait()")) as program:
+    with watch.start(plays("write('move 5'); wait()")) as program:
         program.new_game(mark)
         assert forfeited(program, board) == (
             f"hostile said 'move 5', which is illegal: cell 5 holds O in '{board}'"
@@ -346,7 +346,7 @@ def test_a_child_that_complains_without_end_does_not_hide_how_the_program_ended(
 
 
 def test_a_program_that_has_gone_between_two_moves_has_lost(watch: Watch) -> None:
-    with watch.start(plays("say('move 1'); sys.exit(5)")) as program:
+    with watch.start(plays("write('move 1'); sys.exit(5)")) as program:
         program.new_game(X)
         assert program.choose(Board()) == 0
         assert os.waitid(os.P_PID, watch.started[0].pid, os.WEXITED | os.WNOWAIT)
@@ -365,7 +365,7 @@ def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
 @pytest.mark.parametrize("more", ["hello", "\\n", "move 5\\n", "move 5\\nmove 6\\n", "\\x1b[2J"])
 def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None:
     """What it said together with its name is not an answer."""
-    code = f"hear(); os.write(1, b'name hostile\\n{more}'); wait()"
+    code = f"read(); os.write(1, b'name hostile\\n{more}'); wait()"
     with watch.start(code) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
             program.new_game(X)
@@ -375,7 +375,7 @@ def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None
 
 
 def test_a_second_move_is_one_too_many(watch: Watch) -> None:
-    code = plays("say('move 1\\nmove 2'); wait()")
+    code = plays("write('move 1\\nmove 2'); wait()")
     with watch.start(code) as program:
         assert program.choose(Board()) == 0
         assert forfeited(program, parse_board("X__/_O_/___")) == (
@@ -387,7 +387,7 @@ def test_a_second_move_is_one_too_many(watch: Watch) -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("for line in sys.stdin:\n    if line.startswith('new'): say('move 1')", "move 1"),
+        ("for line in sys.stdin:\n    if line.startswith('new'): write('move 1')", "move 1"),
         ("for line in sys.stdin:\n    if line.startswith('new'): os.write(1, b'mo')", "mo"),
     ],
 )
@@ -411,7 +411,7 @@ def test_what_is_said_before_the_question_is_not_an_answer(code: str, said: str,
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_after_a_forfeit_the_program_is_started_again(announced: bool, watch: Watch) -> None:  # noqa: FBT001 - a parameter of the test
-    with watch.start(plays("say('move 10'); wait()")) as program:
+    with watch.start(plays("write('move 10'); wait()")) as program:
         for games in (1, 2, 3):
             if announced:
                 program.new_game(X)
@@ -424,8 +424,8 @@ def test_a_program_may_do_better_in_its_next_life(watch: Watch, tmp_path: Path) 
     code = (
         f"if not os.path.exists(sys.argv[1]):\n"
         f"    open(sys.argv[1], 'w').close()\n"
-        f"    hear()\n"
-        f"    say('name rude')\n"
+        f"    read()\n"
+        f"    write('name rude')\n"
         f"    sys.exit()\n{POLITE}"
     )
     with watch.start(code, tmp_path / "lived") as program:
@@ -557,7 +557,7 @@ def test_what_is_sent_to_a_program(watch: Watch, tmp_path: Path) -> None:
     ],
 )
 def test_a_program_says_its_name(said: str, name: str, watch: Watch) -> None:
-    with watch.start(f"hear(); say({said!r}); hear()") as program:
+    with watch.start(f"read(); write({said!r}); read()") as program:
         assert program.name == name
 
 
@@ -565,16 +565,16 @@ def test_a_program_says_its_name(said: str, name: str, watch: Watch) -> None:
     ("said", "cell"), [("5", 4), ("1", 0), ("9", 8), ("b2", 4), ("1,2", 5), (" 5 ", 4)]
 )
 def test_a_program_says_its_moves_as_people_do(said: str, cell: int, watch: Watch) -> None:
-    with watch.start(plays(f"say('move {said}'); hear()")) as program:
+    with watch.start(plays(f"write('move {said}'); read()")) as program:
         assert program.choose(Board()) == cell
 
 
 def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
     code = (
-        "hear(); say('name elsewhere\\r')\n"
-        "while hear()[0] != 'position': pass\n"
-        "say('move 5\\r')\n"
-        "hear(); say('resign\\r'); hear()"
+        "read(); write('name elsewhere\\r')\n"
+        "while read()[0] != 'position': pass\n"
+        "write('move 5\\r')\n"
+        "read(); write('resign\\r'); read()"
     )
     with watch.start(code) as program:
         assert program.name == "elsewhere"
@@ -585,7 +585,7 @@ def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
 
 def test_a_line_may_come_in_pieces(watch: Watch) -> None:
     code = (
-        "def say(line):\n"
+        "def write(line):\n"
         "    for sign in line + '\\n':\n"
         "        os.write(1, sign.encode())\n"
         "        os.write(2, b'.')\n" + POLITE
@@ -596,13 +596,13 @@ def test_a_line_may_come_in_pieces(watch: Watch) -> None:
 
 
 def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
-    with watch.start(plays("say('x' * 1000); wait()")) as program:
+    with watch.start(plays("write('x' * 1000); wait()")) as program:
         assert forfeited(program).startswith("hostile said 'xxx")
 
 
 def test_a_program_resigns(watch: Watch) -> None:
     """That is not a forfeit: it stays for the next game."""
-    code = "hear(); say('name meek')\nfor line in sys.stdin:\n    'pos' in line and say('resign')"
+    code = "read(); write('name meek')\nfor line in sys.stdin:\n    'pos' in line and write('resign')"
     with watch.start(code) as program:
         for mark in (X, O, X):
             program.new_game(mark)
@@ -628,13 +628,13 @@ def test_a_child_of_the_program_may_complain_without_end(watch: Watch) -> None:
 
 def test_a_program_runs_in_a_session_of_its_own(watch: Watch) -> None:
     """Ctrl-C reaches us alone."""
-    code = "hear(); say('name alone' if os.getsid(0) == os.getpid() else 'name crowded'); hear()"
+    code = "read(); write('name alone' if os.getsid(0) == os.getpid() else 'name crowded'); read()"
     with watch.start(code) as program:
         assert program.name == "alone"
 
 
 def test_a_program_gets_its_arguments(watch: Watch) -> None:
-    code = "hear(); say('name ' + '+'.join(sys.argv[1:])); hear()"
+    code = "read(); write('name ' + '+'.join(sys.argv[1:])); read()"
     line = f"{command(code)} one 'two three' \"four\""
     with Program(watch.watched(line), PATIENT) as program:
         assert program.name == "one+two three+four"
@@ -643,7 +643,7 @@ def test_a_program_gets_its_arguments(watch: Watch) -> None:
 
 
 def test_programs_do_not_get_in_each_others_way(watch: Watch) -> None:
-    rude = watch.start(plays("say('move 0'); wait()"))
+    rude = watch.start(plays("write('move 0'); wait()"))
     with watch.start(POLITE) as polite:
         forfeited(rude)
         assert polite.choose(Board()) == 0
@@ -689,7 +689,7 @@ def test_an_interrupt_while_waiting_ends_the_program_in_the_end(watch: Watch) ->
         return poll(sources, seconds)
 
     program_is_named = False
-    program = watch.start(greets("hear(); sys.stdin.read()"), wait=wait)
+    program = watch.start(greets("read(); sys.stdin.read()"), wait=wait)
     program_is_named = True
     with pytest.raises(KeyboardInterrupt), program:
         program.choose(Board())

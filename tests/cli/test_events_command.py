@@ -101,7 +101,7 @@ def test_watched_games_print_their_events(options: list[str]) -> None:
         assert game.splitlines()[-1] == "gameCompleted(true)"
 
 
-@pytest.mark.parametrize("code", ["say('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
+@pytest.mark.parametrize("code", ["write('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
 @pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
 def test_a_program_that_gives_up_is_in_the_events(arguments: list[str], code: str) -> None:
     ran = noughts(*arguments, "--x", f"program:{command(plays(code))}", "--events")

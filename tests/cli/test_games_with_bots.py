@@ -204,7 +204,7 @@ class Keyboard(RuleBasedStateMachine):
         assert self.session is not None
         self.typed += 1
         self.session.type(f"{line}\n")
-        return self.session.hear(QUESTION).splitlines()
+        return self.session.read_until(QUESTION).splitlines()
 
     def place_token(self, cell: int, notation: list[str]) -> None:
         """Type a free cell, and check what follows."""
@@ -234,7 +234,7 @@ class Keyboard(RuleBasedStateMachine):
         )
         self.model = Model(telling, names, first)
         self.typed = 0
-        lines = self.session.hear(QUESTION).splitlines()
+        lines = self.session.read_until(QUESTION).splitlines()
         self.told(self.selected(lines) if self.model.rule == "random" else lines)
 
     def selected(self, lines: list[str]) -> list[str]:
@@ -360,7 +360,7 @@ class Keyboard(RuleBasedStateMachine):
         else:
             self.session.type(way)
             self.session.end_input()
-        assert self.session.hear("nothing more") == last_words
+        assert self.session.read_until("nothing more") == last_words
         assert self.session.end() == code
         self.phase = "away"
 

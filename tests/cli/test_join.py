@@ -97,7 +97,7 @@ def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) 
     """An invitation, a take-back, and a rematch that the watcher follows."""
     x, o, w = tmp_path / "x", tmp_path / "o", tmp_path / "w"
     with terminal(x, server.url, "--friend", "--name", "bob") as bob:
-        found = re.search(r"To play with you, a friend opens (\S+)\r\n", bob.hear("opens .*\r\n"))
+        found = re.search(r"To play with you, a friend opens (\S+)\r\n", bob.read_until("opens .*\r\n"))
         assert found
         link = found[1]
         bob.expect("You play X.\r\n")
@@ -501,7 +501,7 @@ def _take_hint(session: Session) -> None:
 
 def _play_by_hints(session: Session) -> None:
     """Play the coach's best moves until the game is over."""
-    while session.hear(rf"{BOB}|{re.escape(AGAIN)}").endswith(BOB):
+    while session.read_until(rf"{BOB}|{re.escape(AGAIN)}").endswith(BOB):
         _take_hint(session)
 
 

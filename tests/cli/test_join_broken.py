@@ -321,5 +321,5 @@ def _type_until_it_counts(session: Session, cell: int) -> None:
     """Type a move, and again if the connection was lost."""
     session.expect(FRANK)
     session.type(f"{cell + 1}\n")
-    while session.hear(rf"Waiting for bob\.\r\n|{FRANK}").endswith(FRANK):
+    while session.read_until(rf"Waiting for bob\.\r\n|{FRANK}").endswith(FRANK):
         session.type(f"{cell + 1}\n")

@@ -40,9 +40,9 @@ with open(sys.argv[1], "w") as place:
 RESIGNS = """
 for line in sys.stdin:
     if line.startswith("noughts"):
-        say("name meek")
+        write("name meek")
     if line.startswith("position"):
-        say("resign")
+        write("resign")
 """
 
 IN_A_PIPE = """
@@ -249,11 +249,11 @@ IN_THE_MIDDLE = {
         "said '\\x1b[2J\N{REPLACEMENT CHARACTER}' instead of 'move 1' to 'move 9' or 'resign'",
     ),
     "moves where there is no cell": (
-        "say('move 10'); wait()",
+        "write('move 10'); wait()",
         "said 'move 10', but cells are 1 to 9",
     ),
     "moves onto a token": (
-        "say('move 5'); wait()",
+        "write('move 5'); wait()",
         "said 'move 5', which is illegal: cell 5 holds X in '___/_X_/___'",
     ),
 }
@@ -492,8 +492,8 @@ JOINED = f"{'a' * 21}👩\u200d🚀bbbbb"
     [
         ([LONG], [CLIPPED]),
         ([LONG, LONG], [f"{CLIPPED_TWICE} (X)", f"{CLIPPED_TWICE} (O)"]),
-        ([program(f"hear(); say('name {'a' * 32}'); hear()")], [f"program:{'a' * 23}…"]),
-        ([program(f"hear(); say('name {JOINED}'); hear()")], [f"program:{'a' * 21}👩…"]),
+        ([program(f"read(); write('name {'a' * 32}'); read()")], [f"program:{'a' * 23}…"]),
+        ([program(f"read(); write('name {JOINED}'); read()")], [f"program:{'a' * 21}👩…"]),
     ],
     ids=["a bot", "two bots", "a program", "within an emoji"],
 )

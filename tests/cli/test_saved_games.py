@@ -836,7 +836,7 @@ def test_a_long_pause_between_moves_is_ended_by_ctrl_c(tmp_path: Path) -> None:
 
         assert session.end() == 130
         assert session.output.endswith(b"\r\nGoodbye!\r\n")
-        assert session.settings() == session.before
+        assert session.settings() == session.initial_settings
 
 
 # Replaying step by step
@@ -926,7 +926,7 @@ def test_leaving_restores_the_terminal(
     save(tmp_path, "aaaaaaaa", "5", "1", "9")
     with in_terminal("replay", "a", env=saving(tmp_path), echo=True) as session:
         session.expect(f"{KEYS} ")
-        assert session.settings() != session.before
+        assert session.settings() != session.initial_settings
 
         if isinstance(way, signal.Signals):
             session.send(way)
@@ -935,7 +935,7 @@ def test_leaving_restores_the_terminal(
 
         assert session.end() == code
         assert b"Traceback" not in session.output
-        assert session.settings() == session.before
+        assert session.settings() == session.initial_settings
         if code != 143:
             goodbye = "Goodbye!\r\n" if code else ""
             assert session.output.endswith(f"{KEYS} \r\n{goodbye}".encode())

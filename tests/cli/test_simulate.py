@@ -210,16 +210,16 @@ def test_a_terminal_shows_a_bar_until_ctrl_c() -> None:
     with in_terminal("simulate", "--games", "1000000000000", "--jobs", "2") as session:
         session.expect("[")
         session.type(CTRL_C)
-        session.hear(r"random \(X\) against random \(O\): [\d,]+ of 1,000,000,000,000 games in")
+        session.read_until(r"random \(X\) against random \(O\): [\d,]+ of 1,000,000,000,000 games in")
         assert session.end() == 130
     assert b"Traceback" not in session.output
 
 
 def test_ctrl_c_in_the_middle_prints_the_counts() -> None:
     with in_terminal("simulate", "--games", "300000000", "--jobs", "2") as session:
-        session.hear(r"\] [1-9]\d* %")
+        session.read_until(r"\] [1-9]\d* %")
         session.type(CTRL_C)
-        session.hear(r"\(O\): [1-9][\d,]+ of 300,000,000 games in")
+        session.read_until(r"\(O\): [1-9][\d,]+ of 300,000,000 games in")
         session.expect("std. errors")
         assert session.end() == 130
     assert b"Traceback" not in session.output

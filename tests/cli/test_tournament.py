@@ -47,14 +47,14 @@ games = 0
 for line in sys.stdin:
     words = line.split()
     if words[0] == "noughts":
-        say("name thinker")
+        write("name thinker")
     if words[0] == "new":
         games += 1
         if games == 3:
             os.write(9, b"!")
             wait()
     if words[0] == "position":
-        say(f"move {words[1].replace('/', '').index('_') + 1}")
+        write(f"move {words[1].replace('/', '').index('_') + 1}")
     if words[0] == "bye":
         break
 """

@@ -53,10 +53,12 @@ def program(code: str, *arguments: object) -> str:
 
 FIRST = program(POLITE)
 WEAK = program(
-    POLITE.replace("polite", "weak").replace("say(f", "words[1].count('O') > 3 and sys.exit(3); say(f")
+    POLITE.replace("polite", "weak").replace(
+        "write(f", "words[1].count('O') > 3 and sys.exit(3); write(f"
+    )
 )
-"""It crashes when it sees four O."""
-RESIGNS = program(greets("for line in sys.stdin: line[0] == 'p' and say('resign')"))
+"""Crashes when it sees four O."""
+RESIGNS = program(greets("for line in sys.stdin: line[0] == 'p' and write('resign')"))
 
 
 def entered(*bots: str) -> tuple[Entrant, ...]:
@@ -259,8 +261,8 @@ def test_resigning_loses() -> None:
     ("code", "reason"),
     [
         (plays("sys.exit(7)"), "hostile ended with exit code 7"),
-        (plays("say('move 10')"), "hostile said 'move 10', but cells are 1 to 9"),
-        (greets("hear(); say('hello'); hear()"), "hostile spoke without being asked: 'hello\\n'"),
+        (plays("write('move 10')"), "hostile said 'move 10', but cells are 1 to 9"),
+        (greets("read(); write('hello'); read()"), "hostile spoke without being asked: 'hello\\n'"),
     ],
     ids=["ends", "moves badly", "speaks unasked"],
 )
@@ -322,7 +324,7 @@ def test_all_processes_end_at_the_end_or_early(started: list[subprocess.Popen[by
     held(FIRST, "random", games=2)
     assert [process.returncode for process in started] == [0, 0, 0]
 
-    waits = POLITE.replace("say(f", "words[1].count('X') and wait(); say(f")
+    waits = POLITE.replace("write(f", "words[1].count('X') and wait(); write(f")
     tournament = Tournament(entered(program(waits), FIRST, "random"), 50)
     recorded: list[GameResult] = []
     workers = MatchRunner(

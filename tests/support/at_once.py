@@ -16,7 +16,7 @@ DEADLINE = 120
 
 
 def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> list[str]:
-    """Start processes, wait until each prints `ready`, and return what they print after `go`."""
+    """Start processes, wait until each prints `ready`, send `go`, and return their output."""
     with ExitStack() as stack:
         processes = [
             stack.enter_context(
@@ -37,14 +37,14 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
 
 
 def run_code(code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own."""
+    """Run Python code in another process."""
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=False
     )
 
 
 def in_threads(*works: Callable[[], object]) -> list[object]:
-    """Run functions at the same time, and return what each returned, or its refusal."""
+    """Run functions at the same time; return the result of each, or the NoughtsError it raised."""
     start = Barrier(len(works))
     outcomes: list[object] = [None] * len(works)
     failures: list[BaseException] = []
@@ -63,7 +63,7 @@ def in_threads(*works: Callable[[], object]) -> list[object]:
         thread.start()
     for thread in threads:
         thread.join(DEADLINE)
-        assert not thread.is_alive(), "it hangs"
+        assert not thread.is_alive(), "a thread hangs"
     if failures:
         raise failures[0]
     return outcomes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-m", "noughts")
 
-# What a user's shell happens to say must not change what the tests see.
+# Variables of the developer's shell that would affect the tests.
 _UNSET = (
     "NO_COLOR",
     "FORCE_COLOR",
@@ -29,13 +29,13 @@ TESTS = Path(__file__).parents[1]
 
 
 def script(module: str) -> tuple[str, ...]:
-    """Return the command line of a helper that runs in a process of its own."""
+    """Return the command line that runs a helper module as a script."""
     run = f"import runpy, sys; sys.path.insert(0, {str(TESTS)!r}); sys.argv[0] = {module!r}; "
     return sys.executable, "-c", run + f"runpy.run_module({f'support.{module}'!r}, run_name='__main__')"
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return an environment that is the same on every machine, and in which no game is saved."""
+    """Return an environment that is the same on every machine and saves no games."""
     kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
     return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "NOUGHTS_STORE": "memory:", **changes}
 
@@ -46,7 +46,7 @@ def noughts(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with what is typed on its standard input, and return all it said."""
+    """Run the command with this input, and return its output."""
     ran = subprocess.run(
         [*COMMAND, *arguments],
         input=typed.encode() if isinstance(typed, str) else typed,
@@ -75,7 +75,7 @@ def shell(
 
 
 def run_unread(*arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command with its output in a pipe that nobody reads."""
+    """Run the command with its output in a closed pipe."""
     reading, writing = os.pipe()
     os.close(reading)
     try:

@@ -1,10 +1,10 @@
-"""Damage to a store, of every kind: to its rows, its tables or its files.
+"""Every kind of damage to a store: to its rows, its tables or its files.
 
-Each kind is a function that damages a store at rest and returns the games that it touched: a repair can't
-be expected to bring those back.
+Each kind is a function that damages a closed store and returns the affected games, which a repair may not
+be able to recover.
 """
 
-# ruff: noqa: S608 - it does what it can to a store
+# ruff: noqa: S608 - the values are the tests' own
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ IS_KEPT = "NOT (events = '' AND key = '' AND at = 0)"
 
 
 class Sound(NamedTuple):
-    """What a store has before it is damaged."""
+    """The contents of a store before it is damaged."""
 
     games: dict[str, tuple[Record, ...]]
     documents: dict[str, Document]
 
 
 def play(store: EventStore, chance: Random, names: str = "d") -> Iterator[int]:
-    """Play a few dozen games in turns, with documents, and delete some; return the steps made so far.
+    """Play interleaved games with documents, delete some, and yield the number of steps so far.
 
-    Every other game has a document, written together with its first record and again now and then.
+    Every other game has a document, written with its first record and sometimes again.
     """
     games = [f"{names}{number}" for number in range(GAMES)]
     playing = {game: [*turns(game, chance)][: chance.randrange(4, 15)] for game in games}
@@ -91,7 +91,7 @@ def sound(store: EventStore) -> Sound:
 
 
 def faults_of(url: str) -> list[str]:
-    """Return how a store is refused when it is opened, or what is found when it is verified."""
+    """Return the error from opening a store, or the errors that verifying it finds."""
     try:
         store = open_store(url, create=False)
     except StoreError as refusal:
@@ -102,7 +102,7 @@ def faults_of(url: str) -> list[str]:
 
 
 class Place:
-    """A store at rest, and the tools to damage it."""
+    """A closed store, and the tools to damage it."""
 
     def __init__(self, url: str, older: Sequence[Path] = (), other: Path | None = None) -> None:
         self.url = url
@@ -116,11 +116,11 @@ class Place:
         """The columns that have a row's place in its feed."""
 
     def beside(self, ending: str) -> Path:
-        """Return the file that belongs to the store's, such as its checkpoint."""
+        """Return a file beside the store's, such as its checkpoint."""
         return self.path.with_name(self.path.name + ending)
 
     def do(self, *statements: str | tuple[object, ...]) -> None:
-        """Execute statements, each perhaps with values, in one transaction."""
+        """Execute statements, with or without values, in one transaction."""
         calls = [(one,) if isinstance(one, str) else one for one in statements]
         if self.is_file:
             with closing(sqlite3.connect(self.path)) as database, database:
@@ -139,7 +139,7 @@ class Place:
             return session.execute(statement.encode()).fetchall()
 
     def feed(self) -> list[Record]:
-        """Read all records that weren't emptied, in the order of the feed."""
+        """Read all records of games that are not deleted, in the order of the feed."""
         order = f"{self.order}, game, version"
         rows = self.rows(f"SELECT {COLUMNS} FROM noughts_records WHERE {IS_KEPT} ORDER BY {order}")
         return [*map(Record._make, rows)]
@@ -171,7 +171,7 @@ class Place:
             )
 
     def rewrite(self, records: Sequence[Record]) -> None:
-        """Replace a game by other records in the same places, with right hashes and catalogue."""
+        """Replace a game's records, with valid hashes and a matching catalogue."""
         game, link = records[0].game, GENESIS
         places = self.rows(
             f"SELECT {self.order} FROM noughts_records WHERE game = '{game}' ORDER BY version"
@@ -200,14 +200,14 @@ def remove_last_records(place: Place, chance: Random) -> set[str]:
 
 
 def remove_last_games(place: Place, chance: Random) -> set[str]:
-    """Remove the last games with all that belongs to them."""
+    """Remove all rows of the last games."""
     last = [*place.games()][-chance.randrange(1, 6) :]
     place.remove_games(last)
     return {*last}
 
 
 def remove_everything(place: Place, chance: Random) -> set[str]:
-    """Remove all rows; perhaps not the ones that say which store it is, and what was counted."""
+    """Remove all rows, with or without the store's id and counts."""
     games = {*place.games()}
     tables = ["noughts_records", "noughts_games", "noughts_documents"]
     if chance.random() < 0.5:
@@ -217,7 +217,7 @@ def remove_everything(place: Place, chance: Random) -> set[str]:
 
 
 def remove_a_game(place: Place, chance: Random) -> set[str]:
-    """Remove a game with all that belongs to it, and number the records behind it again."""
+    """Remove all rows of a game, and renumber the later records."""
     game = place.a_game(chance)[0].game
     place.remove_games([game])
     if place.is_file:
@@ -235,10 +235,10 @@ def remove_a_record(place: Place, chance: Random) -> set[str]:
 
 
 def forge_a_game(place: Place, chance: Random) -> set[str]:
-    """Let a game go on otherwise from some record on, by the rules and with right hashes."""
+    """Continue a game differently from some record on: legally, and with valid hashes."""
     new: list[Record] = []
     old: list[Record] = []
-    while not old or len(new) < len(old):  # another game, if this one ends too early
+    while not old or len(new) < len(old):  # try again if this continuation ends too early
         old = place.a_game(chance)
         kept = old[: chance.randrange(len(old))]
         history = [event for record in kept for event in record.events]
@@ -248,7 +248,7 @@ def forge_a_game(place: Place, chance: Random) -> set[str]:
 
 
 def forge_an_illegal_move(place: Place, chance: Random) -> set[str]:
-    """Let a player mark a cell a second time, with right hashes."""
+    """Let a player mark an occupied cell, with valid hashes."""
     moves = [
         (game, [number for number, record in enumerate(game) if _is_plain_move(record)])
         for game in place.games().values()
@@ -261,7 +261,7 @@ def forge_an_illegal_move(place: Place, chance: Random) -> set[str]:
 
 
 def _is_plain_move(record: Record) -> bool:
-    """Return whether a record is that of a move which didn't end the game."""
+    """Return whether a record is a move that didn't end the game."""
     return [type(event) for event in record.events] == [PlayerPlacedToken, GamePlacedCount, PlayerActive]
 
 
@@ -274,7 +274,7 @@ def swap_records(place: Place, chance: Random) -> set[str]:
 
 
 def swap_places(place: Place, chance: Random) -> set[str]:
-    """Swap the places of two records of a game in the feed; the game is as it was."""
+    """Swap the positions of two records of a game in the feed; the game itself is unchanged."""
     one, other = chance.sample(place.a_game(chance), 2)
     swap_two_places(place, one, other)
     return set()
@@ -285,7 +285,7 @@ def swap_two_places(place: Place, one: Record, other: Record) -> None:
     places = [place.rows(select.format(place.order, *record[:2]))[0] for record in (one, other)]
     columns = ", ".join(f"{column} = ?" for column in place.order.split(", "))
     move = f"UPDATE noughts_records SET {columns} WHERE game = ? AND version = ?"
-    if place.is_file:  # a number is there once
+    if place.is_file:  # numbers are unique
         place.do((move, 0, *one[:2]))
     place.do((move, *places[0], *other[:2]), (move, *places[1], *one[:2]))
 
@@ -300,7 +300,7 @@ def remove_a_tombstone(place: Place, chance: Random) -> set[str]:
 
 
 def forge_a_tombstone(place: Place, chance: Random) -> set[str]:
-    """Change what a deletion says that it removed, with a right hash."""
+    """Change what a deletion says it removed, with a valid hash."""
     game, version, at, key, text, _ = a_tombstone(place, chance)
     word, count, hashes = text.split(" ")
     if chance.random() < 0.5:
@@ -321,7 +321,7 @@ def remove_a_document(place: Place, chance: Random) -> set[str]:
 
 
 def forge_a_document(place: Place, chance: Random) -> set[str]:
-    """Replace a document by another one, with a right hash."""
+    """Replace a document, with a valid hash."""
     name, revision, label, text, key = place.a_document(chance)
     new = chance.choice(
         [
@@ -345,7 +345,7 @@ COLUMNS_OF = {
 
 
 def flip_a_bit(place: Place, chance: Random) -> set[str]:
-    """Change one bit of one value, as SQLite would write it."""
+    """Flip one bit of one value, in SQLite's encoding of it."""
     table, columns = chance.choice([*COLUMNS_OF.items()])
     column = chance.choice(columns)
     where = IS_KEPT if table == "noughts_records" else "true"
@@ -368,7 +368,7 @@ def flip_a_bit(place: Place, chance: Random) -> set[str]:
 
 
 def _touched(table: str, games: set[str]) -> set[str]:
-    """Return what is touched if those games' rows of a table have changed."""
+    """Return the games affected by a change to these games' rows of a table."""
     if table == "noughts_documents":
         return {f"document {game}" for game in games}
     return games if table == "noughts_records" else set()
@@ -393,18 +393,18 @@ def drop_an_index(place: Place, chance: Random) -> set[str]:
 
 
 def replace_an_index(place: Place, chance: Random) -> set[str]:
-    """Replace an index by one on other columns, or on other rows."""
+    """Replace an index with one on other columns, or on other rows."""
     name, columns = chance.choice([*INDEXES.items()])
     table, _, rest = columns.partition(" ")
     other = {"noughts_games": "(result, id)", "noughts_documents": "(revision)"}[table]
     if "WHERE" in rest and chance.random() < 0.5:
-        other = rest.partition(" WHERE")[0].replace("sequence", "revision")  # every engine has that
+        other = rest.partition(" WHERE")[0].replace("sequence", "revision")  # valid in every engine
     place.do(f"DROP INDEX {name}", f"CREATE INDEX {name} ON {table} {other}")
     return set()
 
 
 def add_a_trigger(place: Place, chance: Random) -> set[str]:
-    """Add a trigger that would change or drop what is written."""
+    """Add a trigger that changes or drops what is written."""
     table = chance.choice(TABLES)
     moment = chance.choice(("BEFORE INSERT", "AFTER INSERT", "AFTER UPDATE", "AFTER DELETE"))
     if place.is_file:
@@ -433,7 +433,7 @@ def add_a_table(place: Place, chance: Random) -> set[str]:
 
 
 def truncate(place: Place, chance: Random) -> set[str]:
-    """Cut the file anywhere: SQLite reads nothing of it then."""
+    """Truncate the file at a random place, so that SQLite cannot read it."""
     games = {*place.games()}
     os.truncate(place.path, chance.randrange(place.path.stat().st_size))
     return games | {f"document {game}" for game in games}
@@ -469,7 +469,7 @@ def empty_the_checkpoint(place: Place, chance: Random) -> set[str]:
 
 
 def change_the_checkpoint(place: Place, chance: Random) -> set[str]:
-    """Change a byte of the checkpoint; the last one only ends the line."""
+    """Change a byte of the checkpoint, but not the newline at its end."""
     file = place.beside("-checkpoint")
     content = bytearray(file.read_bytes())
     content[chance.randrange(len(content) - 1)] ^= chance.randrange(1, 256)
@@ -512,7 +512,7 @@ FILE_DAMAGES: dict[str, Damage] = {
 
 
 def main(url: str, seed: int) -> None:
-    """Play, make a checkpoint, and be killed: all that was played is in the write-ahead log alone."""
+    """Play, make a checkpoint, and die, with everything in the write-ahead log only."""
     store = open_store(url)
     for _ in play(store, Random(seed)):
         pass

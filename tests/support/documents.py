@@ -1,4 +1,4 @@
-"""What the scenarios of the five documents share: the screen read back, and every move there is."""
+"""Shared by the scenarios of the five source documents: parsing the screen, and all possible moves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUESTIONS = re.compile(
 
 
 class Answer(NamedTuple):
-    """What a game answers when somebody tries to place a token."""
+    """The outcome of an attempt to place a token."""
 
     game: Game
     mark: Mark
@@ -33,7 +33,6 @@ class Answer(NamedTuple):
 
 
 def created(first: Mark = Mark.X) -> Game:
-    """Return a new game."""
     game = fold(decide(None, CreateGame(first)))
     assert game is not None
     return game
@@ -41,10 +40,10 @@ def created(first: Mark = Mark.X) -> Game:
 
 @cache
 def every_answer() -> tuple[Answer, ...]:
-    """Let both marks try every cell, and one that does not exist, in every position there is."""
+    """Try every cell, and one that does not exist, for both marks in every position."""
     games: dict[Board, Game] = {created().board: created()}
     waiting, answers = list(games.values()), []
-    for game in waiting:  # grows while it is walked
+    for game in waiting:  # grows during the loop
         for mark in Mark:
             for cell in range(10):
                 events = decide(game, PlaceToken(mark, cell))
@@ -57,7 +56,7 @@ def every_answer() -> tuple[Answer, ...]:
 
 
 def keys(moves: str | None, typed: str | None) -> str:
-    r"""Return what is typed for a game of digits, and then for the lines in quotes.
+    r"""Return the input for a game given as digits, followed by the quoted lines.
 
     >>> keys("519", '"undo" ""')
     '5\n1\n9\nundo\n\n'
@@ -66,7 +65,7 @@ def keys(moves: str | None, typed: str | None) -> str:
 
 
 def board_texts(lines: Iterable[str]) -> list[str]:
-    """Return the boards that were shown, in whatever telling, as text such as X_O/_X_/___.
+    """Return the boards on the screen, in any style, as text such as X_O/_X_/___.
 
     >>> board_texts(["X| |O", "-+-+-", " |X|", "-+-+-", " | |", "X _ O", "_ X _", "_ _ _"])
     ['X_O/_X_/___', 'X_O/_X_/___']
@@ -77,5 +76,5 @@ def board_texts(lines: Iterable[str]) -> list[str]:
 
 
 def questions(lines: Iterable[str]) -> list[str]:
-    """Return what the players were asked, in order."""
+    """Return the questions to the players, in order."""
     return [line for line in lines if _QUESTIONS.fullmatch(line)]

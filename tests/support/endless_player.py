@@ -22,7 +22,7 @@ THREADS = 4
 
 
 def play(store: EventStore, chance: Random, unfinished: list[str]) -> None:
-    """Play on what others have left, and then new games without an end."""
+    """Finish the games that others left, then play new games forever."""
     for number in count():
         game = unfinished[number] if number < len(unfinished) else new_game(chance)
         document = store.document(game)
@@ -32,11 +32,11 @@ def play(store: EventStore, chance: Random, unfinished: list[str]) -> None:
         )
         for change in changes(game, chance, before):
             change.apply_to(store)
-            os.write(1, line(game, change.after).encode())  # short enough for a pipe to take it whole
+            os.write(1, line(game, change.after).encode())  # short enough for one atomic write to a pipe
 
 
 def line(game: str, state: State) -> str:
-    """Return what is printed after a change: what the store must have come to."""
+    """Return the line to print after a change: the resulting state of the game."""
     version, link = 0, GENESIS
     for row in state.rows:
         link = record_hash(link, *row)

@@ -1,8 +1,8 @@
-"""Does the upkeep of a store, again and again, until it is killed at a step that a test has chosen.
+"""Maintains a store in a loop, until it is killed at a step that a test has chosen.
 
-For each line on standard input it forks a child, so that Python starts only once. What the child has done
-is printed, a line each; the last line is its exit code. A step is a call of Python's that may change a
-file, a statement in a transaction of SQLite's, or any statement on a server.
+It forks a child for each line on standard input, so that Python starts only once. The child prints a line
+for everything it has done; the last line is its exit code. A step is a Python call that may change a
+file, a statement in an SQLite transaction, or any statement sent to a server.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ STEPS = {
 
 
 def has_room(game: str) -> bool:
-    """Return whether a game is played on the web, and has a document."""
+    """Return whether a game is played on the web, with a document."""
     return game.startswith("web")
 
 
 def play(store: EventStore, game: str) -> str:
-    """Record a whole game, years ago, in one commit; return the hash of its last record."""
+    """Record a whole game, dated years ago, in one commit; return the hash of its last record."""
     appends, version = [], 0
     for number, step in enumerate(game_of(X_WINS, "Ann", "Bob")):
         document = None
@@ -62,23 +62,23 @@ def play(store: EventStore, game: str) -> str:
 
 
 def checkpoint(url: str, life: str) -> None:
-    """Play, make a checkpoint, and close the store, which makes one with the sum of its documents."""
+    """Play, make a checkpoint, and close the store, which makes one that covers its documents too."""
     for number in count():
         with open_store(url) as store:
             for game in (f"kept_{life}_{number}", f"web_{life}_{number}"):
-                say("played", game, play(store, game))
+                report("played", game, play(store, game))
                 store.checkpoint()
-                say("checkpoint")
+                report("checkpoint")
 
 
 def delete(url: str, life: str) -> None:
     with open_store(url) as store:
         for number in count():
             for game in (f"kept_{life}_{number}", f"web_{life}_{number}"):
-                say("played", game, play(store, game))
-            say("deleting", game)
+                report("played", game, play(store, game))
+            report("deleting", game)
             store.delete(game, at=NOW)
-            say("deleted", game)
+            report("deleted", game)
 
 
 def expire(url: str, life: str) -> None:
@@ -86,15 +86,15 @@ def expire(url: str, life: str) -> None:
         expiry = Expiry(cast("Games", NoGames(store)), days=EXPIRY_DAYS)
         for number in count():
             old = [f"web_{life}_{number}_{one}" for one in range(2)]
-            say("deleting", *old)
+            report("deleting", *old)
             for game in (f"kept_{life}_{number}", *old):
-                say("played", game, play(store, game))
+                report("played", game, play(store, game))
             asyncio.run(expiry.delete_expired())
-            say("deleted", *old)
+            report("deleted", *old)
 
 
 class NoGames:
-    """As much of the games as expiry needs, with none in memory; its own threads are this one."""
+    """The part of `Games` that expiry needs, with no game in memory and no threads."""
 
     def __init__(self, store: EventStore) -> None:
         self.store = store
@@ -105,31 +105,31 @@ class NoGames:
         return []
 
     def known(self, _game: str) -> None:
-        """Return nothing: this game is not in memory."""
+        """Find nothing."""
 
     async def run(self, call: Callable[[], Result]) -> Result:
-        """Call a function, in this thread: its steps are counted here."""
+        """Call a function in this thread, where its steps are counted."""
         return call()
 
 
 def put_back(url: str, *backups: str) -> None:
-    """Restore one backup after the other in the place of a store."""
+    """Restore alternating backups over a store."""
     for backup in cycle(backups):
-        say("restored", str(restore(backup, url).replaced))
+        report("restored", str(restore(backup, url).replaced))
 
 
 def put_new(url: str, backup: str) -> None:
-    """Restore a backup again and again, each time where no store is."""
+    """Restore a backup in a loop, each time to a new place."""
     for number in count():
         restore(backup, f"{url}-{number}")
-        say("restored")
+        report("restored")
 
 
 def save(url: str, target: str) -> None:
-    """Repair a store again and again, each time into a new file."""
+    """Repair a store in a loop, each time into a new file."""
     for number in count():
         repair(url, f"{target}-{number}")
-        say("repaired")
+        report("repaired")
 
 
 TASKS: dict[str, Callable[..., None]] = {
@@ -142,12 +142,12 @@ TASKS: dict[str, Callable[..., None]] = {
 }
 
 
-def say(*words: str) -> None:
+def report(*words: str) -> None:
     os.write(1, f"{json.dumps(words)}\n".encode())
 
 
 class Steps:
-    """Counts steps; at the last one the process dies, or asks for its end and goes on meanwhile."""
+    """Counts steps; at the last one it kills the process, or asks the test to kill it and goes on."""
 
     def __init__(self, last: int, asking: int | None) -> None:
         self.left = last
@@ -190,14 +190,14 @@ def main() -> None:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         os.close(reading)
-        say("ended", str(os.waitstatus_to_exitcode(status)))
+        report("ended", str(os.waitstatus_to_exitcode(status)))
 
 
 def _live(task: Callable[..., None], arguments: list[str], steps: Steps) -> None:
     try:
         sys.setprofile(steps)
         task(*arguments)
-    except BaseException:  # noqa: BLE001 - a child must never go on as its parent
+    except BaseException:  # noqa: BLE001 - a child must never continue as its parent
         traceback.print_exc()
     finally:
         os._exit(1)

@@ -1,12 +1,12 @@
-"""A disk that is watched, that fails when a test wants it to, and whose power can be cut.
+"""A fake disk: logs every operation, fails on demand, and simulates power cuts.
 
-The store runs on it with a real SQLite, for which it is a file system of its own ("VFS"). Everything
-that SQLite does to its files is logged, and from that follows what a power cut may leave at any moment:
-what was synced, and of the rest whatever the disk happened to have written.
+The store runs on it with the real SQLite, through a custom file system ("VFS"). The log of SQLite's file
+operations determines what a power cut can leave at any moment: everything that was synced, and any part
+of the rest.
 
-The rules are those of SQLite's own file system for Unix. Syncing a journal or a write-ahead log that was
-opened to be created syncs its folder too; syncing the database does not. A deletion may ask for the
-folder to be synced. The store syncs the folder by itself when it has made a file.
+The rules are those of SQLite's own file system for Unix. Syncing a journal or write-ahead log that was
+opened with the flag to create it also syncs its folder; syncing the database does not. A deletion may ask
+to sync the folder. The store itself syncs the folder after it has created a file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _numbers = count()
 
 
 class Create(NamedTuple):
-    """A name was given to a new file, with what was synced in it before."""
+    """A new file got this name; its content so far is synced."""
 
     name: str
     file: int
@@ -64,24 +64,24 @@ class Write(NamedTuple):
 
 
 class Truncate(NamedTuple):
-    """A file was given another length."""
+    """The length of a file was changed."""
 
     file: int
     size: int
 
 
 class Sync(NamedTuple):
-    """Everything in a file is on the disk for good."""
+    """The whole file is safely on the disk."""
 
     file: int
 
 
 class SyncFolder(NamedTuple):
-    """All names are on the disk for good."""
+    """All names are safely on the disk."""
 
 
 class Mark(NamedTuple):
-    """Something that the test wants to find again among the operations."""
+    """A note of the test in the log."""
 
     what: object
 
@@ -90,9 +90,9 @@ Operation: TypeAlias = "Create | Delete | Write | Truncate | Sync | SyncFolder |
 
 
 class Disk:
-    """A folder, everything that SQLite does in it, and what goes wrong there.
+    """A folder, a log of what SQLite does in it, and the faults to simulate.
 
-    `files` lie in it from the beginning, on the disk for good.
+    `files` are in it from the start, and synced.
     """
 
     def __init__(self, folder: Path, files: dict[str, bytes] | None = None) -> None:
@@ -113,23 +113,23 @@ class Disk:
         self.log.append(Mark(what))
 
     def opener(self, checkpoint: int = CHECKPOINT, synchronous: str = "EXTRA") -> Opener:
-        """Return what a store opens its files with.
+        """Return the function with which a store opens its files.
 
-        Whatever the store asks for, SQLite syncs as `synchronous` says.
+        `synchronous` overrides what the store asks for.
         """
 
         def open_file(path: Path) -> sqlite3.Connection:
             connection = Connection(path, self._vfs.name, checkpoint, synchronous)
-            return cast("sqlite3.Connection", connection)  # as much of one as a store needs
+            return cast("sqlite3.Connection", connection)  # the part that a store needs
 
         return open_file
 
     @contextmanager
     def watching_folder(self) -> Iterator[None]:
-        """Log it when Python itself syncs the folder or replaces a file; nothing is really synced."""
+        """Log when Python syncs the folder or replaces a file, without really syncing."""
         place = self.folder.stat()
 
-        def replace(path: Path, content: bytes, *, new: Path) -> None:  # noqa: ARG001 - written at once
+        def replace(path: Path, content: bytes, *, new: Path) -> None:  # noqa: ARG001 - the file is written directly
             path.write_bytes(content)
             self._numbers[path.name] = next(self._next)
             self.log.append(Create(path.name, self._numbers[path.name], content))
@@ -143,7 +143,7 @@ class Disk:
             yield
 
     def copy(self, folder: Path) -> None:
-        """Copy the files as they are now, as a crash of the program would leave them."""
+        """Copy the files as a crash of the program would leave them."""
         for name in self._numbers:
             try:
                 content = (self.folder / name).read_bytes()
@@ -152,7 +152,7 @@ class Disk:
             (folder / name).write_bytes(content)
 
     def number(self, name: str, *, is_new: bool) -> int:
-        """Return the number of the file that the name stands for; a new file gets a new one."""
+        """Return the number of the file with this name; a new file gets a new number."""
         if is_new:
             self._numbers[name] = next(self._next)
             self.log.append(Create(name, self._numbers[name]))
@@ -166,7 +166,7 @@ Opener: TypeAlias = Callable[[Path], sqlite3.Connection]
 
 
 class _Watched(apsw.VFS):
-    """SQLite's own file system; the disk logs everything."""
+    """SQLite's own file system, with every operation logged."""
 
     def __init__(self, disk: Disk) -> None:
         self.name = f"watched-{next(_numbers)}"
@@ -177,7 +177,7 @@ class _Watched(apsw.VFS):
         self, name: str | apsw.URIFilename | None, flags: list[int]
     ) -> apsw.VFSFile:
         if name is None:
-            return apsw.VFSFile("unix", name, flags)  # for SQLite alone, and gone with it
+            return apsw.VFSFile("unix", name, flags)  # temporary files of SQLite
         path = Path(name.filename() if isinstance(name, apsw.URIFilename) else name)
         is_new = not path.exists()
         opened = _WatchedFile(name, flags, self._disk)
@@ -185,14 +185,14 @@ class _Watched(apsw.VFS):
         return opened
 
     def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802 - named by SQLite
-        super().xDelete(filename, False)  # noqa: FBT003 - as apsw has it
+        super().xDelete(filename, False)  # noqa: FBT003 - as apsw defines it
         self._disk.log.append(Delete(Path(filename).name))
         if syncdir:
             self._disk.log.append(SyncFolder())
 
 
 class _WatchedFile(apsw.VFSFile):
-    """A file of SQLite's; the disk logs everything that changes it."""
+    """A file of SQLite's, with every change logged."""
 
     number: int
 
@@ -210,11 +210,11 @@ class _WatchedFile(apsw.VFSFile):
         if landed < len(data):
             raise apsw.exception_for(apsw.SQLITE_FULL)
 
-    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - as apsw has it
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802 - as apsw defines it
         self._disk.log.append(Truncate(self.number, newsize))
         super().xTruncate(newsize)
 
-    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - as apsw has it
+    def xSync(self, flags: int) -> None:  # noqa: ARG002, N802 - as apsw defines it
         if not self._disk.works():
             raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
         self._disk.log.append(Sync(self.number))
@@ -224,7 +224,7 @@ class _WatchedFile(apsw.VFSFile):
 
 
 class Rows(list[tuple[object, ...]]):
-    """What a statement found."""
+    """The result of a statement."""
 
     lastrowid = 0
 
@@ -236,7 +236,7 @@ class Rows(list[tuple[object, ...]]):
 
 
 class Connection:
-    """As much of Python's `sqlite3.Connection` as a store needs, over a file system of our own."""
+    """The part of `sqlite3.Connection` that a store needs, on our own file system."""
 
     def __init__(self, path: Path, file_system: str, checkpoint: int, synchronous: str) -> None:
         self._synchronous = synchronous
@@ -261,7 +261,7 @@ class Connection:
         return rows
 
     def close(self) -> None:
-        """Close the file; SQLite reports nothing if it could not clean up behind itself."""
+        """Close the file; like SQLite, report no error of the clean-up."""
         try:
             self._connection.close()
         except (apsw.IOError, apsw.FullError):
@@ -272,9 +272,9 @@ class Connection:
         return apsw.SQLITE_OK
 
     def _make_room(self) -> None:
-        """Empty the write-ahead log after a commit as SQLite does, which reports no failure.
+        """Checkpoint the write-ahead log after a commit and report no failure, as SQLite does.
 
-        SQLite would do so by itself, but an error in our file system would come out where it was hidden.
+        SQLite would do it by itself, but then errors of our file system would surface.
         """
         if self._pages >= self._checkpoint:
             self._pages = 0
@@ -306,7 +306,7 @@ def _translation(error: apsw.Error) -> sqlite3.Error:
 
 
 class _File:
-    """A file on the disk: what is there for good, and what was asked for since."""
+    """A file on the disk: its synced content, and the operations since."""
 
     def __init__(self, content: bytes = b"") -> None:
         self.content = bytearray(content)
@@ -319,7 +319,7 @@ class _File:
 
 
 class Outage:
-    """A disk as its log has it, operation by operation, and what a power cut would leave of it."""
+    """Replays the log of a disk, and returns what a power cut would leave."""
 
     def __init__(self, disk: Disk) -> None:
         self._log = disk.log
@@ -331,7 +331,7 @@ class Outage:
         """For each name the file it stands for, and what was done to it since the folder was synced."""
 
     def go_on(self, until: int) -> list[object]:
-        """Do everything up to that place in the log, and return the marks that were passed."""
+        """Replay the log up to that place; return the marks on the way."""
         passed = self._log[self._done : until]
         self._done = until
         for operation in passed:
@@ -353,9 +353,9 @@ class Outage:
                 self._names = {name: known[-1:] for name, known in self._names.items()}
 
     def left(self, chance: Random, share: float | None = None) -> dict[str, bytes]:
-        """Return the files that a power cut at this moment leaves, if chance will have it so.
+        """Return the files that a power cut at this moment may leave, chosen at random.
 
-        `share` says how much gets through of what was not synced: 0 for nothing, 1 for everything.
+        `share` is the part of the unsynced data that survives: from 0 for none to 1 for all.
         """
         names_share = chance.choice((0.0, 1.0, 0.5)) if share is None else share
         if share is None:
@@ -365,7 +365,7 @@ class Outage:
         for name, known in self._names.items():
             number = _one_of(known, names_share, chance)
             if number is not None:
-                # New blocks of a log may hold anything; file systems of today clear those of others.
+                # New blocks of a log may contain anything; modern file systems clear other new blocks.
                 junk = chance if name.endswith(("-wal", "-journal")) and chance.random() < 0.3 else None
                 files[name] = _content(self._files[number], share, piece, chance, junk)
         return files
@@ -384,7 +384,7 @@ def _content(file: _File, share: float, piece: int | None, chance: Random, junk:
             if chance.random() < share:
                 _do(content, part)
             elif isinstance(part, Write) and chance.random() < share:
-                _lengthen(content, part.offset + len(part.data), junk)  # its length alone was written
+                _lengthen(content, part.offset + len(part.data), junk)  # only its length was written
     return bytes(content)
 
 

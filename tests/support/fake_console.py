@@ -1,4 +1,4 @@
-"""A console and a progress bar that a test can look at."""
+"""A fake console and a recording progress bar."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def fake_console(out: StringIO, err: StringIO | None = None) -> Console:
-    """Return a console that writes there."""
+    """Return a console that writes to these streams."""
     console = Console()
     console.out, console.err = out, err
     return console
 
 
 class RecordingBar(ProgressBar):
-    """A bar that remembers what it showed; it may press Ctrl-C after so much work."""
+    """A bar that records what it showed; it can raise KeyboardInterrupt after some work."""
 
     def __init__(self, total: int = 0, interrupts_at: int = 10**18) -> None:
         self.total = total
@@ -28,12 +28,10 @@ class RecordingBar(ProgressBar):
         self._interrupts_at = interrupts_at
 
     def show(self, done: int) -> None:
-        """Remember it."""
         self.shown.append(done)
         self.is_clear = False
         if done >= self._interrupts_at:
             raise KeyboardInterrupt
 
     def clear(self) -> None:
-        """Remember that, too."""
         self.is_clear = True

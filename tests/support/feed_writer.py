@@ -1,7 +1,7 @@
-"""A process that writes to games and documents to which others write as well.
+"""A process that writes to the same games and documents as other processes.
 
-It records many commands, some of them together, in no order of their games. Where another process was
-faster, it reads the game again. In the end it prints how often that was, and what it has recorded.
+It records many commands, some in one batch, in random games. If another process was faster, it reads the
+game again. At the end it prints how often that happened, and what it recorded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ THREADS = 2
 
 
 class Player:
-    """Plays whichever games it comes upon, each one command further."""
+    """Adds one command at a time to random games."""
 
     def __init__(self, store: EventStore, chance: Random) -> None:
         self.recorded: list[str] = []
@@ -32,7 +32,7 @@ class Player:
         self._store = store
         self._chance = chance
         self._rounds = [0] * GAMES
-        """How many games of each of these places are over."""
+        """The number of finished games in each place."""
 
     def play(self, commands: int) -> None:
         while len(self.recorded) < commands:
@@ -47,7 +47,7 @@ class Player:
                     self.stale += 1
 
     def _next(self, place: int) -> Append | None:
-        """Return the next command of a game; in every fourth place, a document is written with it."""
+        """Return the next command of a game; every fourth game also gets a document."""
         game = f"{place * 77 % GAMES}-{self._rounds[place]}"
         history = events_of(self._store.read(game))
         state = fold(history)

@@ -1,4 +1,4 @@
-"""Figures that a test run prints at its end, added up over all tests and processes."""
+"""Figures that a test run prints at its end, summed over all tests and processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tally(record_property: Property, line: str) -> Iterator[Counter[str]]:
 
 
 def lines(properties: Iterable[tuple[str, object]]) -> list[str]:
-    """Return the lines, with the sums of all recorded properties."""
+    """Return the lines, with the sums over all tests."""
     sums: dict[str, defaultdict[str, float]] = {}
     for name, value in properties:
         if name == PROPERTY and isinstance(value, list):

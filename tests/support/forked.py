@@ -1,11 +1,10 @@
-"""The command, forked from a process that has loaded it: the same runs, without the start of Python.
+"""Runs the command in a fork of a process that has already loaded it, which saves starting Python.
 
-A start takes longer than most of what the command is asked for here. So one process loads it, and for
-each run forks a child that becomes the command: with streams, an environment, a folder and an end of its
-own, as if it had been started. This is for tests of what the command says and does. Whoever asks how
-Python starts, or that two processes do the same, takes `command.noughts`; what only a start can give is
-started here too. Sessions in terminals and servers are forked as well, and run beside the tests: another
-child waits for each of them, and tells how it ended.
+Starting Python takes longer than most commands of the tests. So one process loads the command, and forks
+a child for each run, with its own streams, environment, working directory and exit. Tests of start-up
+itself use `command.noughts`; so does this module for runs that a fork cannot reproduce. Terminal sessions
+and servers are forked too, and run in the background: another child waits for each and reports its exit
+code.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
 DEADLINE = 60.0
 """In seconds; reached only by a command that hangs."""
 
-MOST = 60_000
-"""In bytes: what a pipe takes at once, and a message."""
+MAX_BYTES = 60_000
+"""The longest message, and the longest input that a pipe takes at once."""
 
-_LOADED = tuple(
+_PACKAGES = tuple(
     f"noughts.{package}"
     for package in (
         "analysis",
@@ -56,12 +55,12 @@ _LOADED = tuple(
     )
 )
 _NEED_EXTRAS = {f"noughts.cli.commands.{name}" for name in EXTRAS}
-_SERVED = ("noughts.cli.commands.serve", "noughts.web.app", "uvloop")
-"""What a server loads besides, where it is installed."""
-_AT_THE_START = ("PYTHON", "LC_", "LANG")
-"""How the names begin of what Python heeds when it starts, and never again."""
+_SERVER_MODULES = ("noughts.cli.commands.serve", "noughts.web.app", "uvloop")
+"""Loaded for servers, if installed."""
+_STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG")
+"""Prefixes of the variables that Python reads only when it starts."""
 
-_TURN = threading.Lock()
+_LOCK = threading.Lock()
 
 
 def noughts(
@@ -70,55 +69,54 @@ def noughts(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with what is typed on its standard input, and return all it said."""
+    """Run the command with this input, and return its output."""
     settings = dict(env or environment())
     keys = typed.encode() if isinstance(typed, str) else typed
     message = _message(arguments, settings, cwd or Path.cwd())
-    if message is None or len(keys) >= MOST or not _TURN.acquire(blocking=False):  # two at once need two
+    if message is None or len(keys) >= MAX_BYTES or not _LOCK.acquire(blocking=False):
         return started(*arguments, typed=typed, env=env, cwd=cwd)
     try:
         return _run([*arguments], message, keys)
     finally:
-        _TURN.release()
+        _LOCK.release()
 
 
 class Forked:
-    """A process that runs the command beside the tests; what is told of it is what `Popen` tells."""
+    """A background process that runs the command; its methods are those of `Popen`."""
 
     def __init__(self, forker: socket.socket, message: bytes, streams: tuple[int, int, int]) -> None:
         self.returncode: int | None = None
         self.stdout: FileIO | None = None
-        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._line.settimeout(DEADLINE)
-        with theirs, _TURN:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(DEADLINE)
+        with theirs, _LOCK:
             socket.send_fds(forker, [message], [*streams, theirs.fileno()])
-        self.pid = int(self._line.recv(100))
+        self.pid = int(self._socket.recv(100))
 
     def poll(self) -> int | None:
-        """Return the exit code, or nothing while it runs."""
+        """Return the exit code, or None while it is running."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float = DEADLINE) -> int:
-        """Wait until it is over, and return the exit code."""
+        """Wait for it to exit; return the exit code."""
         if self.returncode is None:
-            self._line.settimeout(timeout)
+            self._socket.settimeout(timeout)
             try:
-                self.returncode = int(self._line.recv(100))
-            except (TimeoutError, BlockingIOError):  # which of them depends on whether it waits at all
+                self.returncode = int(self._socket.recv(100))
+            except (TimeoutError, BlockingIOError):  # the second if the timeout is 0
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout) from None
-            self._line.close()
+            self._socket.close()
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it still runs."""
+        """Send it a signal if it is still running."""
         if self.poll() is None:
             with suppress(ProcessLookupError):  # it has just ended
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it as a power cut would."""
         self.send_signal(signal.SIGKILL)
 
 
@@ -128,28 +126,28 @@ def fork(
     streams: tuple[int, int, int],
     terminal: str | None = None,
 ) -> Forked | None:
-    """Return a process of its own in a session of its own, or nothing if only a start can give it.
+    """Fork the command in a session of its own; return None if it has to be started instead.
 
-    A terminal that is named is the one whose Ctrl-C and hang-up count, and what the streams are of.
+    A `terminal` becomes the controlling terminal, and replaces the streams.
     """
-    if arguments[:1] == ("simulate",):  # its processes are started anew by what Python ran
+    if arguments[:1] == ("simulate",):  # its processes start from `sys.argv`, not as forks
         return None
     message = _message(tuple(map(os.fsdecode, arguments)), env, Path.cwd(), terminal)
-    return None if message is None else Forked(_forker(""), message, streams)
+    return None if message is None else Forked(_start_forker(""), message, streams)
 
 
 def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked | None:
-    """Return a process of its own that serves, or nothing if only a start can give it."""
-    if "--workers" in arguments or "NOUGHTS_WORKERS" in env:  # they are started anew by what Python ran
+    """Fork a server; return None if it has to be started instead."""
+    if "--workers" in arguments or "NOUGHTS_WORKERS" in env:  # workers start from `sys.argv`
         return None
     message = _message(("serve", *arguments), env, Path.cwd())
     if message is None:
         return None
     reading, out = os.pipe()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    forked = Forked(_forker("serve"), message, (nothing, out, errors))
-    for given in (out, nothing):
-        os.close(given)
+    forked = Forked(_start_forker("serve"), message, (nothing, out, errors))
+    for descriptor in (out, nothing):
+        os.close(descriptor)
     forked.stdout = FileIO(reading)
     return forked
 
@@ -157,64 +155,68 @@ def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked 
 def _message(
     arguments: tuple[str, ...], settings: Mapping[str, str], folder: Path, terminal: str | None = None
 ) -> bytes | None:
-    """Return what is asked for as a message, if it fits into one and a fork can give it."""
-    asked = {
+    """Return the run as a message; None if it is too long or a fork cannot do it."""
+    run = {
         "arguments": arguments,
         "environment": dict(settings),
         "folder": str(folder),
         "terminal": terminal,
     }
-    message = json.dumps(asked).encode()
-    is_usual = _heeded(settings) == _heeded(environment()) and len(message) < MOST
+    message = json.dumps(run).encode()
+    is_usual = (
+        _startup_variables(settings) == _startup_variables(environment()) and len(message) < MAX_BYTES
+    )
     return message if is_usual else None
 
 
-def _heeded(settings: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in settings.items() if value and name.startswith(_AT_THE_START)}
+def _startup_variables(settings: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value for name, value in settings.items() if value and name.startswith(_STARTUP_PREFIXES)
+    }
 
 
 def _run(arguments: list[str], message: bytes, keys: bytes) -> subprocess.CompletedProcess[str]:
-    forker = _forker("serve" if arguments[:1] == ["serve"] else "")
-    (inside, typing), (reading, out), (hearing, errors) = os.pipe(), os.pipe(), os.pipe()
+    forker = _start_forker("serve" if arguments[:1] == ["serve"] else "")
+    (inside, typing), (reading, out), (reading_errors, errors) = os.pipe(), os.pipe(), os.pipe()
     socket.send_fds(forker, [message], [inside, out, errors])
-    for given in (inside, out, errors):
-        os.close(given)
+    for descriptor in (inside, out, errors):
+        os.close(descriptor)
     with open(typing, "wb", buffering=0) as keyboard, suppress(BrokenPipeError):  # noqa: PTH123 - a pipe
         keyboard.write(keys)
-    said = _read(reading, hearing)
+    output = _read(reading, reading_errors)
     code = os.waitstatus_to_exitcode(int(forker.recv(100)))
-    return subprocess.CompletedProcess(arguments, code, *said)
+    return subprocess.CompletedProcess(arguments, code, *output)
 
 
 def _read(*pipes: int) -> list[str]:
-    """Return all that comes out of some pipes until nobody holds their other ends."""
-    said = dict.fromkeys(pipes, b"")
+    """Read some pipes until every writer has closed its end."""
+    output = dict.fromkeys(pipes, b"")
     deadline = time.monotonic() + DEADLINE
     with selectors.DefaultSelector() as waiting:
         for pipe in pipes:
             waiting.register(pipe, selectors.EVENT_READ)
         while waiting.get_map():
             ready = waiting.select(max(0.0, deadline - time.monotonic()))
-            assert ready, f"it has not ended after {DEADLINE:.0f} s, and said {said}"
+            assert ready, f"the command has not exited after {DEADLINE:.0f} s; output so far: {output}"
             for key, _ in ready:
                 if more := os.read(key.fd, 1 << 16):
-                    said[key.fd] += more
+                    output[key.fd] += more
                 else:
                     waiting.unregister(key.fd)
                     os.close(key.fd)
-    return [text.decode() for text in said.values()]
+    return [text.decode() for text in output.values()]
 
 
 @cache
-def _forker(what: str) -> socket.socket:
-    """Return the line to a process that forks the command, or servers; it ends when the tests do."""
+def _start_forker(what: str) -> socket.socket:
+    """Start the process that forks the command, or servers, until the tests end; return its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.settimeout(DEADLINE)
     with theirs:
         process = subprocess.Popen(
             [sys.executable, __file__, str(theirs.fileno()), what],
             pass_fds=[theirs.fileno()],
-            stdin=subprocess.PIPE,  # Python sees only at its start that these are pipes
+            stdin=subprocess.PIPE,  # Python checks only at start-up whether these are pipes
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(PYTHONPATH=os.pathsep.join(filter(None, sys.path))),
@@ -229,85 +231,85 @@ def _forker(what: str) -> socket.socket:
     return ours
 
 
-def main(line: socket.socket, what: str) -> int:
-    """Fork a child for each run; the end of the line is the end, and a child ends as the command."""
+def main(connection: socket.socket, what: str) -> int:
+    """Fork a child for each message, until the socket is closed; a child returns its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
-    for room in _LOADED:
-        for module in pkgutil.iter_modules(import_module(room).__path__, f"{room}."):
+    for package in _PACKAGES:
+        for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
             if module.name not in _NEED_EXTRAS:
                 import_module(module.name)
-    import_module("noughts.store.sqlite")  # the other engines are seldom asked for, and large
-    for name in _SERVED if what == "serve" else ():
+    import_module("noughts.store.sqlite")  # the other engines are large and rarely used
+    for name in _SERVER_MODULES if what == "serve" else ():
         with suppress(ImportError):
             import_module(name)
     for first in Mark if what == "serve" else ():
-        reachable(first)  # a server makes all boards before it answers
-    gc.freeze()  # a child that ends need not go through all that was loaded
+        reachable(first)  # a server creates all boards before it answers
+    gc.freeze()  # a child that exits need not collect all that was loaded
     while True:
-        message, given, *_ = socket.recv_fds(line, 2 * MOST, 4)
-        with suppress(ChildProcessError):  # those who waited for what is over by now
+        message, descriptors, *_ = socket.recv_fds(connection, 2 * MAX_BYTES, 4)
+        with suppress(ChildProcessError):  # reap the children that waited for background processes
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         if not message:
             return 0
-        is_beside = len(given) > 3
+        is_background = len(descriptors) > 3
         child = os.fork()
         if not child:
-            line.close()
+            connection.close()
             try:
-                if is_beside:
-                    _keep(socket.socket(fileno=given.pop()), given)
-                return _end(_become(json.loads(message), given))
-            except KeyboardInterrupt:  # before the command itself listens for it
+                if is_background:
+                    _run_in_background(socket.socket(fileno=descriptors.pop()), descriptors)
+                return _exit(_run_child(json.loads(message), descriptors))
+            except KeyboardInterrupt:  # before the command handles it
                 return 130
-        for descriptor in given:
+        for descriptor in descriptors:
             os.close(descriptor)
-        if not is_beside:
-            line.send(str(os.waitpid(child, 0)[1]).encode())
+        if not is_background:
+            connection.send(str(os.waitpid(child, 0)[1]).encode())
 
 
-def _keep(line: socket.socket, given: list[int]) -> None:
-    """Fork a child, which alone returns; tell its number, and in the end its exit code."""
+def _run_in_background(connection: socket.socket, descriptors: list[int]) -> None:
+    """Fork a child; only the child returns. The parent sends its process id, and later its exit code."""
     child = os.fork()
     if not child:
-        line.close()
+        connection.close()
         os.setsid()
         return
-    for descriptor in (*given, 0, 1, 2):
+    for descriptor in (*descriptors, 0, 1, 2):
         os.close(descriptor)
-    line.send(str(child).encode())
-    with suppress(OSError):  # the tests may be over before it is
-        line.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+    connection.send(str(child).encode())
+    with suppress(OSError):  # the tests may finish first
+        connection.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
     os._exit(0)
 
 
-def _become(asked: dict[str, object], given: list[int]) -> int:
-    from noughts.__main__ import main as obey  # noqa: PLC0415 - it is loaded in the process that forks
+def _run_child(run: dict[str, object], descriptors: list[int]) -> int:
+    from noughts.__main__ import main as run_command  # noqa: PLC0415 - already loaded in the parent
 
-    terminal = os.open(str(asked["terminal"]), os.O_RDWR) if asked["terminal"] else None
-    for number, descriptor in enumerate(given):
+    terminal = os.open(str(run["terminal"]), os.O_RDWR) if run["terminal"] else None
+    for number, descriptor in enumerate(descriptors):
         os.dup2(terminal or descriptor, number)
         os.close(descriptor)
     if terminal:
         os.close(terminal)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as Python does at its start
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as Python does at start-up
     os.environ.clear()
-    os.environ.update(asked["environment"])  # type: ignore[call-overload]  # it came as JSON
+    os.environ.update(run["environment"])  # type: ignore[call-overload]  # it came as JSON
     time.tzset()
-    os.chdir(str(asked["folder"]))
-    sys.argv[1:] = asked["arguments"]  # type: ignore[call-overload]  # the same
-    return obey()
+    os.chdir(str(run["folder"]))
+    sys.argv[1:] = run["arguments"]  # type: ignore[call-overload]  # the same
+    return run_command()
 
 
-def _end(code: int) -> int:
-    """End the process as Python would, but leave what was loaded in place: clearing it copies it all.
+def _exit(code: int) -> int:
+    """Exit as Python would, but without clearing the loaded modules, which would copy their memory.
 
-    It returns the code only if the usual end has more to do: threads to wait for, or output to fail on.
+    Return the code if Python has to exit in the usual way: other threads are running, or a flush failed.
     """
     gc.collect()  # an error in a finalizer still reaches standard error
     if threading.active_count() == 1:
-        atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
+        atexit._run_exitfuncs()  # noqa: SLF001 - no public equivalent
         with suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
             sys.stderr.flush()

@@ -1,6 +1,6 @@
 """Writes the parts of the docs that are generated from the code (`make docs`).
 
-Each is on a page between the markers `<!-- NAME: written by make docs -->` and `<!-- end -->`.
+Each part is between the markers `<!-- NAME: written by make docs -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SERVER_OPTIONS = {
 
 
 def errors_tree() -> str:
-    """Return the tree of errors, by indentation."""
+    """Return the tree of errors, indented."""
     lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)(?: {2}.*)?$", errors.__doc__ or "", re.MULTILINE)
     tree = "".join(f"{' ' * (len(indent) // 2)}{name}\n" for indent, name in lines)
     return f"```text\n{tree}```\n"
@@ -68,7 +68,7 @@ def settings() -> str:
 
 
 def limits() -> str:
-    """Return the limits of the server that are not settings, and what happens beyond them."""
+    """Return the limits of the server that are not settings, and what happens when they are exceeded."""
     rows = [
         ("body", f"{MAX_BODY_BYTES:,} bytes", _refused("tooLarge")),
         ("first line and headers", f"{http.MAX_HEAD_BYTES // 1024} KiB", _refused("headersTooLarge")),
@@ -85,7 +85,7 @@ def limits() -> str:
 
 
 def metrics() -> str:
-    """Return the names of what the server counts, by kind."""
+    """Return the names of the metrics, by kind."""
     names = {
         kind: [f"`noughts_{name}{end}`" for name, (its_kind, _) in HELP.items() if its_kind == kind]
         for kind, end in (("counter", "_total"), ("gauge", ""))
@@ -108,7 +108,7 @@ def names(page: str) -> list[str]:
 
 
 def updated(page: str) -> str:
-    """Return a page with its generated parts as they should be."""
+    """Return a page with its generated parts up to date."""
     return _PART.sub(lambda part: f"{part[1]}{PARTS[part[2]]()}{part[3]}", page)
 
 

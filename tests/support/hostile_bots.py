@@ -1,6 +1,6 @@
-"""Programs that play, well or badly: small texts in Python, each run as a process of its own.
+"""Bots as external programs, good and bad: short Python scripts, each run in its own process.
 
-All begin with the same few words: `hear` reads a line, `say` writes one, `wait` stays until it is ended.
+All start with the same helpers: `read` reads a line, `write` writes one, `wait` blocks until killed.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 import sys
 
-_BEGINNING = """
+_HELPERS = """
 import os, signal, sys
 
-def hear():
+def read():
     return sys.stdin.readline().split()
 
-def say(line):
+def write(line):
     os.write(1, line.encode() + b"\\n")
 
 def wait():
@@ -23,12 +23,12 @@ def wait():
 """
 
 _GREETING = """
-hear()
-say("name hostile")
+read()
+write("name hostile")
 """
 
-_IN_THE_MIDDLE = """
-while hear()[0] != "position":
+_UNTIL_POSITION = """
+while read()[0] != "position":
     pass
 """
 
@@ -36,33 +36,33 @@ POLITE = """
 for line in sys.stdin:
     words = line.split()
     if words[0] == "noughts":
-        say("name polite")
+        write("name polite")
     if words[0] == "position":
-        say(f"move {words[1].replace('/', '').index('_') + 1}")
+        write(f"move {words[1].replace('/', '').index('_') + 1}")
     if words[0] == "bye":
         break
 """
-"""It takes the first free cell, and exits after `bye`."""
+"""Takes the first free cell, and exits after `bye`."""
 
 
 def command(code: str, *arguments: object) -> str:
-    """Return the command that runs a program in Python."""
-    words = [sys.executable, "-I", "-S", "-c", _BEGINNING + code, *map(str, arguments)]
+    """Return the command line that runs a Python script."""
+    words = [sys.executable, "-I", "-S", "-c", _HELPERS + code, *map(str, arguments)]
     return shlex.join(words)
 
 
 def greets(code: str) -> str:
-    """Return a program that says its name, and then does this."""
+    """Return a script that sends its name, then runs this code."""
     return _GREETING + code
 
 
 def plays(code: str) -> str:
-    """Return a program that says its name, waits for a position, and then does this."""
-    return greets(_IN_THE_MIDDLE + code)
+    """Return a script that sends its name, waits for a position, then runs this code."""
+    return greets(_UNTIL_POSITION + code)
 
 
 CHILD_THAT_STAYS = "os.fork() or wait()\n"
-"""A process of the program's own, with all pipes open."""
+"""Forks a child that keeps all pipes open."""
 
 ENDLESS_COMPLAINTS = "while True: os.write(2, b'oh no' * 1000)"
 
@@ -75,7 +75,7 @@ AT_ONCE: dict[str, tuple[str, str]] = {
         "ended with exit code 1, complaining: 'ValueError: no coffee'",
     ),
     "is not a program": (
-        "this is no Python",
+        "this is not Python code",
         "ended with exit code 1, complaining: 'SyntaxError: invalid syntax'",
     ),
     "kills itself": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
@@ -93,7 +93,7 @@ AT_ONCE: dict[str, tuple[str, str]] = {
         f"ended with exit code 3, complaining: '{'x' * 200}'",
     ),
 }
-"""What a program can do at any time, and the reason that is given."""
+"""What a program can do at any time, and the reason reported for it."""
 
 WITHOUT_AN_ANSWER = {
     "is silent": "wait()",
@@ -130,4 +130,4 @@ TOO_LONG = {
     "endless noughts": "while True: os.write(1, bytes(4096))",
     "an endless line in small pieces": "while True: os.write(1, b'x')",
 }
-"""Lines that no answer is as long as."""
+"""Lines longer than any valid answer."""

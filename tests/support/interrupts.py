@@ -1,4 +1,4 @@
-"""Ctrl-C at any place where Python delivers it: after a call, and at the start of a function or loop."""
+"""Raises KeyboardInterrupt wherever Python can: after a call, and at the start of a function or loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DELIVERING = ("RESUME", "CALL", "JUMP_BACKWARD", "STORE_SUBSCR")
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the n-th place from now on; `left` is 0 once it was raised."""
+    """Raises KeyboardInterrupt at the n-th place from now on; `left` is 0 afterwards."""
 
     def __init__(self, module: ModuleType, place: int, without: Collection[str] = ()) -> None:
         self.left = place
@@ -21,7 +21,7 @@ class Interrupt:
         self._last: dict[int, str] = {}
         sys.settrace(self)
 
-    def __call__(self, frame: FrameType, event: str, _: Any) -> Interrupt | None:  # noqa: ANN401 - as Python has it
+    def __call__(self, frame: FrameType, event: str, _: Any) -> Interrupt | None:  # noqa: ANN401 - as Python defines it
         code = frame.f_code
         if code.co_filename != self._file or code.co_name in self._without:
             return None

@@ -29,7 +29,7 @@ first_free = resigning(at=9)
 
 @cache
 def moves_to() -> dict[Board, tuple[int, ...]]:
-    """Return, for each position, moves that lead to it."""
+    """Return moves that lead to each position."""
     found: dict[Board, tuple[int, ...]] = {Board(): ()}
     for board in reachable():
         for cell in () if board.is_over else board.free_cells:

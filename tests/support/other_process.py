@@ -1,6 +1,6 @@
-"""Another process that opens stores, and records a game in each.
+"""A second process, which opens stores and records a game in each.
 
-It reads one URL per line, and prints `recorded` or the error. As `nobody` it gives up its rights first.
+It reads one URL per line, and prints `recorded` or the error. As `nobody` it drops its privileges first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import noughts.store.sqlite  # noqa: F401 - nobody may have no right to read it later
+import noughts.store.sqlite  # noqa: F401 - `nobody` may not be allowed to read it later
 from noughts import CreateGame, NoughtsError, decide
 from noughts.store.urls import open_store
 from support.command import script
@@ -33,12 +33,10 @@ class OtherProcess:
         assert self.receive() == "ready"
 
     def send(self, url: str) -> None:
-        """Let it open a store."""
         self._input.write(f"{url}\n")
         self._input.flush()
 
     def receive(self) -> str:
-        """Wait for the outcome."""
         return self._output.readline().rstrip("\n")
 
 
@@ -52,7 +50,7 @@ def other_process(name: str, user: str = "") -> Iterator[OtherProcess]:
 
 
 def record(url: str, game: str) -> str:
-    """Record the start of a game, and return the outcome."""
+    """Record the start of a game; return `recorded` or the error."""
     try:
         with open_store(url) as store:
             store.append(game, decide(None, CreateGame()), expected=0, key=game, at=0)
@@ -62,7 +60,6 @@ def record(url: str, game: str) -> str:
 
 
 def main(name: str, user: str = "") -> None:
-    """Open one store after the other."""
     if user == "nobody" and os.getuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)

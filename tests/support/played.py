@@ -1,4 +1,4 @@
-"""Games played into a store: the events of each command, and how they are appended."""
+"""Games recorded in a store: the events of each command, and how to append them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ X_WINS, O_WINS, DRAW = "15263", "152496", "153246879"
 
 
 def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
-    """Return the events of each command, given one after the other."""
+    """Return the events of each of these commands."""
     history: list[Event] = []
     steps = []
     for command in commands:
@@ -38,7 +38,7 @@ def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
 def game_of(
     moves: str, x: str = "", o: str = "", *, resigns: Mark | None = None
 ) -> list[tuple[Event, ...]]:
-    """Return a game, command by command, in which these cells were marked in turn."""
+    """Return the events of each command of a game with these moves."""
     names = [JoinGame(mark, name) for mark, name in ((Mark.X, x), (Mark.O, o)) if name]
     turns = (Mark.X, Mark.O) * 5
     tokens = [PlaceToken(mark, int(cell) - 1) for mark, cell in zip(turns, moves, strict=False)]
@@ -49,14 +49,14 @@ def game_of(
 def play(
     store: EventStore, game: str, steps: Sequence[Sequence[Event]], version: int = 0, at: int = NOW
 ) -> int:
-    """Append a game, or the rest of one, command by command."""
+    """Append a game, or the rest of one, one command at a time."""
     for step in steps:
         version = store.append(game, step, expected=version, key=f"k{version}", at=at + version)
     return version
 
 
 def feed_of(store: EventStore, cursor: str = "", limit: int = 97) -> list[Record]:
-    """Read the whole feed from a cursor on, page by page."""
+    """Read the whole feed after a cursor, page by page."""
     found: list[Record] = []
     while True:
         page, cursor = store.feed(cursor, limit)
@@ -78,7 +78,7 @@ def documents_of(store: EventStore, cursor: str = "", limit: int = 7) -> list[Do
 
 
 def listed(store: EventStore, limit: int, wanted: GameFilter | None = None) -> list[tuple[int, str]]:
-    """Return when each game was started and its id, as the store lists them page by page."""
+    """Return the start time and id of each game, as the store lists them page by page."""
     found: list[tuple[int, str]] = []
     while page := store.games(wanted or GameFilter(), limit=limit, before=found[-1] if found else None):
         assert len(page) <= limit
@@ -91,7 +91,7 @@ def events_of(records: Iterable[Record]) -> tuple[Event, ...]:
 
 
 def fill(store: EventStore) -> None:
-    """Play some games of every kind, two of them in turns; each starts a second after the other."""
+    """Record some games of every kind, two of them interleaved; each starts a second after the last."""
     play(store, "won", game_of(X_WINS, "Ann", "Bob"), at=NOW)
     play(store, "lost", game_of(O_WINS, "Ann", "Zo\u00eb"), at=NOW + 1000)
     first, second = game_of(DRAW, "Bob", "\u540d\u524d"), game_of("5", "Ann")
@@ -103,16 +103,16 @@ def fill(store: EventStore) -> None:
 
 
 def check_recorded(store: EventStore) -> None:
-    """Check that a store is sound, except that its games need not follow the rules."""
+    """Check that a store is intact, but not that its games follow the rules."""
     faults = examine(store).faults
     assert [fault for fault in faults if "was not played by the rules" not in fault] == []
 
 
 def check_whole(records: Iterable[Record]) -> None:
-    """Check that a feed has every game's records once and in order, with hashes computed from scratch."""
+    """Check that a feed has every record of each game once and in order; recompute the hashes."""
     ends: dict[str, tuple[int, bytes]] = {}
     for game, version, at, key, text, link in records:
-        # A deletion is all that is left of its game.
+        # Only the deletion is left of a deleted game.
         count = text.count("\n") + 1 if text.startswith("{") else 0
         expected, previous = ends.get(game, (0 if count else version, b""))
         assert version == expected

@@ -1,7 +1,7 @@
 """A PostgreSQL server for tests, in a temporary folder.
 
-Each server has a guard: a process that waits for the tests to end, however they end, then stops the
-server and removes the folder. PostgreSQL refuses to run as root, so there it runs as nobody.
+Each server has a guard: a process that waits for the tests to end, even if they are killed, then stops
+the server and removes the folder. PostgreSQL refuses to run as root; then it runs as nobody.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ USER = "locked"
 
 PASSWORD = "a-good-password"  # noqa: S105 - of a server that lives as long as a test
 
-# Nothing here has to survive a crash of the machine, so nothing waits for the disk; a crash of the server
-# alone loses nothing by that. With `synchronous_commit` off it loses the last commits, unless a store
-# sets it.
+# The data need not survive a crash of the machine, so nothing waits for the disk; a crash of the server
+# alone still loses nothing. With `synchronous_commit` off it would lose the last commits, unless the
+# store turns it on.
 _SETTINGS = (
     "listen_addresses = ''",
     "fsync = off",
@@ -79,7 +79,7 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
     def connect(self, url: str = "") -> Connection:
-        from psycopg import connect  # noqa: PLC0415 - the guard does without
+        from psycopg import connect  # noqa: PLC0415 - the guard does not need it
 
         return connect(url or self.url(), autocommit=True)
 
@@ -91,7 +91,7 @@ class Server:
 
     def place(self) -> str:
         """Return the URL of a new schema, which takes much less time than a new database."""
-        from psycopg.sql import SQL, Identifier  # noqa: PLC0415 - the guard does without
+        from psycopg.sql import SQL, Identifier  # noqa: PLC0415 - the guard does not need it
 
         name = f"place{next(self._numbers)}"
         with self.connect() as connection:
@@ -118,21 +118,21 @@ def _run_client(program: str, *arguments: str, given: bytes = b"") -> bytes:
 def _run(folder: Path, program: str, *arguments: str) -> None:
     """Run a program of PostgreSQL; its output goes to a file, since the server keeps it open."""
     is_root = os.geteuid() == 0
-    with (folder / "said").open("w+b") as said:
+    with (folder / "output").open("w+b") as output:
         try:
             subprocess.run(
                 [_path(program), f"--pgdata={folder / 'data'}", *arguments],
                 check=True,
                 cwd=folder,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 user="nobody" if is_root else None,
                 group=pwd.getpwnam("nobody").pw_gid if is_root else None,
                 extra_groups=[] if is_root else None,
             )
         except subprocess.CalledProcessError as error:
-            said.seek(0)
-            error.add_note(said.read().decode(errors="replace"))
+            output.seek(0)
+            error.add_note(output.read().decode(errors="replace"))
             raise
 
 

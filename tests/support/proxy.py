@@ -35,9 +35,9 @@ class Connection:
         self.client, self.server = client, server
         self.is_stream = self.is_reset = False
         self.is_muted = False
-        """A muted connection drops what the server sends."""
+        """Whether to drop what the server sends."""
         self.answered = Event()
-        """Set when a muted connection has dropped something, or is over."""
+        """Set when a muted connection has dropped an answer, or is over."""
         self.is_over = False
         self._left = [client, server]
         request, response = proxy.filters(self)
@@ -59,7 +59,7 @@ class Connection:
         self.cut()
         for thread in self._threads:
             thread.join(DEADLINE_SECONDS)
-            assert not thread.is_alive(), "a connection hangs"
+            assert not thread.is_alive(), "the connection hangs"
 
     def _forward(self, source: socket.socket, sink: socket.socket, change: Filter) -> None:
         is_request_over = False
@@ -70,7 +70,7 @@ class Connection:
                     self.answered.set()
                 elif changed := change(data):
                     sink.sendall(changed)
-                    is_request_over = isinstance(source, ssl.SSLSocket)  # which cannot be read meanwhile
+                    is_request_over = isinstance(source, ssl.SSLSocket)  # unsafe to read meanwhile
         if not is_request_over:
             self.cut()
         self.answered.set()
@@ -117,17 +117,17 @@ class Proxy:
         return [one for one in self.connections if one.is_stream and not one.is_over]
 
     def mute(self) -> None:
-        """Let nothing more through on the open streams, and keep them open."""
+        """Keep the open streams open, but forward nothing more from the server."""
         for stream in self.streams:
             stream.is_muted = True
 
     def send(self, data: bytes) -> None:
-        """Send something to the readers of the open streams."""
+        """Send data to the readers of the open streams."""
         for stream in self.streams:
             stream.client.sendall(data)
 
     def filters(self, _connection: Connection) -> tuple[Filter, Filter]:
-        """Return what changes the requests, and what changes the answers, of a connection."""
+        """Return the filters for a connection's requests and answers."""
         return bytes, bytes
 
     def _accept(self) -> None:
@@ -136,7 +136,7 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            if self._tls:  # the handshake comes with the first bytes that are read
+            if self._tls:  # the first read does the handshake
                 client = self._tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
             server = socket.socket(self._listener.family)
             try:
@@ -147,7 +147,7 @@ class Proxy:
                 continue
             connection = Connection(self, client, server)
             self.connections = [*(one for one in self.connections if not one.is_over), connection]
-            connection.start()  # only now: whoever sees something come through may want to cut it
+            connection.start()  # only now that it is listed: a test may cut it as soon as data arrives
 
 
 class CuttingProxy(Proxy):
@@ -161,7 +161,7 @@ class CuttingProxy(Proxy):
         super().__init__(server)
 
     def start(self, cuts: int) -> None:
-        """Cut the open connections, and so many later ones."""
+        """Cut the open connections, and this many later ones."""
         open_connections = [one for one in self.connections if not one.is_over]
         with self._lock:
             self.cuts_left = cuts
@@ -204,7 +204,7 @@ class PostgresProxy(Proxy):
         self.folder = Path(self._folder.name)
         self.cuts = 0
         self._matches: Callable[[bytes], bool] | None = None
-        self._came_back = Event()
+        self._reconnected = Event()
         self._lock = Lock()
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(self.folder / POSTGRES_SOCKET))
@@ -218,14 +218,14 @@ class PostgresProxy(Proxy):
     def cut(self, matches: Callable[[bytes], bool], way: str) -> None:
         """Cut the connection at the next message that matches."""
         with self._lock:
-            self._came_back.clear()
+            self._reconnected.clear()
             self._matches, self._way = matches, way
 
     def filters(self, connection: Connection) -> tuple[Filter, Filter]:
         def request(message: bytes) -> bytes:
             with self._lock:
                 if self._matches is None and b"INSERT INTO noughts_" in message:
-                    self._came_back.set()
+                    self._reconnected.set()
                 if self._matches is None or not self._matches(message):
                     return message
                 self._matches = None
@@ -234,10 +234,10 @@ class PostgresProxy(Proxy):
             connection.is_muted = True
             if way == "late":
                 connection.client.shutdown(socket.SHUT_RDWR)
-                assert self._came_back.wait(DEADLINE_SECONDS), "the client did not come back"
+                assert self._reconnected.wait(DEADLINE_SECONDS), "the client did not reconnect"
             if way != "before":
                 connection.server.sendall(message)
-                assert connection.answered.wait(DEADLINE_SECONDS), "the server does not answer"
+                assert connection.answered.wait(DEADLINE_SECONDS), "the server did not answer"
             raise Cut
 
         return request, bytes

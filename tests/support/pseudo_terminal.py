@@ -1,7 +1,7 @@
-"""Runs the real `noughts` command, mostly forked, where a person would: in a terminal, or between pipes.
+"""Runs the real `noughts` command, usually forked, in a pseudo-terminal or between pipes.
 
-Nothing here sleeps: every wait ends when the text comes, when the command ends, or at a deadline, which
-fails the test and shows all that the command had written by then.
+Nothing here sleeps: a wait ends when the text appears, when the command exits, or at a deadline, which
+fails the test and shows the output so far.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ if TYPE_CHECKING:
     from support.forked import Forked
 
 DEADLINE = 60.0
-"""In seconds: long enough for the slowest machine, and reached only by a command that hangs."""
+"""In seconds: long enough for the slowest machine; only a command that hangs reaches it."""
 
 CTRL_C, CTRL_D, CTRL_Z = b"\x03", b"\x04", b"\x1a"
 CTRL_V = b"\x16"
-"""Before a key that means something to the terminal, hands it to the command as it is."""
+"""Makes the terminal pass on the next key literally."""
 
-# A terminal is the controlling one, the one whose Ctrl-C and hang-up count, for the first in a session
-# that opens it. A shell does that in a tenth of the time that Python takes to start.
+# The first terminal that a session leader opens becomes its controlling terminal, the one that sends it
+# SIGINT and SIGHUP. A shell does that in a tenth of the time that Python takes to start.
 _IN_TERMINAL = ("/bin/sh", "-c", 'exec "$@" <> "$0" 1>&0 2>&0')
 
 
 class Session:
-    """One run of the command; leave its `with` block and the process is over and reaped."""
+    """One run of the command; leaving the `with` block kills and reaps the process."""
 
     def __init__(
         self,
         process: subprocess.Popen[bytes] | Forked,
         reading: int,
         writing: int,
-        before: Sequence[object] = (),
+        initial_settings: Sequence[object] = (),
     ) -> None:
         self._process = process
         self._reading: int | None = reading
         self._writing: int | None = writing
-        self._heard = 0
+        self._seen = 0
         self.output = b""
-        """All that the command, and a terminal that echoes, have written so far."""
-        self.before = [*before]
-        """The settings of the terminal before the command started."""
+        """The output so far, including the echo of the terminal if it is on."""
+        self.initial_settings = [*initial_settings]
+        """The terminal's settings before the command started."""
         self._settings: list[object] = []
         for descriptor in {reading, writing}:
             os.set_blocking(descriptor, False)
@@ -77,90 +77,90 @@ class Session:
         self.close()
 
     def type(self, typed: str | bytes) -> None:
-        """Type on the keyboard; what comes after the end of the command is typed in vain."""
+        """Type on the keyboard; ignored once the command has exited."""
         rest = memoryview(typed.encode() if isinstance(typed, str) else typed)
         deadline = time.monotonic() + DEADLINE
         while rest and self._writing is not None:
-            self._wait(deadline, f"the command to read {len(rest)} bytes more", writing=True)
+            self._wait(deadline, f"the command to read {len(rest)} more bytes", writing=True)
             rest = rest[self._write(rest) :]
 
     def wait_for(self, pattern: str) -> bool:
-        """Wait until something new matches; False if the command ended without it."""
+        """Wait for new output that matches; return False if the command exits first."""
         wanted = re.compile(pattern.encode())
         deadline = time.monotonic() + DEADLINE
         while True:
-            if found := wanted.search(self.output, self._heard):
-                self._heard = found.end()
+            if found := wanted.search(self.output, self._seen):
+                self._seen = found.end()
                 return True
             if self._reading is None:
                 return False
             self._wait(deadline, f"{pattern!r} to appear")
 
-    def hear(self, pattern: str) -> str:
-        """Return what was written since the last wait, up to what matches or the command's end."""
-        start = self._heard
+    def read_until(self, pattern: str) -> str:
+        """Return the output since the last wait, up to the match or the command's exit."""
+        start = self._seen
         if not self.wait_for(pattern):
-            self._heard = len(self.output)
-        return self.output[start : self._heard].decode()
+            self._seen = len(self.output)
+        return self.output[start : self._seen].decode()
 
     def expect(self, text: str) -> str:
-        """Return what was written since the last wait, up to this text, which must come."""
-        start = self._heard
-        assert self.wait_for(re.escape(text)), f"it ended without {text!r}:\n{self.output!r}"
-        return self.output[start : self._heard].decode()
+        """Return the output since the last wait, up to this text; fail if it does not appear."""
+        start = self._seen
+        assert self.wait_for(re.escape(text)), f"the command exited without {text!r}:\n{self.output!r}"
+        return self.output[start : self._seen].decode()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the command, if it still runs."""
+        """Send a signal to the command if it is still running."""
         self._process.send_signal(number)
 
     @property
     def process(self) -> int:
-        """The number of the command's process."""
+        """The process id of the command."""
         return self._process.pid
 
     def settings(self) -> list[object]:
-        """Return the settings of the terminal as they are, or as the command left them at its end."""
+        """Return the terminal's settings, now or when the command exited."""
         if self._reading is not None:
             self._settings = list(termios.tcgetattr(self._reading))
         return self._settings
 
     def resize(self, columns: int, rows: int) -> None:
-        """Change the size of the terminal; the kernel tells the command so (SIGWINCH)."""
+        """Resize the terminal; the kernel sends SIGWINCH to the command."""
         if self._reading is not None:
             _set_size(self._reading, columns, rows)
 
     def end_input(self) -> None:
-        """Close the pipe that the command reads from."""
+        """Close the command's standard input."""
         if self._writing is not None:
             os.close(self._writing)
             self._writing = None
 
     def stop_reading(self) -> None:
-        """Close the pipe that the command writes to."""
+        """Close our end of the command's output."""
         if self._reading is not None:
             os.close(self._reading)
             self._reading = None
 
     def close(self) -> None:
-        """Go away: close the terminal, or both pipes."""
+        """Close the terminal or both pipes."""
         for descriptor in {self._reading, self._writing}:
             if descriptor is not None:
                 os.close(descriptor)
         self._reading = self._writing = None
 
     def end(self) -> int:
-        """Wait for the command to end, reading on, and return the exit code as a shell tells it."""
+        """Read until the command exits; return the exit code as a shell reports it."""
         deadline = time.monotonic() + DEADLINE
         while self._reading is not None:
-            self._wait(deadline, "the command to end")
+            self._wait(deadline, "the command to exit")
         try:
             code = self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise AssertionError(self._overdue("the command to end")) from None
+            raise AssertionError(self._overdue("the command to exit")) from None
         return code if code >= 0 else 128 - code
 
     def _wait(self, deadline: float, what: str, *, writing: bool = False) -> None:
-        """Wait until there is something to read, or room to write; take in what can be read."""
+        """Wait until the output is readable, or the input writable; read what is available."""
         poll = select.poll()
         if self._reading is not None:
             poll.register(self._reading, select.POLLIN)
@@ -177,19 +177,19 @@ class Session:
     def _read(self) -> None:
         assert self._reading is not None
         try:
-            more = os.read(self._reading, 1 << 16)
+            data = os.read(self._reading, 1 << 16)
         except BlockingIOError:
             return
-        except OSError:  # a terminal says EIO when nobody has it open any more
-            more = b""
-        self.output += more
-        if not more:
+        except OSError:  # a terminal that no process has open any more returns EIO
+            data = b""
+        self.output += data
+        if not data:
             if os.isatty(self._reading):
                 self.settings()
             self.close()
 
     def _write(self, typed: memoryview) -> int:
-        """Write what there is room for; if nobody is there to read it, all of it."""
+        """Return how many bytes were written; all of them if there is no reader."""
         try:
             return len(typed) if self._writing is None else os.write(self._writing, typed[: 1 << 16])
         except BlockingIOError:
@@ -198,7 +198,7 @@ class Session:
             return len(typed)
 
     def _overdue(self, what: str) -> str:
-        return f"waited {DEADLINE:.0f} s for {what}; written so far:\n{self.output!r}"
+        return f"waited {DEADLINE:.0f} s for {what}; output so far:\n{self.output!r}"
 
 
 def in_terminal(
@@ -207,17 +207,17 @@ def in_terminal(
     echo: bool = False,
     env: Mapping[str, str] | None = None,
 ) -> Session:
-    """Run the command in a terminal of so many columns and rows.
+    """Run the command in a terminal with this number of columns and rows.
 
-    Without `echo`, all output is the command's own, and every key but Ctrl-C, Ctrl-D, Ctrl-Z and those
-    that edit a line reaches it.
+    Without `echo`, all output is the command's own, and it receives every key except Ctrl-C, Ctrl-D,
+    Ctrl-Z and those that edit a line.
     """
-    _heed_signals()
+    _restore_signals()
     master, slave = os.openpty()
     try:
         _set_size(slave, *size)
         if not echo:
-            _hush(slave)
+            _disable_echo(slave)
         before = termios.tcgetattr(slave)
         settings, terminal = env or environment(PYTHONUNBUFFERED=""), os.ttyname(slave)
         process = fork(
@@ -239,8 +239,8 @@ def in_terminal(
 
 
 def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None) -> Session:
-    """Run the command between two pipes; its errors come out where its words do."""
-    _heed_signals()
+    """Run the command between two pipes; standard error goes to the same pipe as standard output."""
+    _restore_signals()
     with contextlib.ExitStack() as until_started:
         inside, writing = os.pipe()
         until_started.callback(os.close, inside)
@@ -253,20 +253,20 @@ def between_pipes(*arguments: str | bytes, env: Mapping[str, str] | None = None)
     return Session(process, reading, writing)
 
 
-def _heed_signals() -> None:
-    """Let Ctrl-C and a hang-up count for what is started here, in the background and under nohup too."""
+def _restore_signals() -> None:
+    """Stop ignoring SIGINT and SIGHUP (as in the background or under nohup): children inherit it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda _number, _frame: None)  # the tests themselves go on
+        signal.signal(signal.SIGHUP, lambda _number, _frame: None)  # the tests survive a hang-up
 
 
 def _set_size(terminal: int, columns: int, rows: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
-def _hush(terminal: int) -> None:
-    """Let the terminal itself say nothing, stop nothing, and throw nothing away."""
+def _disable_echo(terminal: int) -> None:
+    """Turn off echo, flow control, the bell, and flushing on Ctrl-C."""
     inward, outward, control, local, *speeds, keys = termios.tcgetattr(terminal)
     inward &= ~(termios.IXON | termios.IMAXBEL)
     local = local & ~termios.ECHO | termios.NOFLSH

@@ -1,4 +1,4 @@
-"""Writes the stub that tells type checkers the public names of noughts (`make names`)."""
+"""Writes the type stub of the public names of noughts (`make names`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import noughts
 
 
 def stub() -> str:
-    """Return the stub: every public name, imported from where it lives."""
+    """Return the stub, which imports every public name from its module."""
     table: dict[str, str] = vars(noughts)["PUBLIC"]
     imports = [
         f"from {f'noughts.{module}'.rstrip('.')} import {', '.join(names.split())}"

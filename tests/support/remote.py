@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from support.web.serving import Server
 
     Rule: TypeAlias = Iterable[bytes] | Callable[[bytes], bytes]
-    """What is sent instead of an answer, without asking the server; or what changes its answer."""
+    """An answer to send without asking the server, or a function that changes the server's answer."""
 
 JSON = "application/json"
 
 
 def home(folder: Path) -> dict[str, str]:
-    """Return an environment in which seats are saved in that folder."""
+    """Return an environment that saves seats in this folder."""
     return environment(PYTHONUNBUFFERED="", HOME=str(folder), XDG_DATA_HOME=str(folder))
 
 
 def seats(folder: Path) -> list[Path]:
-    """Return the files of the seats that are saved there."""
+    """Return the files of the saved seats."""
     return sorted((folder / "noughts" / "seats").iterdir())
 
 
 def text(status: int, body: bytes | str, kind: str = JSON, **headers: str) -> list[bytes]:
-    """Return an answer."""
+    """Return an HTTP response, as a rule."""
     content = body.encode() if isinstance(body, str) else body
     fields = {"Content_Type": kind, "Content_Length": str(len(content)), **headers}
     head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
@@ -48,7 +48,7 @@ def text(status: int, body: bytes | str, kind: str = JSON, **headers: str) -> li
 
 
 def problem(status: int, code: str, detail: str, **headers: str) -> list[bytes]:
-    """Return a refusal."""
+    """Return an error response, as a rule."""
     body = json.dumps({"status": status, "code": code, "detail": detail})
     return text(status, body, "application/problem+json", **headers)
 
@@ -65,12 +65,12 @@ def changed(change: Callable[[dict[str, Any]], object]) -> Rule:
 
 
 def lose(_answer: bytes) -> bytes:
-    """Cut the connection instead of passing on the answer."""
+    """Cut the connection instead of forwarding the answer."""
     raise Cut
 
 
 class Stall:
-    """Sends nothing until it is released, and then cuts the connection."""
+    """Sends nothing until it is released, then cuts the connection."""
 
     def __init__(self) -> None:
         self.reached, self._released = Event(), Event()
@@ -83,7 +83,7 @@ class Stall:
 
 
 class Request(NamedTuple):
-    """A request that came to the proxy."""
+    """A request that the proxy received."""
 
     path: str
     headers: dict[str, str]
@@ -91,7 +91,7 @@ class Request(NamedTuple):
 
 
 class AnswerProxy(Proxy):
-    """Records requests, one a connection, and applies rules to their answers."""
+    """Records requests, one per connection, and applies rules to their answers."""
 
     def __init__(self, server: tuple[str, int], tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []
@@ -105,11 +105,11 @@ class AnswerProxy(Proxy):
         super().__exit__()
 
     def replace(self, end: str, *rules: Rule) -> None:
-        """Apply each rule to one of the next requests whose path ends so."""
+        """Apply each rule to one of the next requests whose path ends like this."""
         self._rules[end].extend(rules)
 
     def stall(self, end: str) -> Stall:
-        """Stall the next request whose path ends so."""
+        """Stall the next request whose path ends like this."""
         stall = Stall()
         self._stalls.append(stall)
         self.replace(end, stall)
@@ -123,7 +123,7 @@ class AnswerProxy(Proxy):
             stream.cut()
 
     def send_message(self, message: bytes) -> None:
-        """Send something to the readers of the open streams, as a chunk."""
+        """Send a message to the readers of the open streams, as a chunk."""
         with suppress(OSError):
             self.send(b"%x\r\n%b\r\n" % (len(message), message))
 
@@ -165,14 +165,14 @@ class AnswerProxy(Proxy):
 
 
 def _is_whole(message: bytes) -> bool:
-    """Check whether the body has the length that the head says."""
+    """Return whether the body is as long as its header says."""
     head, end, body = message.partition(b"\r\n\r\n")
     length = head.lower().partition(b"\r\ncontent-length:")[2].split(b"\r\n")[0]
     return bool(end) and len(body) >= int(length or 0)
 
 
 class HostedGame(Seat):
-    """A game in which bob plays X, starts, and waits for an O; frank reaches it through a proxy."""
+    """A game in which bob plays X and waits for an O; frank connects through a proxy."""
 
     def __init__(self, server: Server, kind: str = "friend", tls: ssl.SSLContext | None = None) -> None:
         with server.client() as client:
@@ -206,35 +206,35 @@ class HostedGame(Seat):
         return list(self.client.read(self.game)["moves"])
 
     def come(self) -> None:
-        """Let bob follow the game, so that he is present."""
+        """Let bob follow the game, which makes him present."""
         self._stream = self.follow()
 
     def go(self) -> None:
         self._stream.close()
 
     def place(self, *cells: int) -> None:
-        """Let bob place tokens, on cells from 1 to 9."""
+        """Let bob place tokens on cells from 1 to 9."""
         for cell in cells:
             assert self.move(cell - 1).status == 200
 
     def seat_frank(self) -> Seat:
-        """Let frank take O's seat, without a terminal."""
+        """Let frank join as O, without a terminal."""
         seat = self.client.join(self.game, self.invite, name="frank")
         return Seat(self._stack.enter_context(self.server.client(seat["secrets"]["O"])), self.game)
 
     def frank(self, folder: Path) -> Seat:
-        """Return frank's seat, which a terminal has taken, for another client."""
+        """Return a client with the seat that frank's terminal has taken."""
         (file,) = seats(folder)
         secret = json.loads(file.read_text())["secret"]
         return Seat(self._stack.enter_context(self.server.client(secret)), self.game)
 
     def terminal(self, folder: Path, *options: str) -> Session:
-        """Take O's seat in a terminal, as frank."""
+        """Join as O in a terminal, as frank."""
         arguments = "join", self.invitation, "--name", "frank", "--color", "never", *options
         return in_terminal(*arguments, env=home(folder))
 
     def asked(self, folder: Path, *options: str) -> Session:
-        """Take O's seat, and let bob move to 5, so that frank is asked."""
+        """Join as O, and let bob move to 5, so that it is frank's turn."""
         session = self.terminal(folder, *options)
         session.expect("Waiting for bob.")
         self.place(5)

@@ -1,7 +1,7 @@
-"""Threads that append at the same version of the same game, all at once, or delete it.
+"""Threads that race to append at the same version of the same game, or to delete it.
 
-As a program it reads races from its input, one a line: a game and a version. For each it prints how its
-writers fared: `won`, `stale`, `deleted`, or whatever else went wrong.
+As a program it reads races from its input, one per line: a game and a version. For each it prints the
+outcome of every writer: `won`, `stale`, `deleted`, or an unexpected error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ START = decide(None, CreateGame())
 
 
 def events_wanted(writer: int, version: int) -> tuple[Event, ...]:
-    """Return what a writer wants to append: the start of a game, or a first move of its own."""
+    """Return what a writer appends: the start of a game, or its own first move."""
     return START if version == 0 else decide(fold(START), PlaceToken(Mark.X, writer))
 
 
@@ -29,7 +29,7 @@ def deletes(writer: int, game: str) -> bool:
 
 
 class RivalWriters:
-    """Some threads that share a store; each has a number."""
+    """Numbered threads that share a store."""
 
     def __init__(self, store: EventStore, numbers: range) -> None:
         self._store = store
@@ -40,10 +40,10 @@ class RivalWriters:
             Thread(target=self._run, args=(number,), daemon=True).start()
 
     def race(self, game: str, version: int) -> dict[int, str]:
-        """Let all append at that version, and return how each fared."""
+        """Let all append at this version; return the outcome of each."""
         self._race = game, version
         self._barrier.wait()  # start
-        self._barrier.wait()  # all are back
+        self._barrier.wait()  # finish
         return dict(self._outcomes)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Games that the terminal has saved: where, and how they came there."""
+"""Creates, changes and reads the saved games of the terminal."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from noughts.store.verify import verify
 from support.command import environment
 
 NOW = 1_700_000_000_000
-"""When games are saved here: 2023-11-14 22:13 in Greenwich."""
+"""When games are saved here: 2023-11-14 22:13 UTC."""
 
 DRAW = "123546879"
 X_WINS = "14253"
 
 
 def url(folder: Path) -> str:
-    """Return the store that the terminal keeps in that data folder."""
+    """Return the URL of the terminal's store in a data folder."""
     return f"sqlite:{file(folder)}"
 
 
 def file(folder: Path) -> Path:
-    """Return the file that the terminal keeps its games in, in that data folder."""
+    """Return the file of the terminal's store in a data folder."""
     return folder / "noughts" / "games.sqlite"
 
 
 def saving(folder: Path, **changes: str) -> dict[str, str]:
-    """Return an environment in which the user's data folder is that one, and the time is Greenwich's."""
+    """Return an environment with this data folder, and UTC as the time zone."""
     places = {"XDG_DATA_HOME": str(folder), "HOME": str(folder), "NOUGHTS_STORE": "", "TZ": "UTC"}
     return environment(PYTHONUNBUFFERED="", **{**places, **changes})
 
 
-def save(folder: Path, game: str, *said: str, x: str = "", o: str = "", at: int = NOW) -> None:
-    """Save a game in which this was said: cells from 1 to 9, `undo` and `resign`."""
+def save(folder: Path, game: str, *moves: str, x: str = "", o: str = "", at: int = NOW) -> None:
+    """Save a game of these moves: cells from 1 to 9, `undo` and `resign`."""
     with open_store(url(folder)) as store:
-        play(store, game, *said, x=x, o=o, at=at)
+        play(store, game, *moves, x=x, o=o, at=at)
 
 
-def play(store: EventStore, game: str, *said: str, x: str = "", o: str = "", at: int = NOW) -> None:
-    """Play a game into a store, or play on in one that is there."""
+def play(store: EventStore, game: str, *moves: str, x: str = "", o: str = "", at: int = NOW) -> None:
+    """Record a new game in a store, or continue one."""
     keys = count()
     service = Service(
         store, clock=lambda: at, new_id=lambda: f"{at}-{next(keys)}-{len(store.read(game))}"
@@ -64,26 +64,26 @@ def play(store: EventStore, game: str, *said: str, x: str = "", o: str = "", at:
     for mark, name in ((X, x), (O, o)):
         if name:
             service.handle(game, JoinGame(mark, name))
-    for words in said:
+    for move in moves:
         mark = service.look(game).game.board.turn
-        service.handle(game, _command(words, mark))
+        service.handle(game, _command(move, mark))
 
 
-def _command(words: str, mark: Mark) -> PlaceToken | TakeBack | Resign:
-    if words == "undo":
+def _command(move: str, mark: Mark) -> PlaceToken | TakeBack | Resign:
+    if move == "undo":
         return TakeBack(mark.other)
-    return Resign(mark) if words == "resign" else PlaceToken(mark, int(words) - 1)
+    return Resign(mark) if move == "resign" else PlaceToken(mark, int(move) - 1)
 
 
 def change(folder: Path, *statements: str, values: Sequence[object] = ()) -> None:
-    """Change a store with SQL alone."""
+    """Execute SQL on a store."""
     with closing(sqlite3.connect(file(folder), isolation_level=None)) as database:
         for statement in statements:
-            assert database.execute(statement, values).rowcount, "nothing has changed"
+            assert database.execute(statement, values).rowcount, "no row was changed"
 
 
 def digits(folder: Path) -> list[str]:
-    """Return the moves of all saved games, the newest game first, after a look at every record."""
+    """Verify the store, and return the moves of all saved games, newest first."""
     with open_store(url(folder), create=False) as store:
         verify(store)
         return [
@@ -94,13 +94,13 @@ def digits(folder: Path) -> list[str]:
 
 
 def ids(folder: Path) -> list[str]:
-    """Return the ids of all saved games, the newest first."""
+    """Return the ids of all saved games, newest first."""
     with open_store(url(folder), create=False) as store:
         return [summary.id for summary in store.games(limit=1000)]
 
 
 def drawn(moves: str, end: str = "\n") -> str:
-    """Draw the board after these moves, X's first, as `noughts play` does."""
+    """Draw the board after these moves as `noughts play` does; X starts."""
     signs = list("123456789")
     for number, cell in enumerate(moves):
         signs[int(cell) - 1] = "XO"[number % 2]

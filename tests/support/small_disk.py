@@ -1,7 +1,7 @@
-"""Plays into a store with at most so many bytes to a file, a limit that the kernel enforces.
+"""Plays into a store whose files may not grow beyond a limit, which the kernel enforces.
 
-It prints, as JSON, the message of the refusal and then all that was acknowledged. After the refusal the
-limit is lifted, and the play goes on in the same store.
+It prints, as JSON, the message of the error and then everything that was acknowledged. After the error it
+lifts the limit and plays on in the same store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes to a store for the torture tests: records, documents and deletions, and what each leaves."""
+"""Changes to a store for the torture tests (records, documents, deletions), and the resulting states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = ("", "open", "closed")
 
 
 class State(NamedTuple):
-    """What a store has of a game; nothing, if there is none."""
+    """What a store has of a game."""
 
     rows: tuple[Row, ...] = ()
     document: tuple[int, str, str] | None = None
@@ -33,7 +33,7 @@ NOTHING = State()
 
 
 class Change(NamedTuple):
-    """One change of a game, and what a store must have of the game afterwards."""
+    """One change of a game, and the state of the game afterwards."""
 
     game: str
     item: Append | Write | None
@@ -55,17 +55,17 @@ def has_document(game: str) -> bool:
 
 
 def document_text(game: str, revision: int) -> str:
-    """Return the text of a game's document: it may fill a page or more of a database."""
+    """Return the text of a game's document, which may fill a page or more of a database."""
     return f"{game} {revision} " + "x" * (revision % 3 * 2500)
 
 
 def new_game(chance: Random) -> str:
-    """Choose the id of a new game, with a document or without."""
+    """Return the id of a new game, with or without a document."""
     return f"{chance.choice('dg')}{chance.getrandbits(64):x}"
 
 
 def changes(game: str, chance: Random, before: State = NOTHING) -> Iterator[Change]:
-    """Play a game to its end; write its document now and then, and maybe delete it all."""
+    """Play a game to its end; write its document now and then, and perhaps delete it."""
     state = before
     history = [loads(line) for row in state.rows for line in row[4].split("\n")]
     for turn in turns(game, chance, history):
@@ -99,7 +99,7 @@ def _document(document: Document) -> tuple[int, str, str]:
 
 
 def states(store: EventStore) -> dict[str, State]:
-    """Return what a store has of every game, after checking that it is sound."""
+    """Check that a store is intact; return the state of every game."""
     rows: dict[str, tuple[Row, ...]] = {}
     for record in everything(store):
         row = row_of(record)

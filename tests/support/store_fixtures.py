@@ -53,7 +53,7 @@ def url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
-    """Open as many store objects on the same URL as a test needs."""
+    """Return a function that opens another store object on the same URL."""
     opened: list[EventStore] = []
 
     def open_one_more() -> EventStore:
@@ -69,7 +69,7 @@ def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
 def new_url(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], str]:
-    """Return a function that names a new empty store each time, of each kind: for properties."""
+    """Return a function that returns the URL of a new empty store, for each kind of store."""
     match request.param:
         case "memory":
             return lambda: "memory:"

@@ -1,4 +1,4 @@
-"""Games for the torture tests of stores: how they are played, and what must be there afterwards."""
+"""Games for the torture tests of stores: random play, and checks of the result."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def row_of(record: Record) -> Row:
 
 
 def turns(game: str, chance: Random, history: Iterable[Event] = ()) -> Iterator[Turn]:
-    """Play a game to its end, from the start or from a history on, one command after the other."""
+    """Play a game to its end, from the start or after a history, one command at a time."""
     so_far = tuple(history)
     version, state = len(so_far), fold(so_far)
     while state is None or not state.is_over:
@@ -88,10 +88,10 @@ def _command(game: Game | None, chance: Random) -> Command:
 
 
 def everything(store: EventStore) -> list[Record]:
-    """Return the whole feed, after checking that the store is sound.
+    """Check that a store is intact; return the whole feed.
 
-    Every game's chain is right and in order, no command is there by half, the feed has every record
-    exactly once, the catalogue agrees with the records, and the engine finds no errors.
+    Every game's chain is valid and in order, no command is recorded in part, the feed has every record
+    exactly once, the catalogue matches the records, and the engine finds no errors.
     """
     assert list(store.integrity_errors()) == []
     assert list(store.checkpoint_errors()) == []
@@ -130,7 +130,7 @@ def everything(store: EventStore) -> list[Record]:
 
 @lru_cache(maxsize=100_000)
 def _end(texts: tuple[str, ...]) -> Game:
-    """Return what a whole history leads to; one that stops within a command is refused."""
+    """Return the result of a complete history; fail if it stops within a command."""
     return replay(loads(line) for text in texts for line in text.split("\n"))
 
 
@@ -141,7 +141,7 @@ def _catalogued(game: Game) -> tuple[str | None, str | None, str | None]:
 
 
 def listen(store: EventStore) -> Subscription:
-    """Subscribe to what others change, and return when the store listens for it."""
+    """Subscribe to changes by others; return once the store is listening."""
     changes = store.changes()
     if not isinstance(store, MemoryStore):
         assert changes.wait(DEADLINE) is ANYTHING
@@ -149,7 +149,7 @@ def listen(store: EventStore) -> Subscription:
 
 
 def follow(watch: Watch, count: int) -> tuple[Record, ...]:
-    """Return so many records as they arrive; never, if nothing wakes the watch."""
+    """Return this number of records as they arrive; hang if nothing wakes the watch."""
     seen: list[Record] = []
     while len(seen) < count:
         seen += watch.wait()

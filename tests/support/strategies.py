@@ -1,4 +1,4 @@
-"""What Hypothesis draws: boards, names, histories, and text that means harm."""
+"""Hypothesis strategies: boards, names, histories and hostile text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ commands: st.SearchStrategy[Command] = st.one_of(
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[Event, ...]:
-    """Draw the record of a game, finished or not, in which all sorts of things were tried."""
+    """Draw the events of a game, finished or not, including refused attempts."""
     history = list(decide(None, draw(st.builds(CreateGame, marks, st.booleans()))))
     for command in draw(st.lists(commands, max_size=30)):
         try:

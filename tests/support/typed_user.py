@@ -1,6 +1,6 @@
-"""A user of the library, for mypy: public names are typed although they are imported late.
+"""Uses the library as mypy sees it: lazily imported public names are typed too.
 
-`make check` fails if an error that is expected here is not found.
+`make check` fails if an expected error is not found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from noughts import Board, Mark, X, decide
 
 
 def use() -> None:
-    """Use names rightly and wrongly."""
+    """Use names correctly and incorrectly."""
     assert_type(Board().place(4, X).winner, Mark | None)
     decide(None, 5)  # type: ignore[arg-type]  # not a command
     Board().plaice(4)  # type: ignore[attr-defined]  # misspelt

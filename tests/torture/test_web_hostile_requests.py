@@ -1,4 +1,4 @@
-"""Hostile requests: none is answered with a 5xx status, and games go on meanwhile."""
+"""Hostile requests: none is answered with a 5xx status, and games continue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.figures import tally
-from support.web.hostile_client import KeptConnection, cut, leave_open, send
+from support.web.hostile_client import PersistentConnection, cut, leave_open, send
 from support.web.hostile_requests import Attacker, HostileRequest, Target
 from support.web.inspection import faults as own_faults, memory_kb
 from support.web.matches import two_players
@@ -66,7 +66,7 @@ SLOW = "{slow} requests that never come whole: {closed} connections closed by th
 def test_hostile_requests_are_refused_and_nothing_else_happens(
     store_url: str, record_property: Record
 ) -> None:
-    """The server answers without 5xx, its memory doesn't grow, and games go on."""
+    """No answer is a 5xx, the memory doesn't grow, and games continue."""
     with (
         tally(record_property, FIGURE) as numbers,
         Server(store_url, NOUGHTS_CACHED_GAMES="64") as server,
@@ -96,7 +96,7 @@ def test_hostile_requests_are_refused_and_nothing_else_happens(
 def test_floods_of_requests_do_not_fill_memory(
     store_url: str, before: str, record_property: Record
 ) -> None:
-    """The number of requests that may wait on a connection is limited."""
+    """The number of pipelined requests on a connection is limited."""
     with (
         tally(record_property, FLOOD) as numbers,
         Server(store_url) as server,
@@ -119,18 +119,18 @@ def test_floods_of_requests_do_not_fill_memory(
 
 
 def _flood(connection: socket.socket, first: bytes) -> int:
-    """Send requests until the server stops reading, or there were enough; return how many were sent."""
+    """Send requests until the server stops reading, or enough are sent; return how many."""
     asked = 0
     with suppress(ConnectionError, TimeoutError):
         connection.sendall(first)
-        connection.settimeout(1)  # a server that stops listening need not hang up
+        connection.settimeout(1)  # a server that stops reading may keep the connection open
         for _ in range(FLOOD_SIZE):
             connection.sendall(b"GET / HTTP/1.1\r\n\r\n" * 1000)
             asked += 1000
     return asked
 
 
-# What is sent of a request, and what is then sent again and again of it, a piece each second.
+# The start of a request, and the piece that is then sent every second.
 SLOW_REQUESTS = {
     "nothing": (b"", b""),
     "half a method": (b"GE", b""),
@@ -161,7 +161,7 @@ SLOW_REQUESTS = {
 @pytest.mark.torture
 @pytest.mark.waits
 def test_incomplete_requests_time_out(store_url: str, record_property: Record) -> None:
-    """Whatever part is missing, the server closes the connection."""
+    """Whichever part is missing, the server closes the connection."""
     with (
         tally(record_property, SLOW) as numbers,
         Server(store_url) as server,
@@ -186,7 +186,7 @@ def test_incomplete_requests_time_out(store_url: str, record_property: Record) -
             if time.monotonic() > tick + 1:
                 tick = time.monotonic()
                 for key in tuple(selector.get_map().values()):
-                    with suppress(ConnectionError):  # it is closed, and that is seen above
+                    with suppress(ConnectionError):  # closed: handled above
                         connections[key.data].sendall(SLOW_REQUESTS[key.data][1])
 
         left = ", ".join(key.data for key in selector.get_map().values())
@@ -195,7 +195,7 @@ def test_incomplete_requests_time_out(store_url: str, record_property: Record) -
 
 
 def _is_closed(connection: socket.socket, selector: selectors.BaseSelector) -> bool:
-    """Read what has come, maybe an answer; return whether the connection is closed."""
+    """Read what has arrived; return whether the connection is closed."""
     try:
         data = connection.recv(65536)
     except ConnectionError:
@@ -207,7 +207,7 @@ def _is_closed(connection: socket.socket, selector: selectors.BaseSelector) -> b
 
 
 def _a_part(server: Server, part: int, numbers: Counter[str]) -> None:
-    """Attack the server from several sides, while others play."""
+    """Attack the server from several threads, while others play."""
     over = Event()
     shares = [Counter[str]() for _ in range(ATTACKERS + 1)]
 
@@ -246,7 +246,7 @@ def _play(server: Server, cells: Sequence[int]) -> None:
 def _attack(server: Server, requests: int, chance: Random, numbers: Counter[str]) -> None:
     attacker = Attacker(chance, _target(server))
     left: deque[tuple[HostileRequest, socket.socket]] = deque()
-    with KeptConnection((server.host, server.port)) as connection, ExitStack() as stack:
+    with PersistentConnection((server.host, server.port)) as connection, ExitStack() as stack:
         stack.callback(lambda: deque((cut(one, chance) for _, one in left), maxlen=0))
         for number in range(1, requests + 1):
             if number % TARGET_REQUESTS == 0:

@@ -1,4 +1,4 @@
-"""Readers that never read take little memory, are dropped soon, and don't affect others."""
+"""Readers that never read use little memory, are dropped soon, and don't affect others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from support.at_once import in_threads
 from support.figures import tally
-from support.web.inspection import figure, forget_peak, memory_kb
+from support.web.inspection import figure, memory_kb, reset_peak
 from support.web.matches import Match, two_players
 from support.web.serving import Client, Server
 from support.web.stream_reader import Crowd, Reader
@@ -24,22 +24,21 @@ TORTURE = bool(os.environ.get("NOUGHTS_TORTURE"))
 READERS = 100 if TORTURE else 10
 GAMES = 5 if TORTURE else 1
 ROUNDS = 120
-"""Half as much again as it takes until such a reader is too slow."""
+"""One and a half times what it takes until such a reader is too slow."""
 
 LONG_GAME_EVENTS = 250
-"""How many events a game has when nothing can be taken back any more soon."""
+"""When to stop taking back, before the limit on events is reached."""
 
 NAME = "\U0001d54f" * 32
-"""As long as a name can be, so that there is much to send."""
+"""The longest possible name, so that there is much to send."""
 
 MAX_GROWTH_KB = 5_000
-"""In kB."""
 
 DROP_SECONDS = 30.0
-"""By when all are dropped, in seconds."""
+"""All are dropped within this time."""
 
 NOTICE_SECONDS = 1.0
-"""How soon others learn that somebody has left, in seconds."""
+"""Others are notified within this time that a reader has left."""
 
 FIGURE = (
     "{stalled} stalled readers: {dropped} dropped, after {milliseconds:,} ms at most; the server grew by "
@@ -52,17 +51,17 @@ QUIET = (
 
 @pytest.mark.torture
 def test_readers_who_never_read_are_dropped(store_url: str, record_property: Record) -> None:
-    """The memory is compared with the same games and readers that read."""
+    """The baseline of the memory is the same games with readers that read."""
     with (
         tally(record_property, FIGURE) as numbers,
         Server(store_url, NOUGHTS_CACHED_GAMES=str(GAMES)) as server,
         server.client() as client,
     ):
-        _play_before(server, client, ROUNDS // 8, Counter(), is_reading=True)  # what is needed once
-        usual = _play_before(server, client, ROUNDS, Counter(), is_reading=True)
+        _play_with_readers(server, client, ROUNDS // 8, Counter(), is_reading=True)  # warm up
+        usual = _play_with_readers(server, client, ROUNDS, Counter(), is_reading=True)
         assert figure(client, "readers_dropped_total") == 0
 
-        most = _play_before(server, client, ROUNDS, numbers, is_reading=False)
+        most = _play_with_readers(server, client, ROUNDS, numbers, is_reading=False)
 
         numbers.update(stalled=READERS, growth=most - usual)
         numbers["dropped"] = figure(client, "readers_dropped_total")
@@ -75,7 +74,7 @@ def test_readers_who_never_read_are_dropped(store_url: str, record_property: Rec
 
 @pytest.mark.torture
 @pytest.mark.waits
-def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_property: Record) -> None:
+def test_stalled_readers_of_a_quiet_game_are_dropped(store_url: str, record_property: Record) -> None:
     """A reader that stopped reading is dropped in time, even if the game is quiet."""
     with (
         tally(record_property, QUIET) as numbers,
@@ -103,12 +102,12 @@ def test_readers_are_not_kept_when_nothing_more_is_told(store_url: str, record_p
         assert all(reader.connections == 1 for reader in readers)
 
 
-def _play_before(
+def _play_with_readers(
     server: Server, client: Client, rounds: int, numbers: Counter[str], *, is_reading: bool
 ) -> int:
-    """Play some games before many readers, and return the most memory that the server needed."""
+    """Play some games with many readers; return the server's peak memory."""
     place = server.host, server.port
-    forget_peak(server.pid)
+    reset_peak(server.pid)
     with ExitStack() as stack:
         matches = [stack.enter_context(two_players(server, name=NAME)) for _ in range(GAMES)]
         readers = [stack.enter_context(Reader(place, match.game)) for match in matches]
@@ -136,7 +135,7 @@ def _play_before(
 def _busy(match: Match, rounds: int) -> None:
     """Place a token, offer to take it back, and take it back.
 
-    When the game has become long it is asked for and not given.
+    Once the game is long, the offer is declined.
     """
     answer = match.X.move(0)
     for _ in range(rounds):

@@ -1,1 +1,1 @@
-"""Second implementations, as plain as can be."""
+"""Second implementations, as simple as possible."""

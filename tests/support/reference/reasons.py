@@ -1,4 +1,4 @@
-"""A second implementation of reasons, on boards of nine signs; it shares no code with the coach."""
+"""A second implementation of reasons, on boards of nine signs, without the coach's code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["OTHER", "completing", "end", "ends", "free", "is_over", "preference", "put", "seen"]
 
 Line: TypeAlias = tuple[int, int, int]
-Said: TypeAlias = Callable[[str, str, int], bool]
+Predicate: TypeAlias = Callable[[str, str, int], bool]
 """Whether something is true of a move: nine signs, the mark that moves, and the cell."""
 
 NO_LINES: frozenset[Line] = frozenset()
@@ -34,18 +34,18 @@ NO_LINES: frozenset[Line] = frozenset()
 
 @cache
 def full_lines(signs: str, mark: str) -> frozenset[Line]:
-    """Return the lines that a mark has all to itself."""
+    """Return the lines on which a mark has all three cells."""
     return frozenset((a, b, c) for a, b, c in LINES if signs[a] == signs[b] == signs[c] == mark)
 
 
 def winner(signs: str) -> str:
-    """Return the mark that has a line, or nothing."""
+    """Return the mark that has a line, or None."""
     return "".join(mark for mark in OTHER if full_lines(signs, mark))
 
 
 @cache
 def best(signs: str, mark: str) -> frozenset[int]:
-    """Return the moves that end as well as possible, a win as soon and a loss as late as can be."""
+    """Return the best moves: the fastest wins, or else draws, or else the slowest losses."""
     return frozenset(cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark))
 
 
@@ -58,32 +58,32 @@ def fork_answers(signs: str, mark: str) -> frozenset[int]:
 
 
 def wins(signs: str, mark: str, cell: int) -> bool:
-    """Say whether it completes a line."""
+    """Return whether the move completes a line."""
     return winner(put(signs, mark, cell)) == mark
 
 
 def allows_win(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the game goes on, and the opponent can complete a line at once."""
+    """Return whether the opponent can complete a line at once."""
     after = put(signs, mark, cell)
     return not winner(after) and bool(completing(after, OTHER[mark]))
 
 
 def allows_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent cannot win at once, but can fork without a line to stop first."""
+    """Return whether the opponent cannot win at once, but can fork without having to block first."""
     if wins(signs, mark, cell) or allows_win(signs, mark, cell):
         return False
     return bool(fork_answers(put(signs, mark, cell), OTHER[mark]))
 
 
 def blocks_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent had no win but a fork, and now does not win at all."""
+    """Return whether the opponent had no win but a fork, and now cannot win at all."""
     if completing(signs, OTHER[mark]) or not forks(signs, OTHER[mark]) or wins(signs, mark, cell):
         return False
     return ends(signs, mark)[cell][0] != -1
 
 
 def new_threats(signs: str, mark: str, cell: int) -> int:
-    """Count the cells that complete a line after it, if one of them is new and nobody wins first."""
+    """Count the threats after the move, if one is new and the opponent cannot win first."""
     if wins(signs, mark, cell) or allows_win(signs, mark, cell):
         return 0
     after = completing(put(signs, mark, cell), mark)
@@ -91,7 +91,7 @@ def new_threats(signs: str, mark: str, cell: int) -> int:
 
 
 def forces_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether a line or a fork follows every answer, and a fork at least one of them."""
+    """Return whether a line or a fork follows every answer, and a fork follows at least one."""
     after = put(signs, mark, cell)
     if winner(after) or completing(after, OTHER[mark]):
         return False
@@ -101,8 +101,8 @@ def forces_fork(signs: str, mark: str, cell: int) -> bool:
 
 
 def allows_forced_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether the opponent can force a fork after it, but has no line or fork at once."""
-    if any(said(signs, mark, cell) for said in (wins, allows_win, allows_fork)):
+    """Return whether the opponent can then force a fork, but has no line or fork at once."""
+    if any(applies(signs, mark, cell) for applies in (wins, allows_win, allows_fork)):
         return False
     return bool(_forcing(put(signs, mark, cell), OTHER[mark]))
 
@@ -112,7 +112,7 @@ def _forcing(signs: str, mark: str) -> frozenset[int]:
 
 
 def stops_forced_fork(signs: str, mark: str, cell: int) -> bool:
-    """Say whether it keeps a draw, and another move allows a forced fork."""
+    """Return whether the move keeps a draw, and another one would allow a forced fork."""
     if end(signs, mark)[0] or ends(signs, mark)[cell][0]:
         return False
     return any(allows_forced_fork(signs, mark, other) for other in free(signs))
@@ -125,11 +125,11 @@ def results(signs: str, mark: str, cell: int) -> tuple[int, int, set[int]]:
 
 
 def later(signs: str, mark: str, cell: int) -> int:
-    """Return how many tokens more the game takes than with the best move."""
+    """Return how many more tokens the game takes than with the best move."""
     return ends(signs, mark)[cell][1] - end(signs, mark)[1]
 
 
-KINDS: dict[str, Said] = {
+KINDS: dict[str, Predicate] = {
     "wins": wins,
     "givesUpWin": lambda *move: results(*move)[0] == 1 > results(*move)[1],
     "givesUpDraw": lambda *move: results(*move)[:2] == (0, -1),
@@ -156,12 +156,12 @@ KINDS: dict[str, Said] = {
 
 
 def kinds(signs: str, mark: str, cell: int) -> list[str]:
-    """Return all kinds that are true of a move, in order."""
-    return [kind for kind, said in KINDS.items() if said(signs, mark, cell)]
+    """Return all kinds of reasons that apply to a move, in order."""
+    return [kind for kind, applies in KINDS.items() if applies(signs, mark, cell)]
 
 
 def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
-    """Return the cells that a reason of that kind is to name."""
+    """Return the cells that a reason of this kind names."""
     after, other = put(signs, mark, cell), OTHER[mark]
     match kind:
         case "wins" | "blocks" | "forcesFork" | "onlyMove" | "onlyWin":
@@ -184,7 +184,7 @@ def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
 
 
 def shown_lines(kind: str, signs: str, mark: str, cell: int) -> frozenset[Line]:
-    """Return the lines that a reason of that kind is to show."""
+    """Return the lines that a reason of this kind shows."""
     after, other = put(signs, mark, cell), OTHER[mark]
     match kind:
         case "wins":
@@ -212,7 +212,7 @@ def _to_complete(signs: str, mark: str) -> frozenset[Line]:
 
 
 def _through_forks(signs: str, mark: str, made: Iterable[int]) -> frozenset[Line]:
-    """Return the lines through these forks that each of them would then threaten."""
+    """Return the lines through these forks that each of them would threaten."""
     return frozenset(
         line for fork in made for line in _to_complete(put(signs, mark, fork), mark) if fork in line
     )

@@ -1,6 +1,6 @@
-"""A second opinion on symmetry and on matchboxes: a position is nine signs, `X`, `O` and `_`.
+"""A second implementation of symmetry and matchboxes: a position is nine signs, `X`, `O` and `_`.
 
-It shares no code with the shelf that it judges; everything is found by turning text about.
+It shares no code with `noughts.bots.menace`; it only rearranges text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def signs_of(board: Board) -> str:
 
 
 def clockwise(signs: str) -> str:
-    """Turn nine signs by a quarter."""
+    """Rotate nine signs by a quarter turn."""
     rows = signs[:3], signs[3:6], signs[6:]
     return "".join("".join(column[::-1]) for column in zip(*rows, strict=True))
 
@@ -35,7 +35,7 @@ def mirrored(signs: str) -> str:
 
 
 def images(signs: str) -> list[str]:
-    """Return nine signs as they look in each of the eight ways to lay them down."""
+    """Return the eight images of nine signs."""
     found = []
     for start in (signs, mirrored(signs)):
         turned = start
@@ -50,13 +50,13 @@ WAYS = tuple(images("012345678"))
 
 
 def box_of(signs: str) -> str:
-    """Return one name for a position and all its images."""
+    """Return the same name for a position and all its images."""
     return min(images(signs))
 
 
 @cache
 def move_of(signs: str, cell: int) -> Move:
-    """Return one name for a move and all its images."""
+    """Return the same name for a move and all its images."""
     return min(
         ("".join(signs[int(source)] for source in way), way.index(str(cell)))  # the digits are cells
         for way in WAYS
@@ -64,18 +64,18 @@ def move_of(signs: str, cell: int) -> Move:
 
 
 def is_won(signs: str) -> bool:
-    """Return whether somebody has three in a row."""
+    """Return whether a player has three in a row."""
     return any(signs[a] == signs[b] == signs[c] != "_" for a, b, c in _WINS)
 
 
 def free(signs: str) -> list[int]:
-    """Return the cells that nobody has marked."""
+    """Return the free cells."""
     return [cell for cell, sign in enumerate(signs) if sign == "_"]
 
 
 @cache
 def positions_with_a_choice() -> tuple[str, ...]:
-    """Return every position of a game that X starts that is not over and has two free cells at least."""
+    """Return every unfinished position with at least two free cells, of games that X starts."""
     found = {"_" * 9}
     latest = found
     for count in range(7):

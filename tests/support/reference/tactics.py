@@ -1,6 +1,6 @@
-"""A second opinion on tactics and perfect play: boards are nine signs, and everything is spelled out.
+"""A second implementation of tactics and perfect play, on boards of nine signs.
 
-It shares no code with the bots that it judges, and is as slow and as obvious as may be.
+It shares no code with the bots, and prefers the obvious way to the fast one.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def seen(board: Board) -> tuple[str, str]:
 
 
 def in_play(*first: Mark) -> list[Board]:
-    """Return all positions that are not over, of the games that these marks start."""
+    """Return all unfinished positions of the games that these marks start."""
     return [board for mark in first for board in reachable(mark) if not board.is_over]
 
 
 def bits(cells: Iterable[int]) -> int:
-    """Return a set of cells as a number, one bit a cell."""
+    """Return a set of cells as a number, one bit per cell."""
     return sum(2**cell for cell in set(cells))
 
 
 @cache
 def free(signs: str) -> Cells:
-    """Return the cells that hold no mark."""
+    """Return the free cells."""
     return frozenset(cell for cell in range(9) if signs[cell] == "_")
 
 
@@ -66,20 +66,20 @@ def put(signs: str, mark: str, cell: int) -> str:
 
 @cache
 def has_line(signs: str, mark: str) -> bool:
-    """Say whether a mark has three in a row."""
+    """Return whether a mark has three in a row."""
     return any(all(signs[cell] == mark for cell in line) for line in LINES)
 
 
 def is_over(signs: str) -> bool:
-    """Say whether somebody has a line, or no cell is free."""
+    """Return whether a player has a line, or no cell is free."""
     return has_line(signs, "X") or has_line(signs, "O") or "_" not in signs
 
 
 @cache
 def minimax(signs: str, mark: str) -> tuple[int, int]:
-    """Return how it ends for the mark to move (1, 0 or -1), and after how many tokens.
+    """Return the result for the mark to move (1, 0 or -1), and after how many tokens.
 
-    The winner hurries, and the loser delays.
+    The winner plays for a fast win, the loser for a slow loss.
     """
     if has_line(signs, OTHER[mark]):
         return -1, 0
@@ -90,7 +90,7 @@ def minimax(signs: str, mark: str) -> tuple[int, int]:
 
 @cache
 def moves(signs: str, mark: str) -> dict[int, tuple[int, int]]:
-    """Return how it ends for the mark to move after each of its moves, the move counted."""
+    """Return the result and length for the mark to move after each of its moves."""
     found = {}
     for cell in sorted(free(signs)):
         result, distance = minimax(put(signs, mark, cell), OTHER[mark])
@@ -99,14 +99,14 @@ def moves(signs: str, mark: str) -> dict[int, tuple[int, int]]:
 
 
 def preference(end: tuple[int, int]) -> tuple[int, int]:
-    """Return what is greater for the end that is liked better: to win soon, and to lose late."""
+    """Return a sort key: fast wins are best, fast losses worst."""
     result, distance = end
     return result, -result * distance
 
 
 @cache
 def wins(signs: str, mark: str) -> Cells:
-    """Return the cells that complete a line: two of it are held, and the third is free."""
+    """Return the free cells on lines of which a mark has the other two."""
     return frozenset(
         cell
         for cell in free(signs)
@@ -116,7 +116,7 @@ def wins(signs: str, mark: str) -> Cells:
 
 
 def threatening(signs: str, mark: str, count: int) -> Cells:
-    """Return the cells that do not win, but after which so many cells at least would."""
+    """Return the cells that do not win, but after which at least `count` cells would."""
     return frozenset(
         cell
         for cell in free(signs) - wins(signs, mark)
@@ -126,21 +126,21 @@ def threatening(signs: str, mark: str, count: int) -> Cells:
 
 @cache
 def threats(signs: str, mark: str) -> Cells:
-    """Return the cells after which a win is threatened."""
+    """Return the cells that make a threat."""
     return threatening(signs, mark, 1)
 
 
 @cache
 def forks(signs: str, mark: str) -> Cells:
-    """Return the cells after which two wins are threatened: a fork is two threats after the move."""
+    """Return the cells that make two threats."""
     return threatening(signs, mark, 2)
 
 
 @cache
 def fork_answers(signs: str, mark: str) -> Cells:
-    """Return the forks that the opponent can answer with, now that `mark` has moved.
+    """Return the forks with which the opponent can answer after `mark` has moved.
 
-    One win must be stopped, so the answer is that cell or none; two cannot be stopped.
+    One threat must be blocked, so only that cell can be an answer; two cannot be blocked.
     """
     to_stop = wins(signs, mark)
     answers = free(signs) if not to_stop else to_stop if len(to_stop) == 1 else frozenset()
@@ -149,7 +149,7 @@ def fork_answers(signs: str, mark: str) -> Cells:
 
 @cache
 def fork_blocks(signs: str, mark: str) -> Cells:
-    """Return the cells that leave the opponent no fork, if one is to be feared at all; a win does too."""
+    """Return the cells that leave the opponent no fork, if there is one; so does a win."""
     if not forks(signs, OTHER[mark]):
         return frozenset()
     return wins(signs, mark) | {
@@ -158,26 +158,26 @@ def fork_blocks(signs: str, mark: str) -> Cells:
 
 
 def evenly(cells: Iterable[int]) -> Chances:
-    """Return the same chance for each cell."""
+    """Return the same probability for each cell."""
     found = sorted(cells)
     return {cell: Fraction(1, len(found)) for cell in found}
 
 
 def by_chance(signs: str, _mark: str) -> Chances:
-    """Move anywhere."""
+    """Move at random."""
     return evenly(free(signs))
 
 
 def hopeful(signs: str, mark: str) -> Chances:
-    """Play perfectly, with as much hope as possible against somebody who moves by chance."""
+    """Play perfectly, with the best chances against random moves."""
     return evenly(most_hopeful(signs, mark)[0])
 
 
 @cache
 def most_hopeful(signs: str, mark: str) -> tuple[Cells, Fraction]:
-    """Return the perfect moves that expect most of answers by chance, and what they expect.
+    """Return the perfect moves with the highest expectation against random answers, and that expectation.
 
-    A win counts 1, a loss -1; and the side that hopes goes on like this.
+    A win counts 1, a loss -1; later moves are chosen in the same way.
     """
     ends = moves(signs, mark)
     best = max(ends.values(), key=preference)
@@ -187,7 +187,7 @@ def most_hopeful(signs: str, mark: str) -> tuple[Cells, Fraction]:
 
 
 def hope(signs: str, mark: str) -> Fraction:
-    """Return what a mark may expect that has just moved."""
+    """Return the expectation of a mark that has just moved."""
     if has_line(signs, mark):
         return Fraction(1)
     if "_" not in signs:
@@ -203,7 +203,7 @@ def hope(signs: str, mark: str) -> Fraction:
 
 
 def eight_rules(signs: str, mark: str) -> list[Cells]:
-    """Return what each of the eight rules of Newell and Simon would take, in their order."""
+    """Return the cells that each of Newell and Simon's eight rules would take, in order."""
     theirs = OTHER[mark]
     feared = forks(signs, theirs)
     forcing = frozenset(
@@ -223,12 +223,12 @@ def eight_rules(signs: str, mark: str) -> list[Cells]:
 
 
 def classic(signs: str, mark: str) -> Chances:
-    """Play by the first of the eight rules that says something."""
+    """Play by the first of the eight rules that applies."""
     return evenly(next(cells for cells in eight_rules(signs, mark) if cells))
 
 
 def somebody(**overlooked: str) -> Plain:
-    """Return somebody who goes down a list, and overlooks each thing with a chance of its own."""
+    """Return a player who goes down a list of rules, and overlooks each with its own probability."""
     missed = [Fraction(overlooked[key]) for key in ("win", "block", "fork", "defence", "centre")]
 
     def play(signs: str, mark: str) -> Chances:
@@ -254,7 +254,7 @@ def somebody(**overlooked: str) -> Plain:
 
 
 def all_odds(x: Plain, o: Plain, first: str = "X") -> dict[str, Ends]:
-    """Return how it ends from every position on, between two who play like that."""
+    """Return the odds from every position between two players."""
     plays = {"X": x, "O": o}
     known: dict[str, Ends] = {}
 
@@ -268,7 +268,7 @@ def all_odds(x: Plain, o: Plain, first: str = "X") -> dict[str, Ends]:
         chances = plays[mark](signs, mark)
         for cell in free(signs):
             after = ends(put(signs, mark, cell), OTHER[mark])
-            if cell not in chances:  # never taken, but all positions are to be known
+            if cell not in chances:  # never played, but every position gets its odds
                 continue
             chance = chances[cell]
             x_wins += chance * after[0]
@@ -282,6 +282,6 @@ def all_odds(x: Plain, o: Plain, first: str = "X") -> dict[str, Ends]:
 
 
 def at_end(signs: str) -> Ends:
-    """Return how it ended."""
+    """Return the result of a finished game."""
     x, o = has_line(signs, "X"), has_line(signs, "O")
     return Fraction(x), Fraction(not (x or o)), Fraction(o), Fraction(0)

@@ -1,1 +1,1 @@
-"""Helpers of the tests of the web game."""
+"""Helpers for the web tests."""

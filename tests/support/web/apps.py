@@ -64,7 +64,7 @@ class ImmediateThreads:
 
 
 def beginning(first: Mark = Mark.X, X: str = "Ann", O: str = "Bob") -> list[Event]:  # noqa: N803 - marks
-    """Return the first events of a game of two players."""
+    """Return the first events of a game between two players."""
     events = list(decide(None, CreateGame(first, open_seats=True)))
     for mark, name in ((Mark.X, X), (Mark.O, O)):
         events += decide(fold(events), JoinGame(mark, name))
@@ -78,7 +78,7 @@ async def _nothing() -> Any:
 def make_world(
     store: EventStore, threads: Runner, thinking: Runner | None = None, **settings: int
 ) -> World:
-    """Return a world without background work."""
+    """Return a world without background tasks."""
     return World(
         settings=Settings(**settings),  # type: ignore[arg-type]  # those that are numbers
         store=store,
@@ -108,7 +108,7 @@ async def get(app: App, path: str) -> Response:
 
 
 async def ask(app: App, method: str, path: str, body: object = None) -> Response:
-    """Return the response to a request under /api/v1, maybe with a JSON body."""
+    """Send a request under /api/v1, maybe with a JSON body; return the response."""
     response = await handle(app, method, path, body)
     assert isinstance(response, Response)
     return response

@@ -52,7 +52,7 @@ class Challengers:
         await asyncio.gather(*(self._sit() for _ in range(self._people)))
 
     async def _sit(self) -> None:
-        """Play one game after the other, on one connection for commands."""
+        """Play one game after another, with one connection for commands."""
         line = HttpConnection(*await asyncio.open_connection(*self._place))
         try:
             while self.numbers["moves"] < self._most:

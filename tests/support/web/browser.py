@@ -48,7 +48,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    "--renderer-process-limit=1",  # for each user: no spare ones that nobody needs
+    "--renderer-process-limit=1",  # no spare renderer processes
 )
 
 # Records each announcement of the live region, with the status on the screen at that time.
@@ -215,9 +215,9 @@ class User:
         """Close the browser, and return the errors that were not allowed."""
         for page in self.context.pages:
             page.evaluate("0")  # waits for pending console messages
-        errors = list(self._errors)  # closing causes more, which do not count
+        errors = list(self._errors)  # errors caused by closing do not count
         for route in self._held_routes:
-            with suppress(Error):  # it was continued
+            with suppress(Error):  # already continued
                 route.abort()
         self.context.close()
         return [

@@ -1,4 +1,4 @@
-"""Clocks that only move when a test moves them: that of an event loop, and the time of day."""
+"""Clocks that move only when a test moves them: an event loop's, and the wall clock."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
 
 
 class FakeWallClock:
-    """What `noughts.service.wall_clock` reads instead of the time, in place of the module `time`."""
+    """Replaces the module `time` in `noughts.service.wall_clock`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._ms = 1_800_000_000_000

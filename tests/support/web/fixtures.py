@@ -53,7 +53,7 @@ def store_url(tmp_path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """Yield a PostgreSQL server, one for each test process."""
+    """Yield a PostgreSQL server, one per test process."""
     server = Postgres()
     try:
         yield server
@@ -69,7 +69,7 @@ def _serving(store: str) -> Iterator[Server]:
 
 
 def _checked(server: Server) -> Iterator[Server]:
-    """Check the answers of a server against its document, and stop it."""
+    """Check the answers of a server against its OpenAPI document; stop it at the end."""
     server.check = OpenApiCheck(server)
     yield server
     assert server.stop() == 0

@@ -1,4 +1,4 @@
-"""Sends hostile requests: well-formed ones on a kept connection, others on one each."""
+"""Sends hostile requests: well-formed ones on a persistent connection, each of the others on its own."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ def leave_open(place: Address, hostile: HostileRequest) -> socket.socket:
 
 def cut(connection: socket.socket, chance: Random) -> list[int]:
     """Close or reset the connection; return the statuses received so far."""
-    said = b""
+    response = b""
     with connection, suppress(BlockingIOError, ConnectionError):
         if chance.random() < 0.5:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         connection.settimeout(0)
-        said = connection.recv(65536)
-    return _statuses(said)
+        response = connection.recv(65536)
+    return _statuses(response)
 
 
 def send(place: Address, hostile: HostileRequest) -> list[int]:
-    """Send bytes without a known end, and return the statuses of the answers."""
-    said = b""
+    """Send bytes that may never be a complete request; return the statuses of the answers."""
+    response = b""
     until = time.monotonic() + DEADLINE
     with socket.create_connection(place, DEADLINE) as connection, suppress(ConnectionError):
-        connection.sendall(hostile.data)  # what is refused early is not read to its end
-        with suppress(OSError):  # it may be down already
+        connection.sendall(hostile.data)  # the server stops reading a request that it refuses
+        with suppress(OSError):  # it may be shut down already
             connection.shutdown(socket.SHUT_WR)
         while data := connection.recv(65536):
-            said += data
+            response += data
             assert time.monotonic() < until, hostile
-    return _statuses(said)
+    return _statuses(response)
 
 
-def _statuses(said: bytes) -> list[int]:
-    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", said)]
+def _statuses(response: bytes) -> list[int]:
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", response)]
 
 
-class KeptConnection:
-    """A connection for well-formed requests, kept as long as the server keeps it."""
+class PersistentConnection:
+    """A persistent connection for well-formed requests."""
 
     def __init__(self, place: Address) -> None:
         self.place = place
@@ -69,7 +69,7 @@ class KeptConnection:
         self._close()
 
     def ask(self, hostile: HostileRequest) -> list[int]:
-        """Send requests, and return the status of each answer."""
+        """Send requests; return the status of each answer."""
         if self._socket is None:
             self._socket = socket.create_connection(self.place, DEADLINE)
         statuses = []

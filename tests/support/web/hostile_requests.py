@@ -1,7 +1,7 @@
 """Random hostile requests: the same seed gives the same requests.
 
-Each begins as something that could be asked in earnest, of a game that is there to be attacked, with the
-secrets of its seats; most of them are then spoilt in one way or another.
+Each starts as a valid request to a game that exists, with the secrets of its seats; most are then
+corrupted in one way or another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CELLS = (0, 4, 8)
 
 
 class Target(NamedTuple):
-    """A game that is attacked, with all that opens it."""
+    """The game to attack, with its secrets."""
 
     game: str
     secrets: dict[str, str]
@@ -29,7 +29,7 @@ class Target(NamedTuple):
 
 
 class HostileRequest(NamedTuple):
-    """What is sent, and what to expect of it."""
+    """What to send, and what to expect."""
 
     kind: str
     data: bytes
@@ -40,7 +40,7 @@ class HostileRequest(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request, before anything is done to it."""
+    """A request before it is corrupted."""
 
     method: str
     path: str
@@ -74,7 +74,7 @@ RAW = (
 METHODS = (
     "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "M-SEARCH", "SEARCH", "LOCK",
 )  # fmt: skip
-NO_METHODS = (b"FETCH", b"get", b"G E T", b"\x00", b"GET\t", b"CONNECT", b"X" * 300, b"", b"PRI")
+INVALID_METHODS = (b"FETCH", b"get", b"G E T", b"\x00", b"GET\t", b"CONNECT", b"X" * 300, b"", b"PRI")
 PATHS = (
     "/", "/lobby", "/metrics", "/replay/159", "/favicon.ico", "/static/app.js",
     "/static/..%2f..%2fapp.py", "/static/%00", "//", "/api/v1", "/api/v1/games/%00",
@@ -172,22 +172,22 @@ CHUNKS = (
 
 
 class Attacker:
-    """Draws requests."""
+    """Draws random requests."""
 
     def __init__(self, random: Random, target: Target) -> None:
         self._random = random
         self.target = target
         self._ways = (
-            self._spoilt_body,
-            self._spoilt_body,
-            self._spoilt_body,
+            self._invalid_body,
+            self._invalid_body,
+            self._invalid_body,
             self._raw_body,
             self._odd_headers,
             self._odd_headers,
             self._odd_query,
             self._odd_path,
             self._odd_method,
-            self._no_method,
+            self._invalid_method,
             self._smuggled,
             self._bad_chunks,
             self._random_bytes,
@@ -196,15 +196,15 @@ class Attacker:
             self._mutated,
             self._half,
             self._left_open,
-            self._in_a_row,
-            self._too_many_in_a_row,
+            self._pipelined,
+            self._too_many_pipelined,
             self._follow,
         )
 
     def draw(self) -> HostileRequest:
         return self._random.choice(self._ways)()
 
-    def _earnest(self) -> Request:
+    def _valid(self) -> Request:
         """Return a valid request."""
         random, game = self._random, f"{BASE}/games/{self.target.game}"
         if random.random() < 0.3:
@@ -245,11 +245,11 @@ class Attacker:
         return {"version": self._random.randrange(30), "key": self._key(), **more}
 
     def _key(self, size: int = 2) -> str:
-        """Return a key; the short ones come again and again."""
+        """Return a key; short ones repeat often."""
         return "".join(self._random.choices("abcdefgh", k=size))
 
     def _secret(self) -> tuple[Header, ...]:
-        """Return nothing, a right secret or two, or a wrong one."""
+        """Return no secret, one or two valid ones, or an invalid one."""
         x, o = (secret.encode() for secret in self.target.secrets.values())
         wrong = self._key(32).encode()
         return self._random.choice(
@@ -268,9 +268,9 @@ class Attacker:
             kind, b"".join(map(bytes, requests)), tuple(request.method for request in requests)
         )
 
-    def _spoilt_body(self) -> HostileRequest:
-        """Change a field to what it cannot be, leave one out, or put one in."""
-        request = self._earnest()
+    def _invalid_body(self) -> HostileRequest:
+        """Change a field to an invalid value, leave one out, or add one."""
+        request = self._valid()
         if request.body is None:
             return self._framed("earnest", request)
         fields = json.loads(request.body)
@@ -286,8 +286,8 @@ class Attacker:
         return self._framed("wrong types", request._replace(body=body.encode("utf-8", "replace")[:4096]))
 
     def _raw_body(self) -> HostileRequest:
-        """Send something else in the place of JSON, or JSON with bytes changed."""
-        request = self._earnest()
+        """Send something other than JSON, or JSON with changed bytes."""
+        request = self._valid()
         if request.body is None or self._random.random() < 0.5:
             body = self._random.choice(RAW)
         else:
@@ -295,8 +295,8 @@ class Attacker:
         return self._framed("no JSON", self._post(request.path, body)._replace(headers=request.headers))
 
     def _odd_headers(self) -> HostileRequest:
-        """Add headers that mean something elsewhere, or to a careless server."""
-        request = self._earnest()
+        """Add headers that matter elsewhere, or to a careless server."""
+        request = self._valid()
         odd = tuple(self._random.choices(HEADERS, k=self._random.choice([1, 1, 2, 3])))
         return self._framed("odd headers", request._replace(headers=(*request.headers, *odd)))
 
@@ -313,18 +313,18 @@ class Attacker:
         return self._framed("odd path", request._replace(body=b"{}" if method == "POST" else None))
 
     def _odd_method(self) -> HostileRequest:
-        request = self._earnest()
+        request = self._valid()
         return self._framed("odd method", request._replace(method=self._random.choice(METHODS)))
 
-    def _no_method(self) -> HostileRequest:
-        request = bytes(self._earnest())
+    def _invalid_method(self) -> HostileRequest:
+        request = bytes(self._valid())
         return HostileRequest(
-            "no method", self._random.choice(NO_METHODS) + request[request.index(b" ") :]
+            "no method", self._random.choice(INVALID_METHODS) + request[request.index(b" ") :]
         )
 
     def _smuggled(self) -> HostileRequest:
         """Insert headers that are ambiguous, invalid or too large."""
-        head, _, body = bytes(self._earnest()).partition(CRLF * 2)
+        head, _, body = bytes(self._valid()).partition(CRLF * 2)
         lines = head.split(CRLF)
         lines.insert(self._random.randrange(1, len(lines) + 1), self._random.choice(SMUGGLED))
         return HostileRequest("smuggling", CRLF.join(lines) + CRLF * 2 + body)
@@ -340,23 +340,23 @@ class Attacker:
         return HostileRequest("random bytes", self._random.randbytes(size))
 
     def _mutated(self) -> HostileRequest:
-        return HostileRequest("mutated", self._changed(bytes(self._earnest())))
+        return HostileRequest("mutated", self._changed(bytes(self._valid())))
 
     def _half(self) -> HostileRequest:
-        request = bytes(self._earnest())
+        request = bytes(self._valid())
         return HostileRequest("half", request[: self._random.randrange(len(request))])
 
     def _left_open(self) -> HostileRequest:
         return self._half()._replace(kind="left open", stays=True)
 
-    def _in_a_row(self) -> HostileRequest:
-        """Ask many things at once, without waiting; the streams are not among them."""
-        requests = [self._earnest() for _ in range(self._random.choice([2, 5, 20, 50]))]
+    def _pipelined(self) -> HostileRequest:
+        """Pipeline many requests, but no streams."""
+        requests = [self._valid() for _ in range(self._random.choice([2, 5, 20, 50]))]
         return self._framed("in a row", *requests)
 
-    def _too_many_in_a_row(self) -> HostileRequest:
-        """Send more requests at once than are answered, maybe without reading answers."""
-        requests = [bytes(self._earnest()) for _ in range(self._random.choice([2, 5, 20, 200]))]
+    def _too_many_pipelined(self) -> HostileRequest:
+        """Pipeline more requests than the server answers, maybe without reading answers."""
+        requests = [bytes(self._valid()) for _ in range(self._random.choice([2, 5, 20, 200]))]
         return HostileRequest("too many in a row", b"".join(requests), stays=self._random.random() < 0.5)
 
     def _follow(self) -> HostileRequest:
@@ -364,11 +364,11 @@ class Attacker:
         last = self._random.choice(["", "Last-Event-ID: 3\r\n", "Last-Event-ID: x\r\n"])
         query = self._random.choice(["", "?after=2", "?after=x", "?after=99999", "?before=1"])
         head = f"GET {BASE}/games/{self.target.game}/events{query} HTTP/1.1\r\nHost: x\r\n{last}\r\n"
-        behind = bytes(self._earnest()) * self._random.choice([0, 0, 1, 50])
+        behind = bytes(self._valid()) * self._random.choice([0, 0, 1, 50])
         return HostileRequest("followed", head.encode() + behind, stays=True)
 
     def _changed(self, text: bytes) -> bytes:
-        """Change some bytes, put some in, and leave some out."""
+        """Change, insert and remove some bytes."""
         random, found = self._random, bytearray(text)
         for _ in range(random.choice([1, 1, 2, 5, 20])):
             place = random.randrange(len(found) + 1)

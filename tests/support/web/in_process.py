@@ -1,4 +1,4 @@
-"""The ASGI application in the process of the tests: clients call it as an ASGI server does."""
+"""The ASGI application in the test process, called as an ASGI server would call it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.web.serving import DEADLINE, UNLIMITED, Server
 
 
 class InProcessServer(Server):
-    """An application with an event loop in a thread, instead of a server in a process."""
+    """The application with an event loop in a thread, instead of a server process."""
 
     def __init__(self, store: str) -> None:
         self.store = store
@@ -43,12 +43,12 @@ class InProcessServer(Server):
         return 0
 
     def connection(self, _source: tuple[str, int] | None = None) -> Any:
-        """Return what a client calls the application with."""
+        """Return a connection, through which a client calls the application."""
         return InProcessConnection(self)
 
 
 class InProcessConnection:
-    """One request after the other; it acts as an `HTTPConnection`."""
+    """Sends one request after another; it acts as an `HTTPConnection`."""
 
     def __init__(self, server: InProcessServer) -> None:
         self._app = server.app
@@ -58,7 +58,7 @@ class InProcessConnection:
         self.sock = self
 
     def begin(self, scope: dict[str, object], first: dict[str, object]) -> None:
-        """Call the application, with the first message that it receives."""
+        """Call the application with the first message for it."""
         self._incoming, self._outgoing = asyncio.Queue(), Queue()
         asyncio.run_coroutine_threadsafe(
             self._run(scope, first, self._incoming, self._outgoing), self._loop
@@ -81,7 +81,7 @@ class InProcessConnection:
             outgoing.put(None)
 
     def next_message(self, deadline: float = DEADLINE) -> dict[str, Any]:
-        """Wait for the next message; if there is none, the connection counts as cut."""
+        """Wait for the next message; if none comes, the connection counts as cut."""
         message = self._outgoing.get(timeout=deadline)
         if message is None:
             raise IncompleteRead(b"")

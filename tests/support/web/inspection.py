@@ -1,4 +1,4 @@
-"""What the torture tests share: ports, memory, metrics and busy games."""
+"""Helpers of the torture tests: ports, memory, metrics and busy games."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUND_EVENTS = 6
 def quiet_port() -> int:
     """Return a free port outside the range of ephemeral ports.
 
-    A client that retries an ephemeral port may get that port itself, connect to itself, and block the
+    Otherwise a client that retries a port could get that port itself, connect to itself, and block the
     server from restarting there.
     """
     lowest, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
@@ -43,7 +43,7 @@ def memory_kb(pid: int, what: str = "VmRSS") -> int:
     return int(found[1])
 
 
-def forget_peak(pid: int) -> None:
+def reset_peak(pid: int) -> None:
     """Reset the peak memory of a process."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
@@ -61,7 +61,7 @@ def faults(client: Client) -> int:
 
 
 def keep_busy(seat: Seat, rounds: int) -> int:
-    """Place a token and take it back a number of times; return the version."""
+    """Place a token and take it back, a number of times; return the version."""
     version = seat.version
     for number in range(rounds):
         for answer in (seat.move(number % 9, version), seat.take_back(version + ROUND_EVENTS // 2)):

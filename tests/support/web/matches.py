@@ -1,4 +1,4 @@
-"""Games between clients of a server, with a client for each seat and one that watches."""
+"""Games between clients of a server: a client for each seat, and a spectator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WON_BY_X = (0, 3, 1, 4, 2)
 
 
 class Seat:
-    """A client with one seat of a game, or with both."""
+    """A client with one or both seats of a game."""
 
     def __init__(self, client: Client, game: str, mark: str | None = None) -> None:
         self.client = client
@@ -26,7 +26,7 @@ class Seat:
         return int(self.client.read(self.game)["version"])
 
     def move(self, cell: int, version: int | None = None, key: str | None = None) -> Answer:
-        """Place a mark; without a version, on the game as it is now."""
+        """Place a token; by default at the game's current version."""
         return self._do("moves", {"cell": cell}, version, key)
 
     def resign(self, version: int | None = None, key: str | None = None) -> Answer:

@@ -14,7 +14,7 @@ METHODS = ("get", "post")
 
 
 class OpenApiCheck:
-    """The document, ready to be compared with answers."""
+    """The document, ready to check answers."""
 
     def __init__(self, server: Server) -> None:
         with server.client() as client:
@@ -27,7 +27,7 @@ class OpenApiCheck:
         self._validators: dict[str, Any] = {}
 
     def __call__(self, method: str, path: str, answer: Answer) -> None:
-        """Fail if the document doesn't have this answer."""
+        """Fail if the document does not describe this answer."""
         operation = self._operation(method, path.partition("?")[0])
         if operation is None:
             return

@@ -1,6 +1,6 @@
-"""Clients that play on while the server is killed: they reconnect, retry and count.
+"""Clients that keep playing while the server is killed: they reconnect, retry and count.
 
-They follow again from the version that they have, and send a command again with the same key.
+They resume streams from the version they have, and retry a command with the same key.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Acknowledged(NamedTuple):
 
 
 class Players:
-    """All players, and what was acknowledged."""
+    """All players, and the acknowledged commands."""
 
     def __init__(self) -> None:
         self.news = Condition()
@@ -51,7 +51,7 @@ class Players:
         self._goes_on: dict[str, bool] = {}
 
     def goes_on(self, game: str) -> bool:
-        """Return whether a rematch follows this game: the same for both players."""
+        """Return whether a rematch follows this game; both players get the same answer."""
         with self.news:
             return self._goes_on.setdefault(game, not self.is_enough.is_set())
 
@@ -60,13 +60,13 @@ class Players:
             self.numbers.update(numbers)
 
     def wait_for(self, commands: int) -> None:
-        """Wait until a number of commands were acknowledged."""
+        """Wait until this number of commands is acknowledged."""
         with self.news:
             came = self.news.wait_for(
                 lambda: self.failures or len(self.acknowledged) >= commands, RECOVERY_SECONDS
             )
         self.check()
-        assert came, "nobody gets an answer any more"
+        assert came, "no command is answered any more"
 
     def check(self) -> None:
         if self.failures:
@@ -74,7 +74,7 @@ class Players:
 
 
 class Player(Thread):
-    """A client that plays a game to its end, and then rematches."""
+    """A client that plays a game to its end, and then a rematch."""
 
     def __init__(
         self, players: Players, address: Address, client: Client, seat: dict[str, Any], random: Random
@@ -98,7 +98,7 @@ class Player(Thread):
                 if not self._players.goes_on(self._game):
                     break
                 self._game = self._next()
-        except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
+        except BaseException as failure:  # noqa: BLE001 - raised by `check`
             with self._players.news:
                 self._players.failures.append(failure)
                 self._players.has_failed.set()
@@ -122,7 +122,7 @@ class Player(Thread):
             self._players.readers += readers
 
     def _when_wanted(self, version: int) -> Game:
-        """Wait until it is our turn, after that version, or the game is over."""
+        """Wait until it is our turn after that version, or the game is over."""
         found: list[Game] = []
 
         def is_so(reader: Reader) -> bool:
@@ -138,7 +138,7 @@ class Player(Thread):
         return found[0]
 
     def _act(self, game: Game) -> int:
-        """Place a token, or take one back, and return the version that it led to."""
+        """Place a token or take one back; return the resulting version."""
         key, version = new_key(), self._reader.version
         body: dict[str, object] = {"version": version, "key": key}
         what = "moves"
@@ -149,14 +149,14 @@ class Player(Thread):
         answer = self._post(what, body)
         assert answer.status == 200, (answer.status, answer.body, body)
         command = Acknowledged(self._game, answer.json["version"], key, answer.json["events"])
-        assert command.version == version + len(command.events), "something came between"
+        assert command.version == version + len(command.events), "another command came first"
         with self._players.news:
             self._players.acknowledged.append(command)
             self._players.news.notify_all()
         return command.version
 
     def _next(self) -> str:
-        """Agree on a rematch, and return it."""
+        """Agree on a rematch; return its id."""
         with Reader(self._address, self._game, self._client.secret) as reader:
             for _ in range(10):
                 answer = self._post("rematch", {"key": new_key(), "secret": True})
@@ -164,7 +164,7 @@ class Player(Thread):
                 if answer.status != 202:
                     return str(answer.json["id"])
                 reader.wait(lambda now: now.room and self._is_answered(now.room), RECOVERY_SECONDS)
-        raise AssertionError("they never agree on another game")
+        raise AssertionError("the players never agreed on a rematch")
 
     def _is_answered(self, room: Any) -> bool:
         return bool(room["next"] or (room["offer"] and room["offer"]["mark"] != self._mark))
@@ -176,8 +176,8 @@ class Player(Thread):
                 answer = self._client.post(f"/games/{self._game}/{what}", body)
             except (HTTPException, OSError):
                 self._players.count(again=not number)
-                assert not self._players.has_failed.wait(RETRY_SECONDS), "somebody else has failed"
+                assert not self._players.has_failed.wait(RETRY_SECONDS), "another player has failed"
             else:
                 if answer.status != 503:
                     return answer
-        raise AssertionError("there is no answer")
+        raise AssertionError("the server never answered")

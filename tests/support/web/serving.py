@@ -1,7 +1,7 @@
 """Real servers, and clients that use HTTP as programs and browsers do.
 
 Most servers are forked (`tests/support/forked.py`); those with several processes are started. Nothing
-here sleeps: a wait ends when something arrives, when the server ends, or at a deadline, which fails.
+here sleeps: a wait ends when data arrives, when the server exits, or at a deadline, which fails the test.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ UNLIMITED = {
 
 
 class Server:
-    """A server that runs until it is stopped, killed, or its `with` block is left."""
+    """A server that runs until it is stopped or killed, or its `with` block ends."""
 
     def __init__(self, store: str, *options: str, **settings: str) -> None:
         port = () if "--port" in options else ("--port", "0")
-        self._log_file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server is over
+        self._log_file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the server exits
         arguments = (*port, "--store", store, *options)
         env = environment(**{**UNLIMITED, **settings})
         self._process = fork_server(
@@ -95,13 +95,13 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Its process id; that of the parent, if there are workers."""
+        """The process id; the parent's if there are workers."""
         return self._process.pid
 
     def workers(self) -> set[int]:
         found = set()
         for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            with suppress(OSError):  # it has just ended
+            with suppress(OSError):  # it has just exited
                 if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found.add(int(child))
         return found
@@ -114,7 +114,7 @@ class Server:
         return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
 
     def log(self) -> bytes:
-        """Return what it has written to standard error so far."""
+        """Return what the server has written to standard error."""
         if self._log_file.closed:
             return self.errors
         return os.pread(self._log_file.fileno(), os.fstat(self._log_file.fileno()).st_size, 0)
@@ -127,11 +127,11 @@ class Server:
         assert b"Traceback" not in self.errors
 
     def kill(self) -> int:
-        """Kill it and its workers."""
+        """Kill the server and its workers."""
         return self.end(signal.SIGKILL)
 
     def end(self, how: signal.Signals, deadline: float = DEADLINE) -> int:
-        """Send a signal, and return the exit code."""
+        """Send a signal; return the exit code."""
         if how == signal.SIGKILL:
             os.killpg(self._process.pid, how)
         else:
@@ -143,7 +143,7 @@ class Server:
         return code
 
     def wait(self) -> int:
-        """Wait until it ends by itself; return its exit code."""
+        """Wait until the server exits by itself; return the exit code."""
         try:
             return self._process.wait(DEADLINE)
         finally:
@@ -165,9 +165,9 @@ class Server:
         output, until = b"", time.monotonic() + DEADLINE
         while not output.endswith(b"\n"):
             ready, _, _ = select.select([self._process.stdout], [], [], max(0, until - time.monotonic()))
-            assert ready, f"the server does not start: {self.log()!r}"
+            assert ready, f"the server did not start: {self.log()!r}"
             more = os.read(self._process.stdout.fileno(), 4096)
-            assert more, f"the server has ended: {self.log()!r}"
+            assert more, f"the server has exited: {self.log()!r}"
             output += more
         before, there, url = output.decode().strip().partition("Serving on ")
         assert there
@@ -194,9 +194,9 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """A client with a secret, as programs have, or with cookies, as browsers have, or with neither.
+    """A client with a secret (like programs), with cookies (like browsers), or with neither.
 
-    One client is for one thread at a time. It keeps its connection open.
+    It keeps its connection open, and is not thread-safe.
     """
 
     def __init__(self, server: Server, secret: str | None = None, source: str | None = None) -> None:
@@ -268,19 +268,19 @@ class Client:
     ) -> Stream:
         """Open a game's stream; leave its `with` block to close it.
 
-        Streams can share `news`: then a wait on one also checks when another one receives something.
+        Streams can share `news`; then messages of one stream also wake waits on the others.
         """
         path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
         return Stream(self._server, path, self.headers(path, headers), self._source, news)
 
     def create(self, opponent: str, **more: object) -> Any:
-        """Create a game as a program does, and return the seat."""
+        """Create a game; return the seat."""
         answer = self.post("/games", {"opponent": opponent, "secret": True, **more})
         assert answer.status == 201, answer.body
         return answer.json
 
     def join(self, game: str, invite: str | None, **more: object) -> Any:
-        """Join a game as a program does, and return the seat."""
+        """Join a game; return the seat."""
         answer = self.post(
             f"/games/{game}/join", {"invite": invite, "key": new_key(), "secret": True, **more}
         )
@@ -298,7 +298,7 @@ class Client:
 
 
 class Message(NamedTuple):
-    """A message of a stream: an event with its version, or the room or a ping without one."""
+    """A message of a stream: an event with a version, or a room or a ping without one."""
 
     event: str
     id: str | None
@@ -306,7 +306,7 @@ class Message(NamedTuple):
 
 
 class Stream:
-    """A stream of a game, read by a thread; all messages are kept."""
+    """A stream of a game, read by a thread that keeps all messages."""
 
     def __init__(
         self,
@@ -382,7 +382,7 @@ class Stream:
 
     def wait_over(self) -> None:
         with self._news:
-            assert self._news.wait_for(lambda: self.is_over, DEADLINE), "it stays open"
+            assert self._news.wait_for(lambda: self.is_over, DEADLINE), "the stream stays open"
 
     def _read(self, response: HTTPResponse) -> None:
         was_ended = False
@@ -392,7 +392,7 @@ class Stream:
                     self._read_messages(response)
                 was_ended = True
         except (HTTPException, OSError, ValueError, AttributeError):
-            pass  # it was cut; http.client loses its own file when it is closed in the middle of a line
+            pass  # cut: http.client fails in odd ways if it is closed in the middle of a line
         with self._news:
             self.is_over, self.was_ended = True, was_ended
             self._news.notify_all()
@@ -430,7 +430,7 @@ def full_path(path: str) -> str:
 def wait_until(is_so: Callable[[], object]) -> None:
     until = time.monotonic() + DEADLINE
     while not is_so():
-        assert time.monotonic() < until, "it never happened"
+        assert time.monotonic() < until, "the condition never became true"
 
 
 def new_key() -> str:

@@ -18,13 +18,13 @@ EXAMPLES = ROOT / "examples" / "serving"
 
 
 def rows(page: str, heading: str) -> list[list[str]]:
-    """Return the cells of the first table under a heading, without its own first two lines."""
+    """Return the cells of the first table under a heading, without the table's head."""
     _, there, rest = page.partition(f"\n{heading}\n")
-    assert there, f"there is no {heading}"
+    assert there, f"no heading {heading}"
     table = re.search(
         r"(?:^\|.*\n)+", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE
     )
-    assert table, f"there is no table under {heading}"
+    assert table, f"no table under {heading}"
     lines = table.group().splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -51,5 +51,5 @@ def known_names() -> set[str]:
 
 
 def named(text: str) -> set[str]:
-    """Return our environment variables in a text."""
+    """Return our environment variables that a text mentions."""
     return set(re.findall(r"\bNOUGHTS_[A-Z_]+\b", text))

@@ -1,7 +1,7 @@
-"""Simulated time: event loops that run on it, and whatever happens outside of them.
+"""Simulated time, and event loops that run on it.
 
-The callbacks of a loop run in the order in which they became ready. What comes from outside (threads,
-networks, crashes) is scheduled by the simulation, which draws its times from a seed.
+The callbacks of a loop run in the order in which they became ready. The simulation schedules everything
+from outside (threads, networks, crashes) at times drawn from a seed.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from random import Random
 from typing import Any
 
 MAX_CALLBACKS = 100_000
-"""More than a whole run needs; a loop that never comes to rest would run for ever."""
+"""More than a whole run needs; reached only by a loop that never becomes idle."""
 
 
 class Simulation:
-    """The clock, and what is to happen when."""
+    """The clock and the scheduled actions."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -34,11 +34,11 @@ class Simulation:
         self.at(self.now + seconds, action)
 
     def at(self, when: float, action: Callable[[], object]) -> None:
-        """Have something happen then, after what is to happen at the same time."""
+        """Schedule an action, after those already scheduled for the same time."""
         heappush(self._agenda, (when, next(self._numbers), action))
 
     def run(self, until: float, is_done: Callable[[], bool] = lambda: False) -> None:
-        """Let time pass until then, or until something is so."""
+        """Advance time up to a limit, or until a condition is true."""
         self._run_ready()
         while self._agenda and self._agenda[0][0] <= until and not is_done():
             self.now, _, action = heappop(self._agenda)
@@ -50,11 +50,11 @@ class Simulation:
     def _run_ready(self) -> None:
         while [loop for loop in tuple(self.loops) if loop.run_ready()]:
             self._ran += 1
-            assert self._ran < MAX_CALLBACKS, "the loops never come to rest"
+            assert self._ran < MAX_CALLBACKS, "the loops never become idle"
 
 
 class SimulatedLoop(asyncio.AbstractEventLoop):
-    """An event loop on simulated time; once killed, nothing of it runs any more."""
+    """An event loop on simulated time; once killed, it runs nothing more."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -65,10 +65,10 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         simulation.loops.append(self)
 
     def run_ready(self) -> bool:
-        """Run the callbacks that are ready, in order; return whether there were any."""
+        """Run the ready callbacks in order; return whether there were any."""
         if not self._ready or self.is_killed:
             return False
-        asyncio._set_running_loop(self)  # noqa: SLF001 - documented for those who write loops
+        asyncio._set_running_loop(self)  # noqa: SLF001 - documented for implementations of loops
         try:
             for _ in range(len(self._ready)):
                 handle = self._ready.popleft()
@@ -88,7 +88,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             asyncio._set_running_loop(None)  # noqa: SLF001 - documented for loops
 
     def kill(self) -> None:
-        """Stop for good, in the middle of whatever is going on."""
+        """Stop for good, in the middle of anything."""
         self.is_killed = True
         self._ready.clear()
         self._simulation.loops.remove(self)
@@ -141,4 +141,4 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return False
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Do nothing: a cancelled timer is passed over when its time comes."""
+        """Do nothing: a cancelled timer is skipped when it is due."""

@@ -1,9 +1,9 @@
-"""The server in a simulation: its real code, from the bytes of a request to the commit.
+"""Simulates a cluster with the server's real code, from the bytes of a request to the commit.
 
 A run draws everything from its seed: when commits finish, fail or hang, when bytes arrive, when streams
-are cut, go mute or are not read, how long bots think, when processes are killed, and what players do. It
-checks that nothing acknowledged is lost or doubled, that nothing refused is recorded, and that streams
-equal the record. Once the last fault is over, it checks that everybody gets on.
+are cut, muted or not read, how long bots think, when processes are killed, and what players do. It checks
+that nothing acknowledged is lost or duplicated, that nothing refused is recorded, and that streams match
+the record; and, once the last fault is over, that everybody makes progress.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ class Cluster:
         return self.random.choice(running) if running else None
 
     def notify(self, writer: Process, names: set[str]) -> None:
-        """Notify the other processes of what has changed, sooner or later."""
+        """Notify the other processes of a change, after a random delay."""
         for process in self.processes:
             if process is not writer:
                 if self.is_hit("notification lost"):
-                    self.simulation.after(2.0, partial(process.changed, None))  # as the store's own look
+                    self.simulation.after(2.0, partial(process.changed, None))  # like the store's polling
                 else:
                     self.simulation.after(self.delay(), partial(process.changed, names))
 
@@ -105,7 +105,7 @@ class Cluster:
             game.is_closing = True  # no new rounds
         self.simulation.run(self.faults_end + EVENT_SECONDS + MOVE_SECONDS + 5)
         for process in self.processes:
-            self.problems += [f"a failure that nobody noticed: {one}" for one in process.failures()]
+            self.problems += [f"unnoticed failure: {one}" for one in process.failures()]
             if process.missed_turns():
                 self.problems.append("a turn of a bot was missed")
         for game in self.games:
@@ -113,7 +113,7 @@ class Cluster:
 
 
 async def _close() -> None:
-    """Close nothing: a process is killed."""
+    """Do nothing: processes are killed, not closed."""
 
 
 class Process:
@@ -176,11 +176,11 @@ class Process:
         self.cluster.problems.append(f"a process has given up: {error}")
 
     def failures(self) -> list[dict[str, Any]]:
-        """Return what went wrong in callbacks and tasks."""
+        """Return the errors of callbacks and tasks."""
         return self._failures + self.loop.failures
 
     def missed_turns(self) -> int:
-        """Return how many turns of bots only the check has found."""
+        """Return how many bot moves only the periodic check has found."""
         return self._missed_turns + self.app.bots.missed * self.is_running
 
     def connect(self, client: Client) -> SimulatedConnection:
@@ -192,7 +192,7 @@ class Process:
         self._connections.pop(connection, None)
 
     def changed(self, names: set[str] | None) -> None:
-        """Note what another process has changed; None for anything."""
+        """Note a change by another process; None for an unknown one."""
         if self._changed is None or names is None:
             self._changed = None
         else:
@@ -211,7 +211,7 @@ class Process:
 
 
 class StoreView:
-    """A store, as one of the processes that share it has it."""
+    """One process's view of the shared store."""
 
     def __init__(self, store: MemoryStore, on_write: Callable[[set[str]], None]) -> None:
         self._store = store
@@ -234,7 +234,7 @@ class Threads:
         self._fault = fault
 
     def run(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Do it sooner or later, unless the process is killed meanwhile."""
+        """Run the work after a delay, unless the process is killed first."""
         done: asyncio.Future[Any] = self._process.loop.create_future()
         self._soon(partial(self._do, work, done))
         return done
@@ -249,7 +249,7 @@ class Threads:
         result, error = None, None
         try:
             result = work()
-        except Exception as failure:  # noqa: BLE001 - it is raised where the result is awaited
+        except Exception as failure:  # noqa: BLE001 - raised where the result is awaited
             error = failure
         self._soon(partial(self._settle, done, result, error))
 
@@ -402,7 +402,7 @@ class SimulatedConnection(asyncio.Transport):
 
 
 class Client:
-    """One end of connections, which reads responses."""
+    """The client's end of connections; it parses responses."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -412,7 +412,7 @@ class Client:
         self._parser: httptools.HttpResponseParser | None = None
 
     def open(self) -> bool:
-        """Connect to any process; return whether there is one."""
+        """Connect to any process; return False if there is none."""
         process = self.cluster.any_process()
         if process is None:
             return False
@@ -430,14 +430,14 @@ class Client:
             self.on_lost()
 
     def on_lost(self) -> None:
-        """Do what has to be done then."""
+        """Handle a lost connection."""
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
+        """Handle a part of a body."""
 
 
 class Caller(Client):
-    """Sends requests, one after the other; each until it is answered."""
+    """Sends one request after another, each until it is answered."""
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(cluster)
@@ -484,7 +484,7 @@ class Caller(Client):
         self._body += body
 
     def on_message_complete(self) -> None:
-        """Take an answer, or try again if the server could not."""
+        """Handle the answer, or retry if the server failed."""
         assert self._parser
         status = self._parser.get_status_code()
         if status >= 500:
@@ -501,7 +501,7 @@ class Caller(Client):
 
 
 class Subscriber(Client):
-    """Follows a game, and comes back when the stream ends or falls silent."""
+    """Follows a game; reconnects when the stream ends or falls silent."""
 
     def __init__(self, match: Match, secret: str | None, on_event: Callable[[], None]) -> None:
         super().__init__(match.cluster)
@@ -552,7 +552,7 @@ class Subscriber(Client):
             self.connect()
 
     def on_message_complete(self) -> None:
-        """Notice that the stream was ended, or refused."""
+        """Handle the end or the refusal of the stream."""
         self.connection = None
         self.on_lost()
 
@@ -641,7 +641,7 @@ class Match:
 
 
 class Player:
-    """Moves when it is their turn, and now and then when it is not."""
+    """Moves on its turn, and sometimes out of turn."""
 
     def __init__(self, match: Match, mark: str, secret: str) -> None:
         self._match = match
@@ -661,7 +661,7 @@ class Player:
         self._match.cluster.simulation.after(delay, self._act)
 
     def _look(self) -> None:
-        """Look at the board every second, as a client does whose move was refused."""
+        """Look at the board every second, like a client whose move was refused."""
         self._act()
         self._match.cluster.simulation.after(1.0, self._look)
 

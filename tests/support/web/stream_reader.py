@@ -1,6 +1,6 @@
-"""Readers of streams that reconnect by themselves, as a browser does; and many readers at once.
+"""Readers of streams that reconnect by themselves, as a browser does; and crowds of readers.
 
-The bytes of a line are taken apart here by hand: what is not whole when the line breaks does not count.
+The bytes are parsed by hand: an incomplete message does not count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SMALL_BUFFER_BYTES = 1024
 
 
 class ReceivedEvent(NamedTuple):
-    """An event of a game, as it came by a stream."""
+    """An event of a game, received on a stream."""
 
     version: int
     data: Any
@@ -57,7 +57,7 @@ class EventStreamParser:
         self._is_begun = False
 
     def feed(self, data: bytes) -> list[dict[str, str]]:
-        """Take what came, and return the messages that are whole with it."""
+        """Parse more bytes; return the messages that they complete."""
         self._raw += data
         if not self._is_begun and not self._begin():
             return []
@@ -97,7 +97,7 @@ def _fields(message: str) -> dict[str, str]:
 
 
 class Reader:
-    """Follows a game until it is stopped, over any number of connections, and keeps what came."""
+    """Follows a game over any number of connections until it is stopped, and keeps all messages."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class Reader:
                 with suppress(OSError):
                     self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(DEADLINE)
-        assert not self._thread.is_alive(), "a reader hangs"
+        assert not self._thread.is_alive(), "the reader hangs"
 
     def wait(self, is_so: Callable[[Self], object], deadline: float = DEADLINE) -> None:
         """Wait for a condition, checked after each message."""
@@ -153,7 +153,7 @@ class Reader:
             self._news.wait_for(lambda: self.failure or is_so(self), deadline)
         if self.failure:
             raise self.failure
-        assert is_so(self), f"it never came to {self.game}: {self.version}, {self.room}"
+        assert is_so(self), f"this never happened in {self.game}: {self.version}, {self.room}"
 
     def wait_version(self, version: int, deadline: float = DEADLINE) -> list[ReceivedEvent]:
         """Wait for a version, and return all events."""
@@ -167,8 +167,8 @@ class Reader:
                     return
                 if not self._follow():
                     self._stopped.wait(RETRY_SECONDS)
-            assert self._stopped.is_set(), "a reader comes back for ever"
-        except BaseException as failure:  # noqa: BLE001 - it is raised where it is seen
+            assert self._stopped.is_set(), "the reader reconnects forever"
+        except BaseException as failure:  # noqa: BLE001 - raised by `wait`
             with self._news:
                 self.failure = failure
                 self._news.notify_all()
@@ -248,7 +248,7 @@ class Crowd:
                 connection.shutdown(socket.SHUT_RDWR)
         if self._thread.ident:
             self._thread.join(DEADLINE)
-            assert not self._thread.is_alive(), "a crowd hangs"
+            assert not self._thread.is_alive(), "the crowd hangs"
         self._close()
 
     def _connect(self, address: Address, game: str, *, is_reading: bool) -> socket.socket:
