@@ -1,4 +1,4 @@
-"""Settings that all tests share, and what they tell beyond passed and failed."""
+"""Settings of all tests, and the figures printed after a run."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
     import pytest
 
-# The same examples on every run, and none is failed for a slow machine; the long runs look further.
+# The same examples on every run, and no deadline, for slow machines; long runs try more examples.
 settings.register_profile("short", deadline=None, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile("long" if os.environ.get("NOUGHTS_TORTURE") else "short")
 
-# A shell lets what runs in the background ignore Ctrl-C, and whatever that starts would ignore it too.
+# A shell makes background processes ignore Ctrl-C, and their children inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests that wait long and work little, so that nobody waits for them at the end."""
+    """Start with the tests that mostly wait, so that they don't hold up the end of the run."""
     items.sort(key=lambda item: item.get_closest_marker("waits") is None)
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage in what the tests make, and not again and again in what lasts as long as they."""
+    """Keep the garbage collector from scanning the objects that live as long as the run."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how the hostile tests ended, in whichever process they ran."""
+    """Print the figures of the hostile tests from all processes."""
     properties = [
         report.user_properties
         for outcome in ("passed", "failed")
@@ -52,7 +52,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _hostile_runs(properties: Iterable[list[tuple[str, object]]]) -> list[str]:
-    """Return how the hostile runs of the command ended."""
+    """Return a summary of the hostile runs of the command."""
     runs = [run for own in properties if "exit code" in (run := dict(own))]
     if not runs:
         return []

@@ -22,6 +22,6 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def game(server: Server) -> Iterator[HostedGame]:
-    """Create a game in which bob, who plays X and starts, waits for an O."""
+    """Create a game in which bob plays X, starts, and waits for an O."""
     with HostedGame(server) as hosted:
         yield hosted

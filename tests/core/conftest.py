@@ -1,4 +1,4 @@
-"""What the tests of the core share."""
+"""Fixtures of the tests of the core."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import pytest
 
 
 @pytest.fixture
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget all boards, so that each is created again."""
+def empty_board_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clear the cache of boards, so that each is created again."""
     monkeypatch.setattr("noughts.core.board._BOARDS", {})

@@ -251,7 +251,7 @@ class Whole:
         return self.number
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("empty_board_cache")
 def test_a_whole_number_of_any_kind_names_a_cell() -> None:
     cell = cast("int", Whole(4))
 
@@ -272,7 +272,7 @@ def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
 
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("number", [1.0, True, "1", None, [1], Several()], ids=quoted)
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("empty_board_cache")
 def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> None:
     """Whether or not that board exists already: 1.0 and True are equal to 1, and not it."""
     if known:

@@ -49,7 +49,7 @@ def check(board: Board) -> None:
     assert board.winning_cells == tuple(sorted(lines))
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("empty_board_cache")
 @pytest.mark.parametrize("first", Mark)
 def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
     boards = reachable(first)
@@ -59,7 +59,7 @@ def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
         check(board)
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("empty_board_cache")
 def test_a_token_leads_to_the_same_board_the_first_time_and_later() -> None:
     for cell in range(9):
         once = Board().place(cell)
@@ -79,7 +79,7 @@ def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
     return errors.MoveAfterEnd if (x_won and ahead == 0) or (o_won and ahead == 1) else None
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("empty_board_cache")
 def test_of_all_boards_that_can_be_written_exactly_the_reachable_are_taken() -> None:
     """19,683 ways to fill nine cells; each that no game leads to is refused for the right reason."""
     taken, refused = set(), Counter[type]()

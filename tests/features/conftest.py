@@ -1,4 +1,4 @@
-"""The steps that several documents share: boards, positions, and the command as a user runs it."""
+"""Steps that several feature files share: boards, positions, and runs of the command."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 
 def pytest_bdd_apply_tag(tag: str, function: object) -> bool:  # noqa: ARG001 - the hook's own names
-    """Leave the ids of requirements out of pytest's markers; `tests/test_specification.py` reads them."""
+    """Don't turn the ids of requirements into markers; `tests/test_specification.py` reads them."""
     return True
 
 
 @pytest.fixture
-def surroundings() -> dict[str, str]:
-    """Return the environment in which commands are run."""
+def env_vars() -> dict[str, str]:
     return environment()
 
 
@@ -57,8 +56,8 @@ def all_positions() -> tuple[Board, ...]:
     ),
     target_fixture="ran",
 )
-def run(arguments: str, moves: str | None, typed: str | None, surroundings: dict[str, str]) -> Ran:
-    return noughts(*shlex.split(arguments), typed=keys(moves, typed), env=surroundings)
+def run(arguments: str, moves: str | None, typed: str | None, env_vars: dict[str, str]) -> Ran:
+    return noughts(*shlex.split(arguments), typed=keys(moves, typed), env=env_vars)
 
 
 @then(parsers.re(r"it leaves with exit code (?P<code>\d+)"))

@@ -250,7 +250,7 @@ def record_begins(saved: tuple[Event, ...], beginning: str) -> None:
 
 
 @pytest.fixture
-def surroundings(tmp_path: Path) -> dict[str, str]:
+def env_vars(tmp_path: Path) -> dict[str, str]:
     """Return an environment in which games are saved."""
     return environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games.sqlite")
 
@@ -261,9 +261,9 @@ def events_said(ran: Ran, docstring: str) -> None:
 
 
 @then('"noughts events" prints the same of the saved game, without the illegal move')
-def events_printed(ran: Ran, surroundings: dict[str, str]) -> None:
-    game = noughts("games", env=surroundings).stdout.split()[0]
-    printed = noughts("events", game, env=surroundings).stdout.splitlines()
+def events_printed(ran: Ran, env_vars: dict[str, str]) -> None:
+    game = noughts("games", env=env_vars).stdout.split()[0]
+    printed = noughts("events", game, env=env_vars).stdout.splitlines()
     assert printed == [event for event in _events_in(ran) if "IllegalMove" not in event]
 
 

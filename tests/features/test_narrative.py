@@ -185,7 +185,7 @@ def next_player_is(next_player: str, mark: str) -> None:
 # Bots that look on nothing
 
 
-@given("a clock that takes notes and never waits", target_fixture="surroundings")
+@given("a clock that takes notes and never waits", target_fixture="env_vars")
 def clock(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "sitecustomize.py").write_text(CLOCK)
     found = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
@@ -193,8 +193,8 @@ def clock(tmp_path: Path) -> dict[str, str]:
 
 
 @then(parsers.parse("it rested {seconds:g} seconds between every two moves"))
-def rested(ran: Ran, surroundings: dict[str, str], seconds: float) -> None:
-    rests = [float(line) for line in Path(surroundings["NOTES"]).read_text().splitlines()]
+def rested(ran: Ran, env_vars: dict[str, str], seconds: float) -> None:
+    rests = [float(line) for line in Path(env_vars["NOTES"]).read_text().splitlines()]
     assert rests == [seconds] * (len(_moves(ran)) - 1)
 
 

@@ -182,9 +182,9 @@ def selected_moves(ran: Ran, selected: list[int]) -> None:
     parsers.re(r'I run "noughts (?P<arguments>[^"]+)" and the starter wins (?P<games>\d+) games'),
     target_fixture="ran",
 )
-def win_games(arguments: str, games: str, surroundings: dict[str, str]) -> Ran:
+def win_games(arguments: str, games: str, env_vars: dict[str, str]) -> Ran:
     typed = "y\n".join([keys("14253", None)] * int(games)) + "n\n"
-    return noughts(*shlex.split(arguments), typed=typed, env=surroundings)
+    return noughts(*shlex.split(arguments), typed=typed, env=env_vars)
 
 
 @then("whoever was selected is asked first in each of them")
@@ -225,13 +225,13 @@ def gem_shows(board: Board, docstring: str) -> None:
     parsers.re(r"I run the example(?: and play (?P<moves>\d+))?(?: and type (?P<typed>.+))?"),
     target_fixture="ran",
 )
-def run_example(moves: str | None, typed: str | None, surroundings: dict[str, str]) -> Ran:
+def run_example(moves: str | None, typed: str | None, env_vars: dict[str, str]) -> Ran:
     return subprocess.run(
         [sys.executable, str(EXAMPLE)],
         input=keys(moves, typed),
         capture_output=True,
         encoding="utf-8",
-        env=surroundings,
+        env=env_vars,
         timeout=60,
         check=False,
     )
@@ -284,15 +284,13 @@ def boards_shown(ran: Ran, boards: str) -> None:
     parsers.re(r'I press Ctrl-C in "noughts (?P<arguments>[^"]+)" once it has said "(?P<line>[^"]+)"'),
     target_fixture="ran",
 )
-def interrupt_after_line(arguments: str, line: str, surroundings: dict[str, str]) -> Ran:
-    return _interrupted([*COMMAND, *arguments.split()], lambda said: said == line, surroundings)
+def interrupt_after_line(arguments: str, line: str, env_vars: dict[str, str]) -> Ran:
+    return _interrupted([*COMMAND, *arguments.split()], lambda said: said == line, env_vars)
 
 
 @when("I press Ctrl-C in the example once it has asked for a move", target_fixture="ran")
-def interrupt_after_question(surroundings: dict[str, str]) -> Ran:
-    return _interrupted(
-        [sys.executable, str(EXAMPLE)], lambda said: bool(questions([said])), surroundings
-    )
+def interrupt_after_question(env_vars: dict[str, str]) -> Ran:
+    return _interrupted([sys.executable, str(EXAMPLE)], lambda said: bool(questions([said])), env_vars)
 
 
 def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: dict[str, str]) -> Ran:

@@ -1,4 +1,4 @@
-"""The fixtures of the long hostile tests."""
+"""Fixtures of the long hostile tests."""
 
 from support.store_fixtures import open_again, postgres, postgres_url, sqlite_url, url
 from support.web.fixtures import quick, store_url

@@ -1,7 +1,7 @@
-"""A store is damaged in every way: that is noticed, and repaired as far as it can be.
+"""Damages a store in every way: damage is detected, and repaired as far as possible.
 
-At rest, the store is opened and verified after the damage. In play, it is open meanwhile, and goes on.
-What can't be noticed is here, too.
+A closed store is opened and verified after the damage; an open store is damaged while it is used. Damage
+that cannot be detected is tested too.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ FIGURE = (
     "SQLite {SQLite}"
 )
 FRAMES, FRAME_BYTES = 1000, 4096 + 24
-"""When SQLite copies its log into the file, and how long a page is in the log."""
+"""SQLite copies its log into the file at this length, in pages; and the size of a page in the log."""
 
 LOST = "{lost:,} of {times:,} times StoreLost, {acknowledged} acknowledged: KIND in play"
 
-WORDS = {
+DETECTED_BY = {
     "checkpoint": "checkpoint",
     "has changed since it was": "hashes",
     "by the rules": "rules",
@@ -69,19 +69,19 @@ WORDS = {
 
 
 class Template(NamedTuple):
-    """A store that was closed cleanly, to be copied and damaged."""
+    """A cleanly closed store, to be copied and damaged."""
 
     path: Path
     sound: Sound
     deleted: dict[str, tuple[Record, ...]]
-    """Games that were deleted, as they were before."""
+    """Deleted games, as they were before."""
     older: list[Path]
     other: Path
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
-    """Make a store with games, documents and deletions; keep copies on the way; and make another one."""
+    """Create a store with games, documents and deletions, earlier copies of it, and another store."""
     folder = tmp_path_factory.mktemp("template")
     path, other = folder / "sound" / "games.db", folder / "other.db"
     older = []
@@ -101,18 +101,18 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
     return Template(path, kept, deleted, older, other)
 
 
-def noticed_by(fault: str) -> str:
+def detected_by(fault: str) -> str:
     if fault.startswith("opening: "):
         return "opening"
-    found = [by for words, by in WORDS.items() if words in fault]
+    found = [by for words, by in DETECTED_BY.items() if words in fault]
     assert found, fault
     return found[0]
 
 
 def check_repaired(place: Place, template: Template, touched: set[str], kind: str) -> None:
-    """Repair a store into a new file, which is sound and has every game that was not touched, unchanged.
+    """Repair a store into a new file; check that it is intact and has every unaffected game unchanged.
 
-    A game that has lost its last records, or was forged by the rules, is sound as it is.
+    A game that lost its last records, or was forged by the rules, is valid as it is.
     """
     before, deleted = template.sound, template.deleted
     target = place.path.with_name("repaired.db")
@@ -137,22 +137,22 @@ def check_repaired(place: Place, template: Template, touched: set[str], kind: st
         assert found_one == document or not touched.isdisjoint({name, f"document {name}"})
 
 
-def damage_and_look(
+def damage_and_verify(
     kind: str, place: Place, chance: Random, numbers: dict[str, int]
 ) -> tuple[set[str], list[str]]:
-    """Damage a store, and return what was touched, and what was found."""
+    """Damage a store; return the affected games and the errors found."""
     numbers["times"] += 1
     touched = {**DAMAGES, **FILE_DAMAGES}[kind](place, chance)
     faults = faults_of(place.url)
     numbers["noticed"] += bool(faults)
-    for by in {noticed_by(fault) for fault in faults}:
+    for by in {detected_by(fault) for fault in faults}:
         numbers[by] += 1
     return touched, faults
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("kind", [*DAMAGES, *FILE_DAMAGES])
-def test_damage_at_rest_is_noticed_and_repaired(
+def test_damage_to_a_closed_store_is_detected_and_repaired(
     kind: str, template: Template, tmp_path: Path, record_property: Property
 ) -> None:
     missed = []
@@ -162,7 +162,7 @@ def test_damage_at_rest_is_noticed_and_repaired(
             shutil.copytree(template.path.parent, folder)
             place = Place(f"sqlite:{folder / template.path.name}", template.older, template.other)
             assert faults_of(place.url) == []
-            touched, faults = damage_and_look(kind, place, Random(number), numbers)
+            touched, faults = damage_and_verify(kind, place, Random(number), numbers)
             if not faults:
                 missed.append(number)
             if kind != "another store put in place":
@@ -173,7 +173,7 @@ def test_damage_at_rest_is_noticed_and_repaired(
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Let a process play, make a checkpoint, and be killed; its log has all that it played."""
+    """Let a process play, make a checkpoint, and die, with everything in its log only."""
     path = tmp_path_factory.mktemp("killed") / "games.db"
     ended = subprocess.run([*script("damages"), f"sqlite:{path}", "3"], check=False)
     assert ended.returncode == -signal.SIGKILL
@@ -183,10 +183,10 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("kind", ["the log removed", "the log cut"])
-def test_a_damaged_log_that_a_killed_process_left_is_noticed(
+def test_damage_to_the_log_of_a_killed_process_is_detected(
     kind: str, killed: Path, tmp_path: Path, record_property: Property
 ) -> None:
-    """Records that a checkpoint covers may still be in the log alone."""
+    """Records that a checkpoint covers may still be only in the log."""
     missed = []
     with tally(record_property, FIGURE.replace("KIND", f"{kind} after a kill (SQLite)")) as numbers:
         for number in range(TIMES):
@@ -198,16 +198,16 @@ def test_a_damaged_log_that_a_killed_process_left_is_noticed(
             else:
                 os.truncate(log, Random(number).randrange(log.stat().st_size))
             faults = faults_of(f"sqlite:{folder / 'games.db'}")
-            numbers.update(times=1, noticed=bool(faults), **dict.fromkeys(map(noticed_by, faults), 1))
+            numbers.update(times=1, noticed=bool(faults), **dict.fromkeys(map(detected_by, faults), 1))
             if not faults:
                 missed.append(number)
             shutil.rmtree(folder)
     assert missed == []
     shutil.copytree(killed.parent, tmp_path / "sound")
-    assert faults_of(f"sqlite:{tmp_path / 'sound' / 'games.db'}") == [], "with its log, it is sound"
+    assert faults_of(f"sqlite:{tmp_path / 'sound' / 'games.db'}") == [], "intact with its log"
 
 
-# In play
+# While it is open
 
 
 def _log(path: Path) -> Path:
@@ -224,7 +224,7 @@ def _replace(path: Path) -> None:
     copy.replace(path)
 
 
-IN_PLAY: dict[str, Callable[[Path], object]] = {
+OPEN_DAMAGES: dict[str, Callable[[Path], object]] = {
     "the file removed": lambda path: path.unlink(),
     "the file renamed": lambda path: path.rename(path.with_name("renamed")),
     "the file replaced by a copy": _replace,
@@ -240,11 +240,11 @@ IN_PLAY: dict[str, Callable[[Path], object]] = {
 
 
 WITHOUT_A_FILE = ("the file removed", "the file renamed", "the folder renamed")
-"""What leaves nothing where the file was."""
+"""Damage after which there is no file in that place."""
 
 
 def is_acknowledged(store: EventStore, game: str) -> bool:
-    """Try to play, and return whether anything was acknowledged; what is refused is StoreLost."""
+    """Try to play; return whether it was acknowledged. Any refusal must be StoreLost."""
     with suppress(StoreLost):
         play(store, game, game_of("1"))
         return True
@@ -267,11 +267,11 @@ def is_lost(store: EventStore) -> bool:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("kind", IN_PLAY)
-def test_damage_in_play_stops_the_store(kind: str, tmp_path: Path, record_property: Property) -> None:
-    """Nothing more is acknowledged, nor read, by any store object of the process.
+@pytest.mark.parametrize("kind", OPEN_DAMAGES)
+def test_damage_to_an_open_store_stops_it(kind: str, tmp_path: Path, record_property: Property) -> None:
+    """No store object of the process acknowledges or reads anything more.
 
-    One that was never used has no file open. It takes what it finds, if that is where the file was.
+    A store object that was never used has no file open, so it accepts any file in that place.
     """
     wrong = []
     with tally(record_property, LOST.replace("KIND", kind)) as numbers:
@@ -286,10 +286,10 @@ def test_damage_in_play_stops_the_store(kind: str, tmp_path: Path, record_proper
                         play(second, "before", game_of("1"))
                     case 1:
                         second.check()
-                store.check()  # it may not know yet what the other one has written
+                store.check()  # so that it sees what the other one has written
                 stores = [store, second]
                 chance.shuffle(stores)
-                IN_PLAY[kind](path)
+                OPEN_DAMAGES[kind](path)
                 acknowledged = sum(
                     is_acknowledged(one, f"after{turn}") for turn in "12" for one in stores
                 )
@@ -301,8 +301,8 @@ def test_damage_in_play_stops_the_store(kind: str, tmp_path: Path, record_proper
     assert wrong == []
 
 
-def test_a_file_that_grows_again_was_cut_all_the_same(tmp_path: Path) -> None:
-    """A commit may copy the log into the file, and so make it long again: it is checked before that."""
+def test_truncation_is_detected_before_the_file_grows_again(tmp_path: Path) -> None:
+    """A commit may copy the log into the file and make it longer again, so the check comes first."""
     path = tmp_path / "games.db"
     with open_store(f"sqlite:{path}") as store:
         play(store, "before", game_of("1"))
@@ -320,7 +320,7 @@ def test_a_file_that_grows_again_was_cut_all_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_property: Property) -> None:
+def test_damage_on_a_server_is_detected(kind: str, postgres: Server, record_property: Property) -> None:
     missed = []
     with tally(record_property, FIGURE.replace("KIND", f"{kind} (PostgreSQL)")) as numbers:
         for number in range(TIMES_ON_A_SERVER):
@@ -329,16 +329,16 @@ def test_damage_on_a_server_is_noticed(kind: str, postgres: Server, record_prope
                 for _ in damages.play(store, Random(number)):
                     pass
             assert faults_of(place.url) == []
-            _, faults = damage_and_look(kind, place, Random(number), numbers)
+            _, faults = damage_and_verify(kind, place, Random(number), numbers)
             if not faults:
                 missed.append(number)
     assert missed == []
 
 
-# What can't be noticed
+# What can't be detected
 
 
-def test_an_old_copy_with_its_own_checkpoint_is_not_noticed(tmp_path: Path) -> None:
+def test_an_old_copy_with_its_own_checkpoint_is_not_detected(tmp_path: Path) -> None:
     path, old = tmp_path / "now" / "games.db", tmp_path / "old"
     with open_store(f"sqlite:{path}") as store:
         play(store, "first", game_of("15263"))
@@ -351,8 +351,8 @@ def test_an_old_copy_with_its_own_checkpoint_is_not_noticed(tmp_path: Path) -> N
     assert faults_of(f"sqlite:{path}") == []
 
 
-def test_the_loss_of_records_since_the_last_checkpoint_is_not_noticed(tmp_path: Path) -> None:
-    """As long as nobody has counted them, nobody misses them; the games before are covered."""
+def test_loss_of_records_since_the_last_checkpoint_is_not_detected(tmp_path: Path) -> None:
+    """They are not counted yet; earlier games are covered."""
     path = tmp_path / "games.db"
     place = Place(f"sqlite:{path}")
     with open_store(place.url) as store:
@@ -360,7 +360,7 @@ def test_the_loss_of_records_since_the_last_checkpoint_is_not_noticed(tmp_path: 
         store.checkpoint()
         counted = place.beside("-checkpoint").read_bytes()
         play(store, "second", game_of("15263"))
-    place.beside("-checkpoint").write_bytes(counted)  # as a kill would have left it
+    place.beside("-checkpoint").write_bytes(counted)  # as if killed
     place.remove_games(["second"])
     assert faults_of(place.url) == []
 
@@ -369,7 +369,7 @@ def test_the_loss_of_records_since_the_last_checkpoint_is_not_noticed(tmp_path: 
 
 
 def test_the_order_of_different_games_in_the_feed_is_not_checked(tmp_path: Path) -> None:
-    """The sum of the hashes doesn't depend on it, and each game's own order is as it was."""
+    """It does not affect the sum of the hashes, nor the order within each game."""
     place = Place(f"sqlite:{tmp_path / 'games.db'}")
     with open_store(place.url) as store:
         play(store, "one", game_of(""))

@@ -1,7 +1,7 @@
-"""A disk that is full or that fails: what was acknowledged is stored, and nothing else is.
+"""A full or failing disk: what was acknowledged is stored, and nothing else.
 
-A failure comes at each write and at each sync in turn. Afterwards the disk works again, and so does the
-store; and so does a store on a copy that was made at that moment, as if the program had crashed.
+Each write and each sync fails in turn. Afterwards the disk works again, and so must the store, and a
+store on a copy of the files from the moment of the failure, as after a crash.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FIGURE = (
 
 
 class Trouble:
-    """Failures that come when they are due: at the `first` write or sync, `times` times in a row."""
+    """Makes `times` writes or syncs fail in a row, starting with the `first`."""
 
     def __init__(self, disk: Disk, first: int, times: int = 1) -> None:
         self.disk = disk
@@ -56,7 +56,7 @@ class Trouble:
         self._due = range(first, first + times)
 
     def strikes(self) -> bool:
-        """Count one more write or sync, and return whether this one fails."""
+        """Count a write or sync; return whether it fails."""
         self.seen += 1
         is_due = self.seen - 1 in self._due
         self.failures += is_due
@@ -77,14 +77,14 @@ def failing_syncs(disk: Disk, first: int, times: int = 1) -> Trouble:
 
 
 def no_room(disk: Disk, first: int, times: int = 1, thirds: int = 0) -> Trouble:
-    """Let a write fail, after so many thirds of its bytes."""
+    """Let a write fail after this many thirds of its bytes."""
     trouble = Trouble(disk, first, times)
     disk.room = lambda length: length * thirds // 3 if trouble.strikes() else length
     return trouble
 
 
 def gone(disk: Disk, first: int) -> Trouble:
-    """Let a sync fail, and everything after it until the disk works again."""
+    """Let a sync fail, and everything after it, until the disk works again."""
     trouble = failing_syncs(disk, first, times=NEVER - first)
     disk.room = lambda length: 0 if trouble.is_on else length
     return trouble
@@ -99,7 +99,7 @@ TROUBLES: dict[str, Callable[[Disk, int], Trouble]] = {
 
 
 class Session:
-    """A few games, played on a disk; every change is tried again until it is accepted."""
+    """A few games on a failing disk; each change is retried until it is accepted."""
 
     def __init__(self, trouble: Trouble, folder: Path) -> None:
         self.trouble = trouble
@@ -112,7 +112,7 @@ class Session:
         disk = self.trouble.disk
         for number in range(2):
             with self._opened() as store:
-                store.read("a-reader")  # keeps the file open beside the writer
+                store.read("a-reader")  # keeps the file open
                 for change in played(number):
                     self._try(store, change)
         self.trouble.end()
@@ -135,16 +135,16 @@ class Session:
             change.apply_to(store)
         except StoreUnavailable as refusal:
             assert SENTENCE.fullmatch(str(refusal))
-            assert self.trouble.failures > self._failures, "the disk has not failed"
+            assert self.trouble.failures > self._failures, "refused although the disk did not fail"
             self._check(store, change)
             self.trouble.end()
             change.apply_to(store)
         self.acknowledged[change.game] = change.after
-        if self.trouble.failures > self._failures:  # where nothing had to be refused
+        if self.trouble.failures > self._failures:  # and nothing was refused
             self._check(store)
 
     def _check(self, store: SQLiteStore | None = None, refused: Change | None = None) -> None:
-        """Compare what is stored with what was acknowledged, after a crash and without one."""
+        """Compare what is stored with what was acknowledged, with and without a crash."""
         self._failures = self.trouble.failures
         self._copies.mkdir()
         self.trouble.disk.copy(self._copies)
@@ -153,7 +153,7 @@ class Session:
         with SQLiteStore(str(self._copies / NAME)) as copy:
             after = states(copy)
             if refused and self.trouble.is_on and after != self.acknowledged:
-                # The end of the commit was in the log already, left from an earlier one, and there is no
+                # The end of the commit was already in the log, left from an earlier one, and there is no
                 # room yet to take it back.
                 self.unknown += 1
                 assert after == self.acknowledged | {refused.game: refused.after}
@@ -188,7 +188,7 @@ def play(folder: Path, kind: Callable[[Disk, int], Trouble], first: int = NEVER)
 def test_what_was_acknowledged_is_stored_and_nothing_else(
     kind: str, share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """At whichever write or sync the disk fails; the writer gets an error that says so."""
+    """Whichever write or sync fails, the writer gets an error that says so."""
     with tally(record_property, FIGURE) as numbers:
         chances = play(tmp_path, TROUBLES[kind]).trouble.seen
         assert chances > 50
@@ -199,8 +199,8 @@ def test_what_was_acknowledged_is_stored_and_nothing_else(
             numbers.update(sound=not session.unknown, unknown=session.unknown)
 
 
-def test_an_unknown_outcome_is_settled_by_trying_again(tmp_path: Path) -> None:
-    """If even the rollback fails, the change may be stored or not; tried again, it is there once."""
+def test_a_retry_settles_an_unknown_outcome(tmp_path: Path) -> None:
+    """If the rollback fails too, the change may or may not be stored; after a retry, it is there once."""
     folder, outcomes = tmp_path / "disk", set()
     for first in range(10, 45):
         folder.mkdir()
@@ -232,14 +232,14 @@ def test_an_unknown_outcome_is_settled_by_trying_again(tmp_path: Path) -> None:
 
 
 def apply_again(change: Change, store: SQLiteStore) -> None:
-    """Make a change that may have been made; a game that is already deleted is refused."""
+    """Retry a change that may have been made; deleting a deleted game is refused."""
     with suppress(NoSuchGame) if change.item is None else nullcontext():
         change.apply_to(store)
 
 
 @pytest.mark.parametrize("limit", [70_000, 100_000, 150_001])
-def test_a_limit_that_the_kernel_enforces_is_a_full_disk(limit: int, tmp_path: Path) -> None:
-    """The one change that did not fit is refused, everything else is stored, and then there is room."""
+def test_a_file_size_limit_of_the_kernel_is_a_full_disk(limit: int, tmp_path: Path) -> None:
+    """The change that does not fit is refused; all others are stored, also once there is room again."""
     url = f"sqlite:{tmp_path / NAME}"
     ran = subprocess.run(
         [*script("small_disk"), url, str(limit)], capture_output=True, text=True, check=True
@@ -250,8 +250,8 @@ def test_a_limit_that_the_kernel_enforces_is_a_full_disk(limit: int, tmp_path: P
         assert json.loads(json.dumps(states(store))) == acknowledged
 
 
-def test_a_store_that_must_not_grow_is_a_full_disk(tmp_path: Path) -> None:
-    """SQLite itself can limit the size of a file; it is refused like any other full disk."""
+def test_a_size_limit_of_sqlite_is_a_full_disk(tmp_path: Path) -> None:
+    """SQLite itself can limit the size of a file."""
     most = 20
 
     def open_file(path: Path) -> sqlite3.Connection:

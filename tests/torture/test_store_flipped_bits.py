@@ -1,7 +1,7 @@
-"""One bit of a store's file is flipped, anywhere: if that changes a row, it is noticed.
+"""Flips one bit anywhere in a store's file: if that changes a row, it is detected.
 
-What a flip did is found by reading the file with SQLite alone, past all checks of the store. What can't
-be read any more has changed, too.
+The effect of a flip is found by reading the file with SQLite alone, bypassing all checks of the store.
+Rows that can't be read any more count as changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAGE = 4096
 
 FIGURE = "{detected:,} of {flips:,} flipped bits that changed a row were detected, {shown} shown"
 
-# An erased record keeps a hash that means nothing.
+# The hash of an erased record is not used.
 RECORDS = (
     "SELECT sequence, game, version, at, key, events, CASE WHEN key <> '' THEN hash END"
     " FROM noughts_records NOT INDEXED ORDER BY sequence"
@@ -47,7 +47,7 @@ TABLES = (
 
 
 class Sound(NamedTuple):
-    """What a store holds before a bit is flipped."""
+    """The contents of a store before a bit is flipped."""
 
     records: dict[str, tuple[Record, ...]]
     documents: dict[str, Document]
@@ -56,7 +56,7 @@ class Sound(NamedTuple):
 
 
 def make_store(path: Path, seed: int) -> tuple[bytes, Sound]:
-    """Make a store with a few dozen games; return its file and what is in it."""
+    """Create a store with a few dozen games; return its file and contents."""
     names = [f"{'dg'[number % 2]}-{number}" for number in range(GAMES)]
     with SQLiteStore(str(path)) as store:
         for number, name in enumerate(names):
@@ -74,7 +74,7 @@ def make_store(path: Path, seed: int) -> tuple[bytes, Sound]:
 
 
 def anywhere(size: int, chance: Random) -> int:
-    """Return a place in the file; every other one is where SQLite describes what is on a page."""
+    """Return a random offset in the file; half of them are in SQLite's page headers."""
     if chance.random() < 0.5:
         return chance.randrange(size)
     return chance.randrange(0, size, PAGE) + chance.randrange(128)
@@ -89,8 +89,8 @@ def rows_in(path: Path) -> Rows | None:
             return None
 
 
-def is_noticed(path: Path) -> bool:
-    """Return whether a store in that file is refused, or found to be damaged when it is verified."""
+def is_detected(path: Path) -> bool:
+    """Return whether opening or verifying the store fails."""
     try:
         with SQLiteStore(str(path), create=False) as store:
             verify(store)
@@ -100,8 +100,8 @@ def is_noticed(path: Path) -> bool:
     return False
 
 
-def false_shows(path: Path, sound: Sound) -> list[str]:
-    """Return the games and documents that a store in that file shows otherwise than they were.
+def wrong_contents(path: Path, sound: Sound) -> list[str]:
+    """Return the games and documents that the store shows differently.
 
     A damaged index may hide the end of a game, or all of it, but never add to it or change it.
     """
@@ -126,17 +126,17 @@ def false_shows(path: Path, sound: Sound) -> list[str]:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
-def test_a_flipped_bit_that_changes_a_row_is_noticed(
+def test_a_flipped_bit_that_changes_a_row_is_detected(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """Wherever it is: in a record, in the catalogue, in a document, or in what SQLite keeps of them."""
+    """In a record, in the catalogue, in a document, or in SQLite's own structures."""
     chance = Random(share)
     path = tmp_path / "games.db"
     file, sound = make_store(path, share)
     rows = rows_in(path)
     assert rows
     assert all(rows)
-    assert not is_noticed(path), "a store without damage is sound"
+    assert not is_detected(path), "the store is intact before the flip"
     checkpoint = tmp_path / "games.db-checkpoint"
     counted = checkpoint.read_bytes()
     missed = []
@@ -147,8 +147,8 @@ def test_a_flipped_bit_that_changes_a_row_is_noticed(
             flipped[place] ^= 1 << bit
             path.write_bytes(flipped)
             has_changed = rows_in(path) != rows
-            noticed = is_noticed(path)  # whatever has changed, the worst result is a refusal
-            shown = false_shows(path, sound)
+            noticed = is_detected(path)  # at worst the store refuses
+            shown = wrong_contents(path, sound)
             numbers.update(flips=has_changed, detected=has_changed and noticed, shown=len(shown))
             if shown or (has_changed and not noticed):
                 missed.append((place, bit, shown))
@@ -161,10 +161,10 @@ def test_a_flipped_bit_that_changes_a_row_is_noticed(
 @pytest.mark.parametrize(
     "name", [b"noughts_games_unfinished", b"CREATE TABLE noughts_records", b"sqlite_autoindex"]
 )
-def test_a_name_that_is_not_text_any_more_is_noticed(name: bytes, tmp_path: Path) -> None:
-    """SQLite quotes what it complains about, and some bytes of that may not be text."""
+def test_a_name_that_is_no_longer_text_is_detected(name: bytes, tmp_path: Path) -> None:
+    """SQLite quotes names in its errors, and they may not be valid text any more."""
     path = tmp_path / "games.db"
     file, _ = make_store(path, 0)
     assert name in file
     path.write_bytes(file.replace(name, bytes([name[0] | 0x80]) + name[1:], 1))
-    assert is_noticed(path)
+    assert is_detected(path)

@@ -1,4 +1,4 @@
-"""The process is killed while it writes, again and again, and its store keeps what it acknowledged."""
+"""Kills a process repeatedly while it writes: its store keeps everything acknowledged."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ FIGURE = (
 )
 
 
-def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str]) -> None:
-    """Start a player, kill it after some number of changes, check its store; and so on."""
+def kill_repeatedly(url: str, kills: int, seed: int, numbers: Counter[str]) -> None:
+    """Repeatedly start a player, kill it after some changes, and check its store."""
     chance = Random(seed)
     acknowledged: set[str] = set()
     feed, cursor = dict[tuple[str, int], "Record"](), ""
@@ -52,7 +52,7 @@ def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str])
     numbers.update(lost=len(lost), deleted=len(deleted))
     assert not lost
     for game, state in found.items():
-        assert state.rows, "a document is there without its game"
+        assert state.rows, "a document without its game"
         assert bool(state.document) == (has_document(game) and game not in deleted)
     # A server may still finish what it was sent, and delete a game after the feed was read.
     for (game, _), record in feed.items():
@@ -60,7 +60,7 @@ def kill_again_and_again(url: str, kills: int, seed: int, numbers: Counter[str])
 
 
 def _life(url: str, seed: str, changes: int) -> list[str]:
-    """Let a player make so many changes and a few more, and return those that it printed."""
+    """Let a player make at least this many changes; return those it printed."""
     with subprocess.Popen(
         [*script("endless_player"), url, seed], stdout=subprocess.PIPE, text=True
     ) as player:
@@ -73,19 +73,19 @@ def _life(url: str, seed: str, changes: int) -> list[str]:
 
 
 def _is_there(store: EventStore, line: str) -> bool:
-    """Return whether a store has an acknowledged change, after checking that its game is whole."""
+    """Return whether a store has an acknowledged change; check that its game is complete."""
     game, version, link, revision = line.split()
     document = store.document(game)
     try:
         store.read(game, 1)
     except NoSuchGame:
         assert document is None, "a game was deleted without its document"
-        return True  # whatever was there before
+        return True  # whatever the state before
     records = store.read(game)
     if not records:
         return False
-    replay(events_of(records))  # no command is there by half
-    assert has_document(game) == (document is not None), "a record is there without its document"
+    replay(events_of(records))  # no command is stored in part
+    assert has_document(game) == (document is not None), "a record without its document"
     found = document.revision if document else 0
     assert not document or document.text == document_text(game, found)
     links = {record.next_version: record.hash.hex() for record in records}
@@ -93,7 +93,7 @@ def _is_there(store: EventStore, line: str) -> bool:
 
 
 def _read_on(store: EventStore, cursor: str, feed: dict[tuple[str, int], Record]) -> str:
-    """Add to the feed what is new in it, and return the cursor after that."""
+    """Append the new records to the feed; return the next cursor."""
     page, cursor = store.feed(cursor)
     while page:
         for record in page:
@@ -106,7 +106,7 @@ def _read_on(store: EventStore, cursor: str, feed: dict[tuple[str, int], Record]
 @pytest.mark.torture
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_killed_process_loses_nothing(url: str, share: int, record_property: Property) -> None:
-    """SIGKILL at any moment leaves a sound store; a server finishes or undoes what it was sent."""
+    """SIGKILL at any moment leaves an intact store; a server finishes or undoes what it was sent."""
     engine = "SQLite" if url.startswith("sqlite:") else "PostgreSQL"
     with tally(record_property, FIGURE.replace("{engine}", engine)) as numbers:
-        kill_again_and_again(url, KILLS // SHARES, share, numbers)
+        kill_repeatedly(url, KILLS // SHARES, share, numbers)

@@ -1,7 +1,7 @@
-"""The power is cut at any moment, and everything that was acknowledged is there afterwards.
+"""Cuts the power at any moment: everything acknowledged is there afterwards.
 
-The number of a share is its seed. Threads take turns as they please, so a seed repeats what is played
-and how the power is cut, but not always the very same moment.
+The number of a share is its seed. The threads interleave freely, so a seed repeats the games and the
+cuts, but not always at exactly the same moment.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FIGURE = (
 
 
 class Left(NamedTuple):
-    """What a power cut left: files, and what a store finds in them."""
+    """What a power cut left: the files, and what a store finds in them."""
 
     files: dict[str, bytes]
     found: dict[str, State]
 
 
 class Life:
-    """What a store went through on a disk, and what it held at the start."""
+    """The history of a store on a disk, and what it held at the start."""
 
     def __init__(self, disk: Disk, known: dict[str, State]) -> None:
         self.disk = disk
@@ -53,14 +53,14 @@ class Life:
         """What a game was at the start, and after each change."""
 
     def change(self, store: SQLiteStore, change: Change) -> None:
-        """Change the store, and remember when that was acknowledged."""
+        """Change the store, and log when that was acknowledged."""
         self.tried.setdefault(change.game, [NOTHING]).append(change.after)
         change.apply_to(store)
         self.disk.mark(change)
 
 
 def live(folder: Path, left: Left, chance: Random) -> Life:
-    """Let a store begin from what was left, play with several threads, close it and open it again."""
+    """Open a store on what was left, play with several threads, close it and open it again."""
     disk = Disk(folder, left.files)
     life = Life(disk, left.found)
     open_file = disk.opener(checkpoint=chance.choice((4, 16, 64, CHECKPOINT)))
@@ -73,7 +73,7 @@ def live(folder: Path, left: Left, chance: Random) -> Life:
 
 
 def _play(store: SQLiteStore, life: Life, chance: Random) -> None:
-    """Play on or delete what is there, and play new games, each game in one thread."""
+    """Continue or delete existing games, and play new ones; each game in one thread."""
     threads = chance.choice((0, 1, 2, 4))
     known = [each.id for each in store.games(limit=1000)]
 
@@ -95,7 +95,7 @@ def _play(store: SQLiteStore, life: Life, chance: Random) -> None:
 
 
 def cut(life: Life, moments: list[int], folder: Path, chance: Random, numbers: Counter[str]) -> Left:
-    """Cut the power at those moments of a life, check what is left each time, and return the last."""
+    """Cut the power at these moments of a life, check what is left each time, and return the last."""
     outage = Outage(life.disk)
     acknowledged: list[Change] = []
     left = Left({}, {})
@@ -123,7 +123,7 @@ def has_written_document(change: Change) -> bool:
 
 
 def what_is_left(files: dict[str, bytes], folder: Path) -> dict[str, State]:
-    """Open what a cut has left with an ordinary store, read everything, and play on."""
+    """Open the files that a cut left with an ordinary store, read everything, and play on."""
     folder.mkdir()
     for name, content in files.items():
         (folder / name).write_bytes(content)
@@ -136,7 +136,7 @@ def what_is_left(files: dict[str, bytes], folder: Path) -> dict[str, State]:
 
 
 def play_on(store: SQLiteStore, found: dict[str, State]) -> dict[str, State]:
-    """Change a game that was left and a new one; return what must be there of them."""
+    """Change a game that was left, and a new one; return their expected states."""
     chance = Random(len(found))
     kept = [game for game, state in found.items() if not state.is_deleted]
     after: dict[str, State] = {}
@@ -148,7 +148,7 @@ def play_on(store: SQLiteStore, found: dict[str, State]) -> dict[str, State]:
 
 
 def missing(life: Life, found: dict[str, State], acknowledged: list[Change]) -> set[str]:
-    """Return the games that are not as they were after the last acknowledged change, or a later one."""
+    """Return the games whose state is older than the last acknowledged change."""
     assert found.keys() <= life.tried.keys()
     last = {change.game: change.after for change in acknowledged}
     lost = set()
@@ -164,10 +164,10 @@ def missing(life: Life, found: dict[str, State], acknowledged: list[Change]) -> 
 def test_a_power_cut_loses_nothing_that_was_acknowledged(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """Whatever the disk had written by then; and a store that was cut off can be cut off again.
+    """Whatever the disk had written by then; and a store that recovered can be cut off again.
 
-    A record, its document and its row of the catalogue are there together or not at all, and a deleted
-    game is whole or gone.
+    A record, its document and its row of the catalogue are stored together or not at all, and a deleted
+    game is complete or gone.
     """
     chance = Random(share)
     with tally(record_property, FIGURE) as numbers:
@@ -185,7 +185,7 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(
 
 @pytest.mark.parametrize("synchronous", ["OFF", "NORMAL"])
 def test_a_store_that_did_not_sync_would_lose_records(synchronous: str, tmp_path: Path) -> None:
-    """So the power cuts here are real: they expose a store that acknowledges too early."""
+    """This proves that the simulated power cuts expose a store that acknowledges too early."""
     folder = tmp_path / "disk"
     folder.mkdir()
     disk = Disk(folder)

@@ -1,4 +1,4 @@
-"""Eight writers want the same version of the same game: one gets it, and seven are refused."""
+"""Eight writers append at the same version of the same game: one succeeds, seven are refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def threads(url: str) -> Iterator[Race]:
 
 @contextmanager
 def processes(url: str) -> Iterator[Race]:
-    """Let two processes with four threads each race against each other."""
+    """Race two processes with four threads each."""
     open_store(url).close()
     half = WRITERS // 2
     with ExitStack() as stack:
@@ -73,7 +73,7 @@ def processes(url: str) -> Iterator[Race]:
         yield race
 
 
-def race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
+def race_repeatedly(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
     """Race for the start of a game and for its first move, in turn; then check the store."""
     expected = set()
     for number in range(races):
@@ -92,8 +92,8 @@ def race_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]
     assert len(found) == len(expected)
 
 
-def delete_again_and_again(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
-    """Let two delete a game while six want its first move; then check the store."""
+def delete_repeatedly(url: str, race: Race, races: int, numbers: Counter[str]) -> None:
+    """Let two writers delete a game while six append its first move; then check the store."""
     for number in range(races):
         game = f"deleted-{number}"
         race(game, 0)
@@ -119,7 +119,7 @@ def engine_of(url: str) -> str:
 @pytest.mark.parametrize(
     ("start", "figure"), [(threads, THREADS), (processes, PROCESSES)], ids=("threads", "processes")
 )
-def test_one_of_eight_wins(
+def test_one_of_eight_writers_wins(
     url: str,
     start: Callable[[str], AbstractContextManager[Race]],
     figure: str,
@@ -128,24 +128,24 @@ def test_one_of_eight_wins(
 ) -> None:
     line = figure.replace("{engine}", engine_of(url))
     with tally(record_property, line) as numbers, start(url) as race:
-        race_again_and_again(url, race, races, numbers)
+        race_repeatedly(url, race, races, numbers)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("start", [threads, processes])
-def test_a_game_that_others_play_is_deleted_once(
+def test_only_one_of_two_deletions_during_play_succeeds(
     url: str, start: Callable[[str], AbstractContextManager[Race]], record_property: Property
 ) -> None:
-    """Of two who delete it one wins, at most one move comes before it, and nothing after it."""
+    """One of the two deletions succeeds, at most one move comes before it, and none after."""
     line = DELETIONS.replace("{engine}", engine_of(url))
     with tally(record_property, line) as numbers, start(url) as race:
-        delete_again_and_again(url, race, RACES // 10, numbers)
+        delete_repeatedly(url, race, RACES // 10, numbers)
 
 
-def test_a_document_that_is_deleted_meanwhile_is_not_written(
+def test_a_document_deleted_in_the_meantime_is_not_written(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server lets another process delete it after the write was judged and before it is made."""
+    """On a server, another process can delete it between the check and the write."""
     with PostgresStore(postgres_url) as one, open_store(postgres_url) as other:
         play(one, "game", game_of(X_WINS))
         one.write_document("game", "first", expected=0)

@@ -1,4 +1,4 @@
-"""The process is killed while it looks after a store: nothing is lost, and the next attempt succeeds."""
+"""Kills a process during a store's upkeep: nothing is lost, and the next attempt succeeds."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FIGURE = "{{kills:,}} kills during {what}: {{changes:,}} acknowledged changes, {
 
 
 class Task(NamedTuple):
-    """What a process does, again and again."""
+    """What a process does in a loop."""
 
     name: str
     steps: int
@@ -75,7 +75,7 @@ DELETE_ON_A_SERVER = DELETE._replace(steps=120)
 def killing(
     task: Task, share: int, kills: int, record_property: Property, engine: str = "SQLite"
 ) -> Iterator[tuple[Callable[..., Life], Counter[str]]]:
-    """Yield a function that runs a task in a process and kills it, each time at another moment."""
+    """Yield a function that runs a task in a process and kills it, each time at a different moment."""
     chosen = moments(task.steps, share, kills)
     with (
         tally(record_property, FIGURE.format(what=f"{task.name} ({engine})")) as numbers,
@@ -94,7 +94,7 @@ def killing(
                 life.append(json.loads(forker.stdout.readline()))
             assert life.pop() == ["ended", str(-signal.SIGKILL)]
             if step > task.steps - SHARES:
-                assert task.done in [what for what, *_ in life], "it takes more steps than were thought"
+                assert task.done in [what for what, *_ in life], "the task takes more steps than expected"
             numbers.update(kills=1, changes=len(life), lost=0)
             return life
 
@@ -104,7 +104,7 @@ def killing(
 def moments(steps: int, share: int, kills: int) -> Iterator[tuple[int, float | None]]:
     """Choose the step before which a process is killed, or how long after it.
 
-    If there are enough kills, every step gets one. The rest is at random moments.
+    If there are enough kills, every step gets one; the rest are at random moments.
     """
     chance, every = Random(share), range(1, steps + 1)
     planned = [*every[share::SHARES]]
@@ -144,7 +144,7 @@ def _find(store: EventStore, game: str) -> Found:
 
 
 class Expected:
-    """What one store must have, by what was acknowledged."""
+    """What one store must have, given what was acknowledged."""
 
     def __init__(self) -> None:
         self.games: dict[str, str] = {}
@@ -171,7 +171,7 @@ class Expected:
         self.checkpoint = max(self.checkpoint, covered)
 
     def lost(self, store: EventStore) -> list[str]:
-        """Return the games that are not as they must be, after checking the whole store."""
+        """Check the whole store; return the games that are not in an expected state."""
         assert examine(store).faults == ()
         lost = []
         for game, link in self.games.items():
@@ -189,7 +189,7 @@ class Expected:
 def kill_and_check(
     urls: Iterator[str], task: Task, share: int, kills: int, record_property: Property, engine: str
 ) -> None:
-    """Kill a process that plays and looks after its store, again and again, and check the store."""
+    """Repeatedly kill a process that plays and maintains its store, and check the store."""
     with killing(task, share, kills, record_property, engine) as (live, numbers):
         for first in range(0, kills, KILLS_A_STORE):
             url, expected, checkpoint = next(urls), Expected(), 0
@@ -233,7 +233,7 @@ def make_backup(path: Path, *games: str) -> Path:
 
 
 def make_crashed(path: Path, *games: str) -> None:
-    """Make a store, or play on in one, as a process leaves it that is killed: with its log."""
+    """Create or continue a store, and leave it as a killed process does: with its log."""
     running = beside(path, "-running")
     if path.exists():
         copy_files(path, running)
@@ -250,7 +250,7 @@ def copy_files(path: Path, target: Path) -> None:
 
 
 def contents(path: Path) -> Contents:
-    """Return what is in a store, after checking it; the store itself is left alone."""
+    """Check a copy of a store; return its contents."""
     copy = path.parent / "examined" / path.name
     shutil.rmtree(copy.parent, ignore_errors=True)
     copy.parent.mkdir()
@@ -261,7 +261,7 @@ def contents(path: Path) -> Contents:
 
 
 def after_partial(attempt: Callable[[], object], partial: Path) -> None:
-    """Try a task again; what is left of the last attempt is removed where an error says so."""
+    """Retry a task; remove the leftovers of the last attempt if an error asks for it."""
     try:
         attempt()
     except StoreUnavailable as error:
@@ -276,20 +276,20 @@ shares = pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.torture
 @shares
 @pytest.mark.parametrize("task", [CHECKPOINT, DELETE, EXPIRE], ids=attrgetter("name"))
-def test_a_killed_process_leaves_every_game_whole_or_deleted_in_a_file(
+def test_a_killed_process_leaves_every_game_complete_or_deleted_in_a_file(
     task: Task, share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """SIGKILL at any step leaves what was acknowledged, a checkpoint that agrees, and no half game."""
+    """SIGKILL at any step leaves what was acknowledged, a valid checkpoint, and no incomplete game."""
     kill_and_check(files(tmp_path), task, share, KILLS, record_property, "SQLite")
 
 
 @pytest.mark.torture
 @shares
 @pytest.mark.parametrize("task", [CHECKPOINT_ON_A_SERVER, DELETE_ON_A_SERVER], ids=attrgetter("name"))
-def test_a_killed_process_leaves_every_game_whole_or_deleted_on_a_server(
+def test_a_killed_process_leaves_every_game_complete_or_deleted_on_a_server(
     task: Task, share: int, postgres: Server, record_property: Property
 ) -> None:
-    """The server finishes or undoes what it was sent, and its checkpoint agrees."""
+    """The server finishes or undoes what it was sent, and its checkpoint is valid."""
     places = iter(postgres.place, "")
     kill_and_check(places, task, share, KILLS_ON_A_SERVER, record_property, "PostgreSQL")
 
@@ -299,7 +299,7 @@ def test_a_killed_process_leaves_every_game_whole_or_deleted_on_a_server(
 def test_a_killed_restore_leaves_one_store_or_the_other(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
-    """The store is the old one or the backup, with its checkpoint, and the old one is never lost."""
+    """The result is the old store or the backup, with its checkpoint; the old one is never lost."""
     backups = [make_backup(tmp_path / name, f"kept{name}", f"web{name}") for name in "ab"]
     make_crashed(tmp_path / "old.db", "old", "web")
     old, *new = map(contents, (tmp_path / "old.db", *backups))
@@ -329,7 +329,7 @@ def test_a_killed_restore_leaves_one_store_or_the_other(
 
 @pytest.mark.torture
 @shares
-def test_a_killed_restore_where_no_store_is_leaves_all_or_nothing(
+def test_a_killed_restore_to_a_new_place_leaves_all_or_nothing(
     share: int, tmp_path: Path, record_property: Property
 ) -> None:
     copy = make_backup(tmp_path / "games", "kept", "web")
@@ -382,5 +382,5 @@ def test_a_killed_repair_leaves_the_damaged_store_alone(
 
 
 def read_files(path: Path) -> dict[str, bytes]:
-    """Return the bytes of the files that a store consists of."""
+    """Return the bytes of all files of a store."""
     return {ending: beside(path, ending).read_bytes() for ending in ENDINGS}

@@ -25,7 +25,7 @@ FIGURE = (
 
 @pytest.mark.torture
 def test_no_bot_forgets_its_turn_under_load(record_property: Callable[[str, object], None]) -> None:
-    """Each answers every move, and is started by the move itself and not by the check every second."""
+    """The player's move triggers every bot move, never the check that runs every second."""
     with tally(record_property, FIGURE) as numbers, Server("memory:") as server:
         challengers = Challengers((server.host, server.port), PEOPLE, MOVES, Random(1))
         begin = time.monotonic()

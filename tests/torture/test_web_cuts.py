@@ -1,4 +1,4 @@
-"""Streams are cut at any byte, again and again, and their readers miss nothing."""
+"""Cuts streams at any byte, repeatedly: their readers miss nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FIGURE = (
 
 @pytest.mark.torture
 def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_property: Record) -> None:
-    """A reader that comes back gets the rest: all of it, in order, and once."""
+    """A reader that reconnects gets the rest: complete, in order, and once."""
     readers: list[Reader] = []
     with tally(record_property, FIGURE) as numbers:
         with Server(store_url) as server:
@@ -61,7 +61,7 @@ def test_readers_whose_connections_are_cut_miss_nothing(store_url: str, record_p
 
 
 def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[Reader]:
-    """Have some games played while they are read through the proxy, and return their readers."""
+    """Play some games while they are read through the proxy; return their readers."""
     with ExitStack() as stack:
         seats = [stack.enter_context(one_player(server, "self")) for _ in range(GAMES)]
         readers = [
@@ -81,7 +81,7 @@ def _a_turn(server: Server, proxy: CuttingProxy, numbers: Counter[str]) -> list[
 
 
 def _play(seat: Seat, proxy: CuttingProxy) -> None:
-    """Play while there are cuts to come, as long as a game may be."""
+    """Play while there are cuts left, up to the maximum length of a game."""
     for version in count(0, ROUND_EVENTS):
         if not proxy.cuts_left or version > MAX_EVENTS:
             return

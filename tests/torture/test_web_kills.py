@@ -1,4 +1,4 @@
-"""The server is killed again and again while clients play, and nothing is lost."""
+"""Kills the server repeatedly while clients play: nothing is lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FIGURE = (
 
 @pytest.mark.torture
 def test_nothing_is_lost_when_the_server_is_killed(store_url: str, record_property: Record) -> None:
-    """What was acknowledged is there, once; all come back by themselves, and every game ends whole."""
+    """Every acknowledged command is there once, clients reconnect by themselves, and all games finish."""
     players, chance = Players(), Random(5)
     with tally(record_property, FIGURE) as numbers:
         try:
@@ -45,7 +45,7 @@ def test_nothing_is_lost_when_the_server_is_killed(store_url: str, record_proper
         finally:
             numbers.update(players.numbers, commands=len(players.acknowledged))
 
-        _look_through(store_url, players, numbers)
+        _compare_with_store(store_url, players, numbers)
 
         assert numbers["lost"] == numbers["doubled"] == numbers["unfinished"] == 0
         verified = noughts("store", "verify", "--store", store_url)
@@ -53,17 +53,17 @@ def test_nothing_is_lost_when_the_server_is_killed(store_url: str, record_proper
 
 
 def _play_and_kill(store_url: str, players: Players, chance: Random, numbers: Counter[str]) -> None:
-    """Have all play while the server is killed, as often as it is to be, and then finish their games."""
+    """Let all play while the server is killed repeatedly, then finish their games."""
     with ExitStack() as stack:
         port = ("--port", str(quiet_port()))
         server = stack.enter_context(Server(store_url, *port, "--workers", "1"))
-        stack.callback(players.has_failed.set)  # whatever happens, nobody goes on after this
-        threads = _sit_down(server, players, chance)
+        stack.callback(players.has_failed.set)  # stops all players, even on failure
+        threads = _seat_players(server, players, chance)
         for thread in threads:
             thread.start()
         for _ in range(KILLS):
             players.wait_for(len(players.acknowledged) + chance.randrange(1, 60))
-            players.has_failed.wait(chance.random() * 0.03)  # so that it hits any moment
+            players.has_failed.wait(chance.random() * 0.03)  # so that it may hit any moment
             server.kill()
             numbers["kills"] += 1
             assert b"Traceback" not in server.errors
@@ -72,12 +72,12 @@ def _play_and_kill(store_url: str, players: Players, chance: Random, numbers: Co
         for thread in threads:
             thread.join(RECOVERY_SECONDS)
         players.check()
-        assert not any(thread.is_alive() for thread in threads), "somebody hangs"
+        assert not any(thread.is_alive() for thread in threads), "a player hangs"
         server.stop_cleanly()
 
 
-def _sit_down(server: Server, players: Players, chance: Random) -> list[Player]:
-    """Have people sit down with each other, and with bots."""
+def _seat_players(server: Server, players: Players, chance: Random) -> list[Player]:
+    """Seat people against each other and against bots."""
     place = server.host, server.port
     seats = []
     with server.client() as client:
@@ -88,7 +88,7 @@ def _sit_down(server: Server, players: Players, chance: Random) -> list[Player]:
     return [Player(players, place, server.client(), seat, Random(chance.random())) for seat in seats]
 
 
-def _look_through(store_url: str, players: Players, numbers: Counter[str]) -> None:
+def _compare_with_store(store_url: str, players: Players, numbers: Counter[str]) -> None:
     """Compare what was acknowledged with what is in the store; every game has its room."""
     with open_store(store_url, create=False) as opened:
         records = everything(opened)
@@ -113,7 +113,7 @@ def _look_through(store_url: str, players: Players, numbers: Counter[str]) -> No
         if any(isinstance(event, PlayerPlacedToken | PlayerTookBack) for event in record.events)
         and not record.key.startswith("bot-")
     }
-    numbers["doubled"] += len(commands - known)  # each was sent until it was acknowledged
+    numbers["doubled"] += len(commands - known)  # commands are sent until they are acknowledged
     games = {reader.game for reader in players.readers}
     numbers.update(games=len(games), unfinished=len(games - over))
     for reader in players.readers:

@@ -1,7 +1,7 @@
-"""Every position over HTTP: the server answers as the core does.
+"""Every position over HTTP: the server answers like the core.
 
-The analysis is asked for one position of each of the 765 classes of symmetric positions. They are also
-reached by playing, in every fifth game. With NOUGHTS_TORTURE=1, both take all 5,478 positions.
+The analysis is requested for one position of each of the 765 symmetry classes. Every fifth game also
+reaches its positions by playing. With NOUGHTS_TORTURE=1, both cover all 5,478 positions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ parts = pytest.mark.parametrize("part", range(PARTS))
 
 @pytest.mark.torture
 @parts
-def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -> None:
+def test_the_analysis_of_every_position_matches_the_core(quick: Server, part: int) -> None:
     boards = {_label(board): board for board in reachable(Mark.X)}
     assert len(boards) == (5478 if TORTURE else 765)
 
@@ -65,7 +65,7 @@ def test_the_analysis_of_every_position_is_the_cores(quick: Server, part: int) -
 
 
 @pytest.mark.torture
-def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
+def test_unreachable_positions_are_refused(quick: Server) -> None:
     """One in 35 of the 14,205 impossible boards (with NOUGHTS_TORTURE one in 7), and other texts."""
     impossible, step = 0, 7 if TORTURE else 35
     with quick.client() as client:
@@ -85,8 +85,8 @@ def test_positions_that_no_game_leads_to_are_refused(quick: Server) -> None:
 
 @pytest.mark.torture
 @parts
-def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -> None:
-    """In each, all nine cells are tried: what is refused, why, and what is recorded are the core's."""
+def test_playing_to_a_position_matches_the_core(quick: Server, part: int) -> None:
+    """All nine cells are tried in each: refusals, reasons and records are the core's."""
     seen: set[Board] = set()
     every = 1 if TORTURE else 5
     for path in islice(_paths(), part * every, None, PARTS * every):
@@ -103,7 +103,7 @@ def test_playing_to_a_position_is_as_the_core_has_it(quick: Server, part: int) -
 
 
 class _Shadow:
-    """A game of the server, and the same game in the core."""
+    """A game on the server, and the same game in the core."""
 
     def __init__(self, both: Seat) -> None:
         self._both = both
@@ -118,13 +118,13 @@ class _Shadow:
         self._compare(answer, PlaceToken(self.game.board.turn, cell))
 
     def try_all(self) -> None:
-        """Try every cell, and take back what was placed; and one for whom it is not the turn of."""
+        """Try every cell and take each token back; also try to move out of turn."""
         turn = self.game.board.turn
         other = Seat(self._both.client, self._both.game, turn.other.value)
         self._compare(other.move(4, self._version), PlaceToken(turn.other, 4))
         for cell in range(9):
             if self._would_end(cell):
-                continue  # what ends a game cannot be taken back: other paths end so
+                continue  # the last move of a game cannot be taken back: other paths end with it
             before = self.game
             self._compare(self._both.move(cell, self._version), PlaceToken(turn, cell))
             if self.game != before:
@@ -158,7 +158,7 @@ def _label(board: Board) -> Board:
 
 
 def _paths() -> Iterator[tuple[int, ...]]:
-    """Yield games that together come through every position, the longest first."""
+    """Yield games that together reach every position, the longest first."""
     found: dict[Board, tuple[int, ...]] = {_label(Board()): ()}
     boards: list[tuple[Board, tuple[int, ...]]] = [(Board(), ())]
     passed = {_label(Board())}

@@ -1,4 +1,4 @@
-"""Many runs of the server in a simulated world, each with faults of its own (`simulation.py`)."""
+"""Many runs of a simulated cluster, each with its own faults (`simulation.py`)."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def run(seed: int) -> Cluster:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("part", range(PARTS))
-def test_everybody_gets_on_once_the_faults_are_over(
+def test_everybody_makes_progress_after_the_last_fault(
     part: int, record_property: Callable[[str, object], None]
 ) -> None:
-    """Nothing acknowledged is lost, nothing refused is recorded, no client waits for ever."""
+    """Nothing acknowledged is lost, nothing refused is recorded, no client waits forever."""
     for seed in range(part, SEEDS, PARTS):
         cluster = run(seed)
         faults = {kind.replace(" ", "_").replace(",", ""): cluster.faults[kind] for kind in FAULTS}
@@ -44,8 +44,8 @@ def test_everybody_gets_on_once_the_faults_are_over(
         assert not cluster.problems, f"seed {seed}: {cluster.problems}"
 
 
-def test_a_seed_gives_the_same_run_again() -> None:
-    """With the same faults at the same times, and the same games in the end."""
+def test_a_seed_reproduces_a_run() -> None:
+    """The same faults at the same times, and the same games in the end."""
     first, again = run(7), run(7)
 
     assert first.faults == again.faults
@@ -56,14 +56,14 @@ def test_a_seed_gives_the_same_run_again() -> None:
 
 
 class LateRemoval(dict["LiveGame", "asyncio.Task[None]"]):
-    """Removes a game when its task is done, one turn of the loop after the task has looked last."""
+    """Removes a game when its task is done, one turn of the loop after the task's last check."""
 
     def __delitem__(self, live: LiveGame) -> None:
         self[live].add_done_callback(lambda _done: self.pop(live))
 
 
-def test_a_forgotten_turn_of_a_bot_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A move that is recorded while the bot counts as thinking, and thinks no more."""
+def test_the_simulation_detects_a_forgotten_turn_of_a_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A move is recorded after the bot's last check, while it still counts as thinking."""
     init = BotTurns.__init__
 
     def forgetful(turns: BotTurns, *args: object) -> None:
@@ -74,7 +74,7 @@ def test_a_forgotten_turn_of_a_bot_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert any("a turn of a bot was missed" in run(seed).problems for seed in range(200))
 
 
-def test_a_dead_stream_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a comment for a ping, which a page doesn't see, every quiet stream looks dead."""
+def test_the_simulation_detects_a_dead_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If pings were comments, which a page doesn't see, every quiet stream would look dead."""
     monkeypatch.setattr(streams, "PING", b": ping\n\n")
     assert any("a stream was silent without a fault" in run(seed).problems for seed in range(200))

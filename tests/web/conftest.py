@@ -1,4 +1,4 @@
-"""The fixtures of the web tests."""
+"""Fixtures of the web tests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def store(store_url: str) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine function in an event loop of its own."""
+    """Run a coroutine test in its own event loop."""
     if not iscoroutinefunction(pyfuncitem.obj):
         return None
-    names = pyfuncitem._fixtureinfo.argnames  # noqa: SLF001 - there is no other way
+    names = pyfuncitem._fixtureinfo.argnames  # noqa: SLF001 - pytest has no public equivalent
     asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
