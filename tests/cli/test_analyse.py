@@ -1,4 +1,4 @@
-"""The coach on the command line: positions with every move labelled, and games gone through."""
+"""`noughts analyse`: positions with every move labelled, and reviews of games."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ It lets {first} force a fork with 2, 3 or 5 (4, 2, 3, 5, 9, 8). A mistake.
 
 
 def analysed(*arguments: str, env: dict[str, str] | None = None) -> str:
-    """Return what is said, if it is said without a complaint."""
+    """Return the output; nothing may go to standard error."""
     ran = noughts("analyse", *arguments, env=env)
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout
@@ -304,7 +304,7 @@ def test_a_saved_game_as_data(tmp_path: Path) -> None:
 # Colours and sizes
 
 
-def test_colours_are_there_only_when_asked_for() -> None:
+def test_colours_are_used_only_when_asked_for() -> None:
     coloured = analysed(BOARD, "--color", "always")
 
     assert coloured.startswith(

@@ -1,4 +1,4 @@
-"""What is certain about bots: the page of all that are built in, and the certificate of any other."""
+"""`noughts certify`: the page of all built-in bots, and the certificate of any other."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ PERFECT = """
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which nobody has a machine that has learned anything."""
+    """Return an environment without a trained machine."""
     return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
 
 
 def rows(text: str) -> dict[str, tuple[str, str]]:
-    """Return the rows of a certificate's table: what is told of it as X, and as O."""
+    """Return the rows of a certificate's table, for X and for O."""
     cells = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     return {cell[0]: (cell[1], cell[2]) for cell in cells if len(cell) == 3}
 
 
-def test_the_page_in_the_documentation_is_true(env: dict[str, str]) -> None:
+def test_the_page_in_the_docs_is_up_to_date(env: dict[str, str]) -> None:
     """It is the output of the command, with a section for every built-in bot."""
     ran = noughts("certify", env=env)
 

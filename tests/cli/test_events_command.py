@@ -1,4 +1,4 @@
-"""The events of a game as the document writes them: live beside a game, and of a saved one."""
+"""Events as the document writes them: printed during a game, and of a saved one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVENT = re.compile(r"(?:game|player)[A-Z][A-Za-z]*\(.*\)")
 
 
 def events_in(text: str) -> list[str]:
-    """Return the events among some lines."""
+    """Return the lines that are events."""
     return [line for line in text.splitlines() if EVENT.fullmatch(line)]
 
 
@@ -70,7 +70,7 @@ def test_without_the_option_no_event_is_printed() -> None:
         assert events_in(noughts(*arguments, typed="5\n5\nresign\nn\n").stdout) == []
 
 
-def test_what_was_printed_live_is_what_is_saved(tmp_path: Path) -> None:
+def test_the_events_printed_live_are_those_saved(tmp_path: Path) -> None:
     """Except illegal moves, which are not part of a record."""
     typed = "\n".join(("5", "undo", "5", "5", "resign", "y", *X_WINS, "n", ""))
     options = ("--o", "bot:random", "--x", "bob", "--events")
@@ -103,14 +103,14 @@ def test_watched_games_print_their_events(options: list[str]) -> None:
 
 @pytest.mark.parametrize("code", ["write('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
 @pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
-def test_a_program_that_gives_up_is_in_the_events(arguments: list[str], code: str) -> None:
+def test_a_program_that_gives_up_leads_to_events(arguments: list[str], code: str) -> None:
     ran = noughts(*arguments, "--x", f"program:{command(plays(code))}", "--events")
 
     resigned = ["playerResigned(X)", "gameWon(O)", "gameLost(X)", "gameCompleted(true)"]
     assert events_in(ran.stdout)[-4:] == resigned
 
 
-def test_events_are_seen_as_they_happen() -> None:
+def test_events_are_printed_as_they_happen() -> None:
     """In a terminal, before the next question is answered."""
     with in_terminal("play", "--events", "--color=never") as session:
         session.expect("playerActive(X)")

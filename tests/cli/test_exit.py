@@ -54,7 +54,7 @@ hostile = pytest.mark.parametrize("harm", [pytest.param(harm, id=why) for why, h
 
 
 def refused(*arguments: str | bytes) -> str:
-    """Run the command, which must refuse its arguments in clean words, and return these."""
+    """Run the command, which must refuse its arguments; return its clean message."""
     ran = noughts(*map(os.fsdecode, arguments))
     words = ran.stderr
     assert (ran.returncode, ran.stdout) == (2, "")
@@ -67,7 +67,7 @@ def refused(*arguments: str | bytes) -> str:
 
 @contextmanager
 def asked() -> Iterator[Session]:
-    """Start a game in a terminal, and play it from its first question on."""
+    """Start a game in a terminal, and return it at its first question."""
     with in_terminal("play") as session:
         session.expect(f"{QUESTION} ")
         yield session
@@ -275,7 +275,7 @@ sys.exit(code)
 """
 
 
-def test_a_closed_terminal_is_left_well_wherever_the_signal_arrives() -> None:
+def test_a_closed_terminal_ends_the_command_cleanly_wherever_the_signal_arrives() -> None:
     """Unwritten output is dropped, and doesn't fail again when Python exits."""
     is_over, step = False, 0
     while not is_over:
@@ -345,7 +345,7 @@ def test_a_reader_may_leave_a_game() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["show", "5"]], ids=" ".join)
-def test_output_that_nobody_reads_is_not_an_error(arguments: list[str]) -> None:
+def test_unread_output_is_not_an_error(arguments: list[str]) -> None:
     ran = run_unread(*arguments)
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -364,7 +364,7 @@ def test_bad_usage_without_errors_output_has_its_exit_code(arguments: list[str])
     assert shell('"$@" 2>&-', *arguments).returncode == 2
 
 
-def test_a_shut_input_is_the_end_of_input() -> None:
+def test_a_closed_input_is_the_end_of_input() -> None:
     ran = shell('"$@" <&-', "play")
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -375,7 +375,7 @@ def test_a_shut_input_is_the_end_of_input() -> None:
 @pytest.mark.parametrize(
     "arguments", [["play"], ["watch", "--interval", "0"], ["show", "5"], ["--version"]]
 )
-def test_a_shut_output_is_no_error(arguments: list[str], shut: str) -> None:
+def test_a_closed_output_is_not_an_error(arguments: list[str], shut: str) -> None:
     ran = shell(f'"$@" {shut}', *arguments)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
@@ -391,7 +391,7 @@ def test_input_that_cannot_be_read_is_reported() -> None:
 @pytest.mark.parametrize(
     "arguments", [["play"], ["watch", "--interval", "0.001"], ["show", "5"]], ids=" ".join
 )
-def test_many_open_files_are_no_error(arguments: list[str]) -> None:
+def test_many_open_files_are_not_an_error(arguments: list[str]) -> None:
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", CROWDED, *COMMAND, *arguments],
         stdin=subprocess.DEVNULL,
@@ -408,7 +408,7 @@ def test_many_open_files_are_no_error(arguments: list[str]) -> None:
 
 
 def _played_on(line: bytes) -> list[str]:
-    """Type the line and then a cell; check that the game went on, and return what answered the line."""
+    """Type the line and then a cell; check that the game went on; return the reply to the line."""
     ran = noughts("play", typed=line + b"\n5\n")
     told = ran.stdout.removeprefix(f"{EMPTY}{QUESTION}\n")
 
@@ -463,7 +463,7 @@ NO_CELLS = "0", "10", "-1", "5 5", "+5", "5.0", "\u0665", "\uff15", "\u00b2"
 
 
 @pytest.mark.parametrize("line", [*NO_CELLS, "0,3", "d1", "a0", "five", "", " ", "{mark}"])
-def test_a_line_that_names_no_cell_is_quoted(line: str) -> None:
+def test_a_line_that_is_not_a_cell_is_quoted(line: str) -> None:
     invalid, sentence = _played_on(line.encode())
 
     assert invalid == "Position is Invalid!"
@@ -531,7 +531,7 @@ def test_bad_arguments_are_refused(arguments: list[str], words: str) -> None:
     assert words in refused(*arguments)
 
 
-def test_both_players_may_be_called_what_the_other_is_called_without_a_name() -> None:
+def test_a_player_may_have_the_other_players_default_name() -> None:
     assert noughts("play", "--x", "Player O", "--o", "Player X").returncode == 0
 
 
@@ -603,7 +603,7 @@ def test_help_is_shown_in_ascii(command: str) -> None:
 
 
 def test_at_the_end_a_signal_just_ends_the_process() -> None:
-    """Python still runs code of its own then, and would show a traceback of ours in it."""
+    """Python still runs its own code then, and would show a traceback of ours in it."""
     script = (
         "import signal; from noughts.cli.exit import run_to_exit; run_to_exit(lambda: None);"
         "print(*(signal.getsignal(one) is signal.SIG_DFL for one in (signal.SIGINT, signal.SIGTERM)))"

@@ -1,4 +1,4 @@
-"""The game at one keyboard, against a model of it that shares no line with it."""
+"""The game at one keyboard, compared with a model that shares no code with it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ NONSENSE = [
 ]
 
 
-class Telling(NamedTuple):
-    """How one wording tells a game."""
+class WordingFormat(NamedTuple):
+    """How one wording presents a game."""
 
     option: str
     blank: str
@@ -66,8 +66,8 @@ class Telling(NamedTuple):
     starter: str = "loser"
 
 
-TELLINGS = [
-    Telling(
+WORDINGS = [
+    WordingFormat(
         "narrative",
         " ",
         "|",
@@ -78,7 +78,7 @@ TELLINGS = [
         "{} WON!",
         "THE GAME ENDS WITH A DRAW!",
     ),
-    Telling(
+    WordingFormat(
         "gem",
         "_",
         " ",
@@ -92,7 +92,7 @@ TELLINGS = [
         line_before_question=True,
         starter="random",
     ),
-    Telling(
+    WordingFormat(
         "kata",
         "",
         "|",
@@ -108,137 +108,139 @@ TELLINGS = [
 
 
 class Model:
-    """Who has placed what, and what the screen must say of it; cells are 1 to 9."""
+    """The state of the game, and what the screen must show; cells are 1 to 9."""
 
-    def __init__(self, telling: Telling, names: dict[str, str], rule: str = "") -> None:
-        self.telling = telling
+    def __init__(self, wording: WordingFormat, names: dict[str, str], rule: str = "") -> None:
+        self.wording = wording
         self.names = names
-        self.rule = rule or telling.starter
+        self.rule = rule or wording.starter
         self.first = self.rule if self.rule in ("X", "O") else "X"
         self.placed: list[int] = []
         self.resigned = False
         self.score = {"X": 0, "O": 0, "nobody": 0}
 
     def turn(self) -> str:
-        """Return the mark to move: the first one, and then in turn."""
+        """Return the mark to move."""
         other = "O" if self.first == "X" else "X"
         return [self.first, other][len(self.placed) % 2]
 
     def free(self) -> list[int]:
-        """Return the cells that nobody holds."""
+        """Return the free cells."""
         return [cell for cell in range(1, 10) if cell not in self.placed]
 
     def winner(self) -> str:
-        """Return the mark that has a line or whose opponent gave up, "nobody", or "" while it goes on."""
+        """Return the mark that has won, "nobody" after a draw, or "" before the end."""
         last = "O" if self.turn() == "X" else "X"
         if self.resigned or any(set(line) <= self._held_by_last() for line in LINES):
             return last
         return "" if self.free() else "nobody"
 
     def next_game(self) -> None:
-        """Set the board up again, for the same mark or the loser (after a draw, the other one)."""
+        """Clear the board; the same mark starts, or the loser (after a draw, the other one)."""
         winner = self.winner()
         if self.rule == "loser":
             self.first = {"X": "O", "O": "X"}[self.first if winner == "nobody" else winner]
         self.placed, self.resigned = [], False
 
     def position(self) -> list[str]:
-        """Return the board, what is known of its result, and the question that follows."""
+        """Return the board, the result if there is one, and the question that follows."""
         winner = self.winner()
         if not winner:
             return [*self.board(), *self.question()]
         self.score[winner] += 1
         result = [
-            self.telling.drawn if winner == "nobody" else self.telling.won.format(self.hail(winner))
+            self.wording.drawn
+            if winner == "nobody"
+            else self.wording.won.format(self.winner_name(winner))
         ]
-        told = [*result, *self.board()] if self.telling.result_first else [*self.board(), *result]
-        return [*told, self.score_line(), AGAIN]
+        shown = [*result, *self.board()] if self.wording.result_first else [*self.board(), *result]
+        return [*shown, self.score_line(), AGAIN]
 
     def board(self) -> list[str]:
         """Draw the board."""
-        signs = [self.telling.blank or str(cell) for cell in range(1, 10)]
+        signs = [self.wording.blank or str(cell) for cell in range(1, 10)]
         for number, cell in enumerate(self.placed):
             signs[cell - 1] = self.first if number % 2 == 0 else {"X": "O", "O": "X"}[self.first]
-        rows = [self.telling.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
-        return [rows[0], *self.telling.between, rows[1], *self.telling.between, rows[2]]
+        rows = [self.wording.across.join(signs[row : row + 3]).rstrip() for row in (0, 3, 6)]
+        return [rows[0], *self.wording.between, rows[1], *self.wording.between, rows[2]]
 
     def question(self) -> list[str]:
-        """Return the question to the player who is to move, with an empty line where there is one."""
-        gap = [""] if self.telling.line_before_question else []
-        return [*gap, self.telling.ask.format(self.name(self.turn()))]
+        """Return the question to the player to move, after an empty line if the wording has one."""
+        gap = [""] if self.wording.line_before_question else []
+        return [*gap, self.wording.ask.format(self.name(self.turn()))]
 
     def score_line(self) -> str:
-        """Tell the running score."""
+        """Return the running score."""
         x, o = (f"{self.name(mark)} {self.score[mark]}" for mark in "XO")
         return f"Score: {x}, {o}, draws {self.score['nobody']}"
 
     def name(self, mark: str) -> str:
-        """Return what a player is called."""
+        """Return the name of a player."""
         return self.names.get(mark, f"Player {mark}")
 
-    def hail(self, mark: str) -> str:
-        """Return what a winner is called."""
-        return self.names.get(mark, self.telling.nameless.format(mark))
+    def winner_name(self, mark: str) -> str:
+        """Return the name of a winner."""
+        return self.names.get(mark, self.wording.nameless.format(mark))
 
     def _held_by_last(self) -> set[str]:
         return {str(cell) for cell in self.placed[::-2]}
 
 
 class Keyboard(RuleBasedStateMachine):
-    """Somebody at the keyboard of the real command, who knows what must come."""
+    """A user of the real command, who knows what output to expect."""
 
     def __init__(self) -> None:
         super().__init__()
         self.opened = ExitStack()
         self.session: Session | None = None
-        self.model = Model(TELLINGS[0], {})
+        self.model = Model(WORDINGS[0], {})
         self.phase = "away"
         self.typed = 0
 
     def teardown(self) -> None:
-        """End the command, wherever it stands."""
+        """End the command in any state."""
         self.opened.close()
 
     def answer(self, line: str) -> list[str]:
-        """Type a line and return the lines that answer it, up to the next question."""
+        """Type a line; return the lines up to the next question."""
         assert self.session is not None
         self.typed += 1
         self.session.type(f"{line}\n")
         return self.session.read_until(QUESTION).splitlines()
 
     def place_token(self, cell: int, notation: list[str]) -> None:
-        """Type a free cell, and check what follows."""
+        """Type a free cell, and check the reply."""
         answer = self.answer(notation[cell - 1])
         self.model.placed.append(cell)
-        self.told(answer)
+        self.check_position(answer)
 
-    def told(self, lines: list[str]) -> None:
-        """Check that a position was told as it is, and know what is asked for next."""
+    def check_position(self, lines: list[str]) -> None:
+        """Check that a position is shown correctly, and note the question."""
         assert lines == self.model.position()
         self.phase = "again" if lines[-1] == AGAIN else "move"
 
     @initialize(
-        telling=st.sampled_from(TELLINGS),
+        wording=st.sampled_from(WORDINGS),
         x=st.sampled_from(["", "Ann", "Zo\u00eb"]),
         o=st.sampled_from(["", "Bob"]),
         first=st.sampled_from(["", "X", "O", "random", "loser"]),
     )
-    def start(self, telling: Telling, x: str, o: str, first: str) -> None:
-        """Sit down to the first game."""
+    def start(self, wording: WordingFormat, x: str, o: str, first: str) -> None:
+        """Start the first game."""
         names = {mark: name for mark, name in (("X", x), ("O", o)) if name}
         options = [f"--{mark.lower()}={name}" for mark, name in names.items()]
         if first:
             options.append(f"--first={first}")
         self.session = self.opened.enter_context(
-            between_pipes("play", f"--wording={telling.option}", *options)
+            between_pipes("play", f"--wording={wording.option}", *options)
         )
-        self.model = Model(telling, names, first)
+        self.model = Model(wording, names, first)
         self.typed = 0
         lines = self.session.read_until(QUESTION).splitlines()
-        self.told(self.selected(lines) if self.model.rule == "random" else lines)
+        self.check_position(self.selected(lines) if self.model.rule == "random" else lines)
 
     def selected(self, lines: list[str]) -> list[str]:
-        """Note who was picked at random to start, and return the lines after that."""
+        """Note who was picked at random to start; return the lines after that."""
         announced = "{} has randomly been selected as the first player"
         lots = {announced.format(self.model.name(mark)): mark for mark in "XO"}
         self.model.first = lots[lines[0]]
@@ -247,14 +249,14 @@ class Keyboard(RuleBasedStateMachine):
     @precondition(lambda self: self.phase == "move")
     @rule(which=st.integers(0, 8), notation=st.sampled_from(NOTATIONS))
     def place(self, which: int, notation: list[str]) -> None:
-        """Place a token on a free cell, whichever way the cell is written."""
+        """Place a token on a free cell, written in any way."""
         free = self.model.free()
         self.place_token(free[which % len(free)], notation)
 
     @precondition(lambda self: self.phase == "move")
     @rule(order=st.permutations(range(1, 10)), notation=st.sampled_from(NOTATIONS))
     def play_out(self, order: list[int], notation: list[str]) -> None:
-        """Place tokens, one on each free cell, until the game is won or drawn."""
+        """Fill free cells until the game is won or drawn."""
         for cell in order:
             if self.phase == "move" and cell not in self.model.placed:
                 self.place_token(cell, notation)
@@ -263,11 +265,11 @@ class Keyboard(RuleBasedStateMachine):
     @precondition(lambda self: self.phase == "move" and self.model.placed)
     @rule(which=st.integers(0, 8), notation=st.sampled_from(NOTATIONS))
     def try_taken(self, which: int, notation: list[str]) -> None:
-        """Try a cell that is taken: the free ones are told, and the same player is asked again."""
+        """Try a taken cell: the free ones are listed, and the same player is asked again."""
         cell = self.model.placed[which % len(self.model.placed)]
         free = ", ".join(map(str, self.model.free()))
         assert self.answer(notation[cell - 1]) == [
-            self.model.telling.invalid,
+            self.model.wording.invalid,
             f"That cell is taken: the free cells are {free}.",
             *self.model.question(),
         ]
@@ -275,9 +277,9 @@ class Keyboard(RuleBasedStateMachine):
     @precondition(lambda self: self.phase == "move")
     @rule(line=st.sampled_from(NONSENSE))
     def type_nonsense(self, line: str) -> None:
-        """Type what is no move: a sentence says why, and the same player is asked again."""
+        """Type something that is not a move: the reply says why, and the same player is asked again."""
         invalid, sentence, *question = self.answer(line)
-        assert (invalid, question) == (self.model.telling.invalid, self.model.question())
+        assert (invalid, question) == (self.model.wording.invalid, self.model.question())
         assert sentence.endswith(".")
         assert sentence.isprintable()
 
@@ -288,7 +290,7 @@ class Keyboard(RuleBasedStateMachine):
         answer = self.answer(word)
         if self.model.placed:
             self.model.placed.pop()
-            self.told(answer)
+            self.check_position(answer)
         else:
             assert "take back" in answer[0]
             assert answer[1:] == self.model.question()
@@ -296,64 +298,64 @@ class Keyboard(RuleBasedStateMachine):
     @precondition(lambda self: self.phase == "move")
     @rule()
     def ask_for_help(self) -> None:
-        """Ask for help: every word is told, and the same player is asked again."""
-        told = self.answer("help")
-        assert all(word in "\n".join(told) for word in ("1 to 9", "undo", "resign", "help", "quit"))
+        """Ask for help: every command is listed, and the same player is asked again."""
+        shown = self.answer("help")
+        assert all(word in "\n".join(shown) for word in ("1 to 9", "undo", "resign", "help", "quit"))
         question = self.model.question()
-        assert told[-len(question) :] == question
+        assert shown[-len(question) :] == question
 
     @precondition(lambda self: self.phase == "move")
     @rule()
     def resign(self) -> None:
-        """Give the game up: the opponent wins."""
+        """Resign: the opponent wins."""
         resigned, *answer = self.answer("resign")
         assert resigned == f"{self.model.name(self.model.turn())} resigned."
         self.model.resigned = True
-        self.told(answer)
+        self.check_position(answer)
 
     @precondition(lambda self: self.phase == "again")
     @rule(word=st.sampled_from(["y", "yes", "Y", " YES "]))
     def play_again(self, word: str) -> None:
-        """Play another game, which the right player starts."""
+        """Play another game; the right player starts."""
         answer = self.answer(word)
         self.model.next_game()
         if self.model.rule == "random":
-            self.told(self.selected(answer))
+            self.check_position(self.selected(answer))
         else:
             assert answer[0] == f"{self.model.name(self.model.first)} starts."
-            self.told(answer[1:])
+            self.check_position(answer[1:])
 
     @precondition(lambda self: self.phase == "again")
     @rule(
         line=st.sampled_from([*NONSENSE[:-8], "5", "undo", "resign", "help", "yn", "\x1b[2J", "\u202ey"])
     )
-    def mumble(self, line: str) -> None:
-        """Answer neither yes nor no: the question comes again."""
+    def answer_unclearly(self, line: str) -> None:
+        """Answer neither yes nor no: the question is asked again."""
         assert self.answer(line) == ["Please answer y or n.", AGAIN]
 
     @precondition(lambda self: self.phase == "again")
     @rule(word=st.sampled_from(["n", "no", "N", " No"]))
-    def go_home(self, word: str) -> None:
-        """Play no more."""
+    def decline_another(self, word: str) -> None:
+        """Decline another game."""
         self.leave(f"{word}\n", "Goodbye!\n")
 
     @precondition(lambda self: self.phase != "away" and self.typed > 8)
     @rule(way=st.sampled_from(["quit\n", "QUIT\n", "", "interrupt"]))
-    def get_up(self, way: str) -> None:
-        """Leave by a word, at the end of input or by an interrupt."""
+    def quit(self, way: str) -> None:
+        """Leave with a command, at the end of input, or with Ctrl-C."""
         if way == "interrupt":
             self.leave(way, "\nGoodbye!\n", 130)
         else:
             self.leave(way, "Goodbye!\n")
 
     @precondition(lambda self: self.phase == "away")
-    @rule(telling=st.sampled_from(TELLINGS))
-    def come_back(self, telling: Telling) -> None:
-        """Sit down to a new evening, with the score at nought."""
-        self.start(telling, "", "", "O")
+    @rule(wording=st.sampled_from(WORDINGS))
+    def restart(self, wording: WordingFormat) -> None:
+        """Start the command again, with a score of zero."""
+        self.start(wording, "", "", "O")
 
     def leave(self, way: str, last_words: str, code: int = 0) -> None:
-        """Leave, and check the last words and the exit code."""
+        """Leave, and check the last output and the exit code."""
         assert self.session is not None
         if way == "interrupt":
             self.session.send(signal.SIGINT)

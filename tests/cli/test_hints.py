@@ -1,4 +1,4 @@
-"""The coach in the middle of a game: hints and reasons, after which the game goes on as it was."""
+"""The coach during a game: hints and explanations, which leave the game unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMPACT_BOARD = ["1 2 3", "4 X 6", "7 8 9", "O 1-9:"]
 
 
 class Coached:
-    """A game in which these lines were typed: what was said, and what was recorded."""
+    """A game with these lines typed: its output, and what was recorded."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ ANSWERS = {
 
 
 def lines_of(typed: str) -> list[str]:
-    """Return the lines that are typed one after the other."""
+    """Return the lines as input."""
     return [line.replace("-", " ") for line in typed.split(" ") if line]
 
 

@@ -1,4 +1,4 @@
-"""Sessions that mean harm: whatever is said or done to it, the command ends well.
+"""Hostile sessions: whatever is typed or done to it, the command ends cleanly.
 
 The number of a run is its seed: run 17 is repeated with `-k '[17]'`. There are two dozen runs in a
 terminal and a quarter as many between pipes; with NOUGHTS_TORTURE=1, two thousand and five hundred.
@@ -311,7 +311,7 @@ SIZES = [(80, 24), (20, 5), (1, 1), (0, 0), (44, 10), (43, 9), (65535, 65535)]
 
 
 class Run:
-    """One hostile session: what was done to the command, and which exit codes that allows."""
+    """One hostile session: what was done to the command, and the exit codes that this allows."""
 
     def __init__(self, seed: int, folder: Path, *, piped: bool) -> None:
         self._folder = folder
@@ -330,21 +330,21 @@ class Run:
         """As a shell tells it; -1 if the command did not end."""
 
     def play_out(self) -> None:
-        """Start the command, and do harm to it until it ends."""
+        """Start the command, and disturb it until it ends."""
         with self._start() as session:
             if self.allowed == {0} and self.arguments[0] in PLAYED:
                 self._play(session)
             elif self.allowed == {0} and self._is_stepped():
                 self._step(session)
             elif self.allowed == {0} and self.arguments[0] in TOLD:
-                self._look_on(session)
+                self._watch(session)
             try:
                 self.code = session.end()
             finally:
                 self.output = session.output
 
     def unclean_lines(self) -> list[str]:
-        """Return the lines in which the command wrote anything but plain text and its own colours."""
+        """Return the lines with anything other than plain text and the command's own colours."""
         written = self.output
         if self._is_cut:  # perhaps in the middle of a character
             written = written[: written.rfind(b"\n") + 1]
@@ -372,7 +372,7 @@ class Run:
     # How the command is called
 
     def _command_line(self) -> tuple[list[bytes], bool]:
-        """Return arguments, and whether they are good ones."""
+        """Return arguments, and whether they are valid."""
         command = self._rng.choices([*OPTIONS, ""], WEIGHTS)[0]
         if not command:
             return [self._rng.choice([b"-", b"--", b"bogus", b"--\x1b[31m", *BAD_NAMES])], False
@@ -390,7 +390,7 @@ class Run:
         return [*needed, *(name for name in optional if self._chance(0.3))]
 
     def _option(self, name: str) -> tuple[list[bytes], bool]:
-        """Return the words of an option with a value, and whether it is a good one."""
+        """Return an option with a value, and whether it is valid."""
         good, bad = VALUES[name]
         fine = not bad or self._chance(0.95)
         value = self._rng.choice(good if fine else bad)
@@ -418,7 +418,7 @@ class Run:
     # What is done to a game
 
     def _play(self, session: Session) -> None:
-        """Answer questions, often badly, until somebody has had enough."""
+        """Answer questions, often wrongly, until a way to leave is chosen."""
         if not session.wait_for(QUESTION):
             return
         for _ in range(self._rng.randint(0, 40)):
@@ -437,7 +437,7 @@ class Run:
         self._may_be_over |= b" ".join(line.lower().split()) in LEAVING
 
     def _settle(self, session: Session) -> bool:
-        """Wait until every line has got its answer; False if the command ended, as it may if told so."""
+        """Wait until every line is answered; return False if the command ended, as it may."""
         while self._unanswered:
             if not session.wait_for(QUESTION):
                 self.allowed = {0} if self._may_be_over else set()
@@ -447,7 +447,7 @@ class Run:
         return True
 
     def _line(self) -> bytes:
-        """Return something to type: mostly a cell, so that games come to an end."""
+        """Return a line to type: mostly a cell, so that games end."""
         kind = self._rng.choices(["cell", "word", "harm", "noise", "huge"], [60, 12, 14, 13, 1])[0]
         if kind in ("cell", "word"):
             return self._rng.choice(CELLS if kind == "cell" else WORDS)
@@ -459,7 +459,7 @@ class Run:
         return line if self._piped else self._keys(line)
 
     def _keys(self, line: bytes) -> bytes:
-        """Return the keys that bring a line to the command through a terminal, or what is left of it."""
+        """Return the keys that send a line through a terminal, perhaps edited."""
         if self._chance(0.5):
             return re.sub(rb"[\x00-\x1f\x7f]", lambda key: CTRL_V + key[0], line)
         return line.translate(None, CTRL_C + CTRL_D + CTRL_V + CTRL_Z + b"\r")
@@ -471,8 +471,8 @@ class Run:
 
     # What is done to games that are looked on at
 
-    def _look_on(self, session: Session) -> None:
-        """Wait for a move, or for the empty board that is told before it, and go away or wait on."""
+    def _watch(self, session: Session) -> None:
+        """Wait for a move, or for the empty board before it; then leave or go on."""
         if not session.wait_for(r"\n" if self.arguments[0] == b"replay" else MOVED):
             return
         endless = not {b"--interval=60", b"--interval=86400"}.isdisjoint(self.arguments)
@@ -496,7 +496,7 @@ class Run:
         return self.arguments[0] == b"replay" and not has_interval and not self._piped
 
     def _step(self, session: Session) -> None:
-        """Press keys, some of which mean something, until one of them or something else ends it."""
+        """Press keys, with and without a meaning, until something ends the replay."""
         if not session.wait_for(PLACE):
             return
         self._may_be_over = True  # among noise there is often a key that leaves
@@ -568,7 +568,7 @@ class Run:
 
 
 def _names_differ(arguments: list[bytes]) -> bool:
-    """Tell whether two people have different names; two bots of one name are told apart anyway."""
+    """Return whether two people have different names; equal names of bots are allowed."""
     seats = [argument[4:] for argument in arguments if argument[3:4] == b"="]
     names = [seat.decode(errors="replace") for seat in seats if not seat.startswith(CALLED)]
     return len({unicodedata.normalize("NFC", name).strip() for name in names}) == len(names)
@@ -576,7 +576,7 @@ def _names_differ(arguments: list[bytes]) -> bool:
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a store of a game that is over and two that were left."""
+    """Return the folder of a store with a finished game and two unfinished ones."""
     folder = tmp_path_factory.mktemp("saved")
     save(folder, "over", *DRAW, x="Ann", o="Zo\u00eb")
     save(folder, "left-behind", "5", "1", "undo", x="Bob")
@@ -586,19 +586,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS))
-def test_a_hostile_session_in_a_terminal_ends_well(
+def test_a_hostile_session_in_a_terminal_ends_cleanly(
     seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
-    """No traceback, a right exit code, clean text and a good store, whatever is typed or done."""
+    """No traceback, a valid exit code, clean text and an intact store, whatever is typed or done."""
     _check(seed, saved, tmp_path, record_property, piped=False)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(RUNS // 4))
-def test_a_hostile_session_between_pipes_ends_well(
+def test_a_hostile_session_between_pipes_ends_cleanly(
     seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
-    """Here no terminal cuts long lines or handles keys."""
+    """Without a terminal, nothing cuts long lines or handles keys."""
     _check(seed, saved, tmp_path, record_property, piped=True)
 
 
@@ -619,7 +619,7 @@ def _check(seed: int, saved: Path, folder: Path, record_property: Record, *, pip
 
 
 def _lines(folder: Path) -> set[str]:
-    """Return all that the store holds, after a look at every record."""
+    """Verify the store, and return everything in it."""
     with open_store(url(folder), create=False) as store:
         verify(store)
         return set(export_all(store))

@@ -1,4 +1,4 @@
-"""Stores that are made to do harm: nothing in them reaches the terminal raw, or keeps it busy."""
+"""Hostile stores: nothing in them reaches the terminal unescaped, or blocks the command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FAKES = {
 
 
 def seal_again(folder: Path, **columns: object) -> None:
-    """Change columns of all records, or names in them, and give every record the hash that it needs."""
+    """Change columns of all records, or names in them, and recompute the hashes."""
     with closing(sqlite3.connect(file(folder), isolation_level=None)) as behind:
         link = GENESIS
         for sequence, game, version, at, key, text in behind.execute(
@@ -58,15 +58,13 @@ def seal_again(folder: Path, **columns: object) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a data folder with one game in it that is not over."""
+    """Return a data folder with one unfinished game."""
     save(tmp_path, "friday", "5", x="ann", o="bob")
     return tmp_path
 
 
 @pytest.mark.parametrize("name", [HOSTILE, f"friday{HOSTILE}", HOSTILE.encode(), "\x1b]0;title\x07"])
-def test_the_id_of_a_game_is_listed_without_what_a_terminal_would_obey(
-    name: str | bytes, folder: Path
-) -> None:
+def test_a_listed_id_has_no_control_characters(name: str | bytes, folder: Path) -> None:
     save(folder, "saturday", *X_WINS, at=NOW + 1)
     change(folder, "UPDATE noughts_games SET id = ? WHERE id = 'friday'", values=(name,))
 
@@ -79,7 +77,7 @@ def test_the_id_of_a_game_is_listed_without_what_a_terminal_would_obey(
     assert older.isprintable()
 
 
-def test_an_id_that_is_not_one_is_listed_safely_in_a_game_whose_hashes_are_right(folder: Path) -> None:
+def test_an_invalid_id_with_valid_hashes_is_listed_safely(folder: Path) -> None:
     change(folder, "UPDATE noughts_games SET id = ?", values=(f"a{HOSTILE}",))
     seal_again(folder, game=f"a{HOSTILE}")
 
@@ -119,7 +117,7 @@ def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa
 
 
 @pytest.mark.parametrize("at", [10**18, -(10**18), "noon", b"\0"])
-def test_a_time_that_is_none_is_listed_as_damage(at: object, folder: Path) -> None:
+def test_an_invalid_time_is_listed_as_damage(at: object, folder: Path) -> None:
     seal_again(folder, at=at)
 
     ran = noughts("games", env=saving(folder))
@@ -131,7 +129,7 @@ def test_a_time_that_is_none_is_listed_as_damage(at: object, folder: Path) -> No
 @pytest.mark.parametrize("task", [*READING, "play"])
 @pytest.mark.parametrize("table", FAKES)
 def test_a_store_with_an_endless_view_for_a_table_is_refused(table: str, task: str, folder: Path) -> None:
-    """At once, by every command, and left as it is."""
+    """By every command, without changing it."""
     fake = f"CREATE VIEW {table} AS SELECT {FAKES[table]} FROM endless"  # noqa: S608 - the above
     change(folder, f"DROP TABLE {table}", ENDLESS, fake)
     before = file(folder).read_bytes()
@@ -161,7 +159,7 @@ def test_a_store_with_an_endless_trigger_is_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize("started", [-7, 2**62, "soon", b"\0", 1e300])
 @pytest.mark.parametrize("task", ["games", "resume", "verify"])
-def test_games_that_started_at_no_time_keep_nobody_busy(task: str, started: object, folder: Path) -> None:
+def test_games_with_a_bad_start_time_do_not_block(task: str, started: object, folder: Path) -> None:
     change(folder, "UPDATE noughts_games SET started = ?", values=(started,))
 
     ran = noughts(*READING[task], env=saving(folder))

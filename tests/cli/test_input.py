@@ -1,4 +1,4 @@
-"""Lines, as they come from a keyboard, a file or a pipe."""
+"""Lines from a keyboard, a file or a pipe."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def test_after_the_last_line_there_is_none() -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b""], ids=ascii)
-def test_the_longest_line_is_taken(end: bytes) -> None:
+def test_the_longest_line_is_accepted(end: bytes) -> None:
     assert read_line(BytesIO(b"9" * MAX_LINE_BYTES + end)) == "9" * MAX_LINE_BYTES
 
 
 @pytest.mark.parametrize("length", [MAX_LINE_BYTES + 1, MAX_LINE_BYTES + 2, 10**7])
-def test_a_longer_line_is_refused_and_the_next_one_taken(length: int) -> None:
-    """No part of it is taken for a line."""
+def test_a_longer_line_is_refused_and_the_next_one_accepted(length: int) -> None:
+    """No part of it counts as a line."""
     source = BytesIO(b"9" * length + b"\n5\n")
 
     with pytest.raises(UnreadableLine, match=r"^a line has at most 1000 bytes, and this one has more$"):

@@ -47,7 +47,7 @@ def refused(folder: Path, *arguments: str, code: int, **changes: str) -> str:
 
 
 def is_clean(output: bytes, end: str = "\r\n") -> bool:
-    """Check that output has nothing that a terminal would obey."""
+    """Return whether output is free of control characters."""
     return all(line.isprintable() for line in output.decode().split(end))
 
 
@@ -106,7 +106,7 @@ def test_a_bad_name_is_refused_here(game: HostedGame, tmp_path: Path) -> None:
 
 
 def test_an_unknown_host(tmp_path: Path) -> None:
-    """The exit code is 1: it may be known another time."""
+    """The exit code is 1: it may be found later."""
     words = refused(tmp_path, "http://nonesuch.invalid/game/abc", code=1)
 
     assert words == "the host 'nonesuch.invalid' is unknown"
@@ -123,7 +123,7 @@ def test_a_server_that_does_not_run(tmp_path: Path) -> None:
 
 
 class Endless:
-    """Sends a beginning, and then the same for ever."""
+    """Sends a start, and then the same bytes forever."""
 
     def __init__(self, first: bytes, more: bytes) -> None:
         self._first, self._more = first, more
@@ -135,7 +135,7 @@ class Endless:
 
 
 def chunked(*chunks: bytes) -> Rule:
-    """Return an answer in chunks, right or wrong."""
+    """Return an answer in chunks, valid or not."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     return [head, *chunks]
 
@@ -267,7 +267,7 @@ def test_an_impossible_game(
     "secrets", [None, {}, {"O": 7}, {"O": ""}, {"O": "a\r\nCookie: b"}, {"O": "a" * 1000}, {"X": "x"}]
 )
 def test_a_seat_without_a_valid_secret(game: HostedGame, tmp_path: Path, secrets: object) -> None:
-    """Nobody could play it."""
+    """It could not be played."""
     game.proxy.replace("/join", changed(lambda seat: seat.update(secrets=secrets)))
 
     refused(tmp_path, game.invitation, code=1)

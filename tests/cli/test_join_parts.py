@@ -113,7 +113,7 @@ def client(game: HostedGame, **limits: float) -> Client:
 
 
 class Drip:
-    """Sends an answer byte by byte, so slowly that it never ends."""
+    """Sends an answer byte by byte, too slowly to ever end."""
 
     def __iter__(self) -> Iterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\n"
@@ -138,7 +138,7 @@ def test_a_stream_that_starts_slowly_times_out(game: HostedGame) -> None:
 
 
 def test_a_silent_stream_times_out(game: HostedGame) -> None:
-    """A healthy one has a ping now and then."""
+    """A healthy one has regular pings."""
     received: list[StreamMessage] = []
 
     with pytest.raises(TimedOut):
@@ -244,7 +244,7 @@ def _events() -> list[events.Event]:
 
 
 def test_the_events_of_a_command_come_together() -> None:
-    """Nobody sees a token without the win that it makes; repeated events are ignored."""
+    """A token is never shown without the win it makes; repeated events are ignored."""
     known = _events()
     start = fold(known[:2])
     assert start
@@ -345,7 +345,7 @@ def test_answers_are_read_or_refused(
 
 
 def _typed(*pieces: bytes) -> tuple[LineBuffer, list[str]]:
-    """Return what is heard of pieces that come one after the other."""
+    """Return the lines read from input that arrives in these pieces."""
     reading, writing = os.pipe()
     typed, heard = LineBuffer(reading), []
     try:
@@ -365,8 +365,8 @@ def _typed(*pieces: bytes) -> tuple[LineBuffer, list[str]]:
     return typed, heard
 
 
-def test_lines_are_heard_when_they_are_whole() -> None:
-    """A last line without an end counts at the end."""
+def test_lines_are_read_when_they_are_complete() -> None:
+    """The last line counts at the end of input, even without a line break."""
     typed, heard = _typed(b"5", b"\n\nhi", b"nt\r\nqu", b"it")
 
     assert heard == ["5", "", "hint", "quit"]
@@ -374,15 +374,15 @@ def test_lines_are_heard_when_they_are_whole() -> None:
     assert typed.sources == []
 
 
-def test_of_a_long_line_no_more_is_held_than_is_needed() -> None:
+def test_a_long_line_is_not_kept_in_memory() -> None:
     """It is one line, and refused."""
     _, heard = _typed(*([b"5" * 60_000] * 3), b"\n5\n", b"\xff\n")
 
     assert heard == ["?", "5", "?"]
 
 
-def test_lines_that_nobody_hears_are_left_where_they_are() -> None:
-    """So that whoever types far ahead fills no memory here."""
+def test_unread_lines_stay_in_the_pipe() -> None:
+    """Typing far ahead does not fill our memory."""
     reading, writing = os.pipe()
     typed = LineBuffer(reading)
     os.write(writing, b"5\n" * MAX_BUFFERED_LINES)

@@ -1,4 +1,4 @@
-"""A terminal that is killed in mid-game, at every board: the game is resumed, and nothing is lost."""
+"""A terminal killed in mid-game, at every board: the game is resumed, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVENTS = 3
 
 
 def play(session: Session, moves: str) -> None:
-    """Make these moves in a game that was begun or resumed, and wait for the last board to appear."""
+    """Make these moves in a new or resumed game, and wait for the last board."""
     for number, cell in enumerate(moves, start=1):
         session.expect(asked(moves[: number - 1]))
         session.type(f"{cell}\n")
@@ -29,7 +29,7 @@ def play(session: Session, moves: str) -> None:
 
 
 def kill(session: Session, way: str) -> int:
-    """End the command as told, and return its exit code."""
+    """End the command in this way; return its exit code."""
     if way == "ctrl-c":
         session.type(CTRL_C)
     elif way == "hang up":
@@ -40,7 +40,7 @@ def kill(session: Session, way: str) -> int:
 
 
 def check_resumed(folder: Path, moves: str) -> None:
-    """Resume the game that was left: its board is the one that was seen last, and so is its question."""
+    """Resume the unfinished game: it shows the last board, and its question."""
     ran = noughts("resume", env=saving(folder))
 
     (game,) = ids(folder)
@@ -52,7 +52,7 @@ def check_resumed(folder: Path, moves: str) -> None:
 
 
 def check_verified(folder: Path, events: int) -> None:
-    """Let the command look through the store."""
+    """Verify the store with the command."""
     ran = noughts("store", "verify", env=saving(folder))
 
     assert ran.stdout == f"1 game, {events} events: all as they were recorded.\n"
@@ -61,7 +61,7 @@ def check_verified(folder: Path, events: int) -> None:
 
 @pytest.mark.parametrize("moves", [DRAW[:count] for count in range(1, len(DRAW))])
 def test_a_game_that_is_killed_at_a_board_is_resumed_at_that_board(tmp_path: Path, moves: str) -> None:
-    """With kill -9; the store is good."""
+    """With kill -9; the store is intact."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, moves)
 
@@ -131,8 +131,8 @@ def test_a_game_that_is_killed_after_every_move_is_played_to_its_end(tmp_path: P
 
 
 @pytest.mark.parametrize("seen", range(9))
-def test_a_game_that_is_killed_while_it_hurries_has_all_that_was_seen(tmp_path: Path, seen: int) -> None:
-    """All moves are typed at once: at least those that were shown are recorded."""
+def test_a_killed_game_has_every_move_that_was_shown(tmp_path: Path, seen: int) -> None:
+    """All moves are typed at once; at least those that were shown are recorded."""
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         session.expect(asked(""))
         session.type("\n".join(DRAW) + "\n")

@@ -1,4 +1,4 @@
-"""Two people at one keyboard, without a process in between."""
+"""Two people at one keyboard, run in the test process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def played(
     compact: bool = False,
     spoken: bool = False,
 ) -> list[str]:
-    """Return the lines that were said when these lines were typed."""
+    """Return the output for these typed lines."""
     out = StringIO()
     screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken)
     recorder = Recorder(Service(MemoryStore()), lasts=False)
@@ -124,7 +124,7 @@ def test_a_random_starter_is_named_before_every_game() -> None:
     assert not any(line.endswith("starts.") for line in lines)
 
 
-def test_the_score_runs_on() -> None:
+def test_the_score_is_kept_across_games() -> None:
     lines = played(*X_WINS, "yes", *DRAW, "y", "resign", "no", players=BOB_AND_FRANK)
 
     assert [line for line in lines if line.startswith("Score")] == [
@@ -136,7 +136,7 @@ def test_the_score_runs_on() -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "maybe", "5", "\x1b[A", "\u202ey"])
-def test_play_again_is_a_question_of_yes_or_no(answer: str) -> None:
+def test_play_again_is_a_yes_or_no_question(answer: str) -> None:
     """Anything else is asked again, and `quit` is a no."""
     lines = played(*X_WINS, answer, "QUIT")
 

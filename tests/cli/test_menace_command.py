@@ -64,14 +64,14 @@ def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
 
 
 def kept(folder: Path) -> Path:
-    """Return the file of the machine in a data folder."""
+    """Return the file of the user's machine."""
     return folder / "noughts" / "menace.json"
 
 
 def trained(
     games: int, seed: str, *, against: str = "random", mark: Mark = X, rules: BeadRules | None = None
 ) -> Menace:
-    """Return a machine that has learned from so many games, without the command."""
+    """Return a machine that has learned from this many games."""
     machine = Menace(rules)
     Training(machine, CachedPolicy(find_policy(against)), Random(seed.encode()), mark).play(games)
     return machine
@@ -121,7 +121,7 @@ def test_training_goes_on_where_it_ended(train: Train, tmp_path: Path) -> None:
 
 
 def test_the_learning_curve_is_drawn(train: Train) -> None:
-    """A column for each point; odds whose fractions are too long for a line are in percent alone."""
+    """A column for each point; odds whose fractions are too long for a line are shown only in percent."""
     said = train(2000, seed="a")
 
     rows = [line.partition("|")[2].ljust(CURVE_POINTS + 1) for line in said.splitlines()[:11]]
@@ -176,7 +176,7 @@ def test_the_same_seed_teaches_the_same(train: Train, tmp_path: Path) -> None:
         ("beads=8-4-2-1,draw=0,loss=-2,blame=last", BeadRules((8, 4, 2, 1), 3, 0, -2, "last")),
     ],
 )
-def test_a_new_machine_takes_the_place_of_the_old_one(
+def test_a_new_machine_replaces_the_old_one(
     new: str, rules: BeadRules, train: Train, tmp_path: Path
 ) -> None:
     save_machine(trained(10, "before"), kept(tmp_path))
@@ -219,8 +219,8 @@ def test_progress_is_not_shown_elsewhere(errors: StringIO | None, train: Train) 
 
 
 @pytest.mark.parametrize(("way", "code"), [("Ctrl-C", 130), ("SIGTERM", 143)])
-def test_training_can_be_left(way: str, code: int, tmp_path: Path) -> None:
-    """The file has a whole machine that has learned from the first games."""
+def test_training_can_be_interrupted(way: str, code: int, tmp_path: Path) -> None:
+    """The file has a complete machine that has learned from the first games."""
     line = ["menace", "train", "--games", "300000", "--seed", "a"]
     with in_terminal(*line, env=saving(tmp_path)) as session:
         assert session.wait_for(r"\] [1-9]")
@@ -425,7 +425,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(command: str, tmp_path: Pat
     assert [path.name for path in kept(tmp_path).parent.iterdir()] == ["menace.json"]
 
 
-def test_a_machine_is_taught_by_one_at_a_time(train: Train, tmp_path: Path) -> None:
+def test_only_one_process_trains_a_machine_at_a_time(train: Train, tmp_path: Path) -> None:
     """Otherwise what one of two has learned would be lost."""
     train(10, seed="a")
     before = kept(tmp_path).read_bytes()
@@ -524,7 +524,7 @@ def test_bad_usage_is_refused(arguments: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_folder_to_keep_it_in_a_file_will_do(tmp_path: Path) -> None:
+def test_without_a_data_folder_a_file_can_be_named(tmp_path: Path) -> None:
     env = environment(HOME="", XDG_DATA_HOME="")
 
     ran = noughts("menace", "box", "___/___/___", env=env)

@@ -1,4 +1,4 @@
-"""The exact odds of bots, on the command line: a pair, or all of them, to read or as data."""
+"""`noughts odds`: the exact odds of a pair of bots or of all, as text or as data."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ COLUMNS = "x_wins", "draw", "o_wins", "length"
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which nobody has a machine that has learned anything."""
+    """Return an environment without a trained machine."""
     return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
 
 
 def bots() -> dict[str, Policy]:
-    """Return all bots there are."""
+    """Return all bots."""
     return {name: CachedPolicy(find_policy(name)) for name in policy_names()}
 
 
 def exact(row: dict[str, Any]) -> tuple[str, str, Fraction, Fraction, Fraction, Fraction]:
-    """Return a pair and its odds from data in which fractions are written as text."""
+    """Return a pair and its odds from data with fractions as text."""
     x_wins, draw, o_wins, length = (Fraction(row[column]) for column in COLUMNS)
     return row["x"], row["o"], x_wins, draw, o_wins, length
 
@@ -52,15 +52,15 @@ def expected(x: str, o: str, found: Odds) -> tuple[str, str, Fraction, Fraction,
     return x, o, found.x, found.draw, found.o, found.length
 
 
-def told(*arguments: str, env: dict[str, str]) -> str:
-    """Return what is told, if it is told without a complaint."""
+def output_of(*arguments: str, env: dict[str, str]) -> str:
+    """Return the output; nothing may go to standard error."""
     ran = noughts("odds", *arguments, env=env)
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout
 
 
 def test_a_pair_to_the_letter(env: dict[str, str]) -> None:
-    assert told("random", "random", env=env) == (
+    assert output_of("random", "random", env=env) == (
         "random (X) against random (O)\n"
         "X wins  58.5 %  737/1260\n"
         "draw    12.7 %  8/63\n"
@@ -70,7 +70,7 @@ def test_a_pair_to_the_letter(env: dict[str, str]) -> None:
 
 
 def test_certain_and_impossible_results(env: dict[str, str]) -> None:
-    assert told("perfect", "perfect", env=env) == (
+    assert output_of("perfect", "perfect", env=env) == (
         "perfect (X) against perfect (O)\n"
         "X wins     0 %  0\n"
         "draw     100 %  1\n"
@@ -82,7 +82,7 @@ def test_certain_and_impossible_results(env: dict[str, str]) -> None:
 def test_bots_may_have_parameters(env: dict[str, str]) -> None:
     careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
 
-    lines = told(careful, "random", env=env).splitlines()
+    lines = output_of(careful, "random", env=env).splitlines()
 
     found = odds(find_policy(careful), find_policy("random"))
     assert lines[0] == f"{careful} (X) against random (O)"
@@ -90,13 +90,13 @@ def test_bots_may_have_parameters(env: dict[str, str]) -> None:
 
 
 def test_odds_from_a_position(env: dict[str, str]) -> None:
-    assert told("random", "perfect", "--from", LATE, env=env).splitlines()[1:] == [
+    assert output_of("random", "perfect", "--from", LATE, env=env).splitlines()[1:] == [
         "X wins     0 %  0",
         "draw    20.0 %  1/5",
         "O wins  80.0 %  4/5",
         "length   3.60  18/5",
     ]
-    assert told("random", "perfect", "--from", "XXX/OO_/___", env=env).splitlines()[1:] == [
+    assert output_of("random", "perfect", "--from", "XXX/OO_/___", env=env).splitlines()[1:] == [
         "X wins   100 %  1",
         "draw       0 %  0",
         "O wins     0 %  0",
@@ -108,7 +108,7 @@ def test_odds_from_a_position(env: dict[str, str]) -> None:
 def test_o_may_start(written: str | None, board: Board | None, env: dict[str, str]) -> None:
     where = [] if written is None else ["--from", written]
 
-    lines = told("random", "perfect", "--first", "O", *where, env=env).splitlines()
+    lines = output_of("random", "perfect", "--first", "O", *where, env=env).splitlines()
 
     start = board or parse_board("O__/___/___", O)
     found = odds(find_policy("random"), find_policy("perfect"), start)
@@ -119,7 +119,7 @@ def test_o_may_start(written: str | None, board: Board | None, env: dict[str, st
 
 def test_all_pairs_in_both_seats_agree_with_the_library(env: dict[str, str]) -> None:
     """In data, exact fractions are text and sum to one."""
-    rows = json.loads(told("--all", "--json", env=env))
+    rows = json.loads(output_of("--all", "--json", env=env))
 
     known = bots()
     assert [exact(row) for row in rows] == [
@@ -130,8 +130,8 @@ def test_all_pairs_in_both_seats_agree_with_the_library(env: dict[str, str]) -> 
         assert row["about"] == {column: float(Fraction(row[column])) for column in COLUMNS}
 
 
-def test_all_pairs_for_a_spreadsheet(env: dict[str, str]) -> None:
-    text = told("--all", "--csv", "--from", LATE, env=env)
+def test_all_pairs_as_csv(env: dict[str, str]) -> None:
+    text = output_of("--all", "--csv", "--from", LATE, env=env)
 
     known = bots()
     rows = [*csv.DictReader(text.splitlines())]
@@ -144,7 +144,7 @@ def test_all_pairs_for_a_spreadsheet(env: dict[str, str]) -> None:
 
 def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
     """X in the rows, O in the columns; a cell has the three chances in percent."""
-    title, head, *lines = told("--all", "--from", LATE, env=env).splitlines()
+    title, head, *lines = output_of("--all", "--from", LATE, env=env).splitlines()
 
     known = bots()
     assert title == "X wins / draw / O wins, in percent. Rows are X, columns are O."
@@ -156,7 +156,7 @@ def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
 
 
 def test_a_pair_as_data(env: dict[str, str]) -> None:
-    assert json.loads(told("random", "perfect", "--from", LATE, "--json", env=env)) == [
+    assert json.loads(output_of("random", "perfect", "--from", LATE, "--json", env=env)) == [
         {
             "x": "random",
             "o": "perfect",
@@ -167,7 +167,7 @@ def test_a_pair_as_data(env: dict[str, str]) -> None:
             "about": {"x_wins": 0.0, "draw": 0.2, "o_wins": 0.8, "length": 3.6},
         }
     ]
-    assert told("random", "perfect", "--from", LATE, "--csv", env=env) == (
+    assert output_of("random", "perfect", "--from", LATE, "--csv", env=env) == (
         "x,o,x_wins,draw,o_wins,length\nrandom,perfect,0,1/5,4/5,18/5\n"
     )
 
@@ -250,7 +250,7 @@ def needy(cell):
 
 
 def offered(folder: Path) -> dict[str, str]:
-    """Return the environment of a user who has a package with bots of its own."""
+    """Return the environment of a user with a third-party package of bots."""
     (folder / "strangers.py").write_text(STRANGERS)
     about = folder / "strangers-1.0.dist-info"
     about.mkdir()
@@ -265,8 +265,8 @@ def test_a_broken_bot_is_left_out_of_the_table(tmp_path: Path) -> None:
     ran = noughts("odds", "--all", "--csv", env=offered(tmp_path))
 
     assert ran.returncode == 0
-    told = {line.split(" is skipped: ")[0] for line in ran.stderr.splitlines()}
-    assert told == {"noughts: broken", "noughts: needy"}
+    skipped = {line.split(" is skipped: ")[0] for line in ran.stderr.splitlines()}
+    assert skipped == {"noughts: broken", "noughts: needy"}
     rows = list(csv.DictReader(ran.stdout.splitlines()))
     assert {row["x"] for row in rows} == {*BUILT_IN, "fine"}
     assert len(rows) == (len(BUILT_IN) + 1) ** 2

@@ -51,7 +51,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 
 def events_in(path: Path) -> list[str]:
-    """Return what an old store has recorded."""
+    """Return the events in an old store."""
     with closing(sqlite3.connect(path)) as database:
         return [event for (event,) in database.execute("SELECT event FROM events")]
 
@@ -73,7 +73,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize(("command", "code"), COMMANDS.items())
 def test_every_command_sets_an_old_store_aside(command: str, code: int, tmp_path: Path) -> None:
-    """Its files get a new name and are untouched; one sentence says so, and the command goes on."""
+    """Its files are renamed but otherwise untouched; one sentence says so, and the command continues."""
     old = make_old(file(tmp_path))
 
     ran = noughts(*command.split(), typed="5\nquit\n", env=saving(tmp_path))
@@ -156,7 +156,7 @@ def test_a_log_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_processes_that_start_together_set_it_aside_once(tmp_path: Path) -> None:
-    """One of them moves the old store, all of them go on with the new one, and nothing is lost."""
+    """One of them moves the old store, all of them use the new one, and nothing is lost."""
     make_old(file(tmp_path))
     started = [
         subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Who sits in a seat: people, bots and programs, in games that are played, watched and resumed."""
+"""Who plays: people, bots and programs, in games that are played, watched and resumed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WAITS_IN_A_PIPE = plays(IN_A_PIPE)
 
 
 def program(code: str, *arguments: object) -> str:
-    """Return the seat of a program in Python."""
+    """Return a Python program as a player."""
     return f"program:{command(code, *arguments)}"
 
 
@@ -69,7 +69,7 @@ def is_gone(process: int) -> bool:
 
 
 class NamedPipe:
-    """A named pipe in which a program writes its process id."""
+    """A named pipe to which a program writes its process id."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
@@ -222,7 +222,7 @@ def test_a_program_that_does_not_say_its_name_is_refused() -> None:
 
 
 def test_when_one_program_is_refused_the_other_has_ended(tmp_path: Path) -> None:
-    """The one that started first must not be left running."""
+    """The first one must not be left running."""
     place = tmp_path / "number"
 
     ran = noughts("watch", "--x", program(WRITES_ITS_PID + POLITE, place), "--o", "program:nonesuch")
@@ -260,7 +260,7 @@ IN_THE_MIDDLE = {
 
 
 @pytest.mark.parametrize("harm", IN_THE_MIDDLE)
-def test_a_program_that_does_anything_but_move_has_lost(harm: str, tmp_path: Path) -> None:
+def test_a_program_that_does_anything_but_move_loses(harm: str, tmp_path: Path) -> None:
     """The reason is shown, the game is saved as resigned, and the process has ended."""
     code, why = IN_THE_MIDDLE[harm]
     place = tmp_path / "number"
@@ -278,7 +278,7 @@ def test_a_program_that_does_anything_but_move_has_lost(harm: str, tmp_path: Pat
     assert is_gone(int(place.read_text()))
 
 
-def test_a_program_that_keeps_silent_has_lost(tmp_path: Path) -> None:
+def test_a_silent_program_loses(tmp_path: Path) -> None:
     seat = "program:sh -c 'echo $$ > number; echo name mute; exec sleep 60'"
     env = saving(tmp_path)
 
@@ -426,7 +426,7 @@ def test_undo_takes_back_ones_own_token_and_the_answer(tmp_path: Path) -> None:
     assert digits(tmp_path) == ["51"]
 
 
-def test_what_a_bot_began_with_is_not_taken_back(tmp_path: Path) -> None:
+def test_the_first_move_of_a_bot_is_not_taken_back(tmp_path: Path) -> None:
     ran = noughts("play", "--x", "bot:newell-simon", typed="undo\n1\nundo\n", env=saving(tmp_path))
 
     assert "No token of O's to take back.\n" in ran.stdout
@@ -454,7 +454,7 @@ def test_after_a_draw_the_other_one_starts() -> None:
     assert "Score: bot:perfect (X) 0, bot:perfect (O) 0, draws 3\n" in ran.stdout
 
 
-def test_a_bot_begins_if_its_mark_does() -> None:
+def test_a_bot_starts_if_its_mark_does() -> None:
     ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, "--first", "O")
 
     assert ran.stdout.startswith(f"{drawn('')}program:polite takes 1.\nO|2|3\n")

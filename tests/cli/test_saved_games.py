@@ -68,14 +68,14 @@ NO_FOLDER = "no folder to save games in: set HOME, or use --store or --no-save"
 
 
 def listed(env: dict[str, str], *options: str) -> list[str]:
-    """Return what the list says of each game, without its id and its time."""
+    """Return the listed games, without ids and times."""
     ran = noughts("games", *options, env=env)
     assert (ran.returncode, ran.stderr) == (0, "")
     return [found[1] if (found := LINE.fullmatch(line)) else line for line in ran.stdout.splitlines()]
 
 
 @pytest.fixture
-def greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
@@ -122,7 +122,7 @@ def test_without_any_folder_only_an_unsaved_game_can_be_played(tmp_path: Path, h
     assert "4|X|6" in noughts("play", "--no-save", typed="5\n", env=env).stdout
 
 
-def test_a_place_can_be_named(tmp_path: Path) -> None:
+def test_the_store_can_be_named(tmp_path: Path) -> None:
     """The option wins over NOUGHTS_STORE, which wins over any folder."""
     env = saving(tmp_path / "data", NOUGHTS_STORE=url(tmp_path / "named"))
 
@@ -155,12 +155,12 @@ def test_an_unsaved_game_makes_no_folder(tmp_path: Path) -> None:
         ({"NOUGHTS_STORE": "sqlite:here"}, "sqlite:here"),
     ],
 )
-def test_the_place_follows_from_the_environment(environment: dict[str, str], place: str) -> None:
+def test_the_environment_determines_the_store(environment: dict[str, str], place: str) -> None:
     assert store_url(None, environment) == place
     assert store_url("sqlite:asked", environment) == "sqlite:asked"
 
 
-def test_an_empty_environment_names_no_place() -> None:
+def test_an_empty_environment_has_no_default_store() -> None:
     with pytest.raises(StoreUnavailable, match=NO_FOLDER):
         store_url(None, {})
 
@@ -178,7 +178,7 @@ def test_nothing_is_recorded_before_the_first_move(tmp_path: Path, typed: str) -
 
 
 def test_leaving_a_game_says_how_to_resume_it(tmp_path: Path) -> None:
-    """With the beginning of its id."""
+    """With a prefix of its id."""
     ran = noughts("play", typed="5\n1\nquit\n", env=saving(tmp_path))
 
     (game,) = ids(tmp_path)
@@ -228,7 +228,7 @@ def test_who_starts_is_saved(tmp_path: Path) -> None:
     assert asked("") in resumed.stdout
 
 
-def test_every_game_of_a_sitting_is_saved_by_itself(tmp_path: Path) -> None:
+def test_each_game_of_a_session_is_saved_separately(tmp_path: Path) -> None:
     typed = "\n".join((*X_WINS, "y", "9", "8", "quit", ""))
 
     ran = noughts("play", "--x", "Ann", "--o", "Bob", typed=typed, env=saving(tmp_path))
@@ -250,7 +250,7 @@ def test_a_move_is_saved_before_the_board_shows_it(tmp_path: Path) -> None:
             assert digits(tmp_path) == [DRAW[:number]]
 
 
-def test_a_page_is_begun_with_each_game() -> None:
+def test_a_new_game_replaces_one_without_a_move() -> None:
     store = MemoryStore()
     recorder = Recorder(Service(store), lasts=True)
 
@@ -362,7 +362,7 @@ def test_the_list_to_the_letter(tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_the_list_can_be_asked_for_some_games(tmp_path: Path, options: list[str], found: str) -> None:
+def test_the_list_can_be_filtered(tmp_path: Path, options: list[str], found: str) -> None:
     save(tmp_path, "a" * 8, *DRAW, x="Ann", o="Bob")
     save(tmp_path, "b" * 8, *X_WINS, o="Ann")
     save(tmp_path, "c" * 8, "5", x="Bob")
@@ -374,7 +374,7 @@ def test_the_list_can_be_asked_for_some_games(tmp_path: Path, options: list[str]
     assert "".join(line[0] for line in ran.stdout.splitlines() if not line.startswith("No ")) == found
 
 
-@pytest.mark.usefixtures("greenwich")
+@pytest.mark.usefixtures("utc")
 @pytest.mark.parametrize(
     ("limit", "more"), [(1, "--limit 2"), (2, "--limit 4"), (PAGE_GAMES, f"--limit {2 * PAGE_GAMES}")]
 )
@@ -481,7 +481,7 @@ def test_a_name_with_joiners_is_saved_and_shown_as_it_is(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "command", ["games", "replay a", "events a", "export a", "store export", "store verify", "resume"]
 )
-def test_output_that_is_full_or_closed_or_that_nobody_reads(tmp_path: Path, command: str) -> None:
+def test_output_that_is_full_closed_or_unread(tmp_path: Path, command: str) -> None:
     save(tmp_path, "aaaaaaaa", "5")
     arguments, env = command.split(), saving(tmp_path)
 
@@ -588,7 +588,7 @@ BAD_ID = "the id of a game has 1 to 64 letters, digits, - and _, unlike"
         ("%", f"{BAD_ID} '%'"),
     ],
 )
-def test_a_game_is_named_by_the_beginning_of_its_id(tmp_path: Path, name: str, sentence: str) -> None:
+def test_a_game_is_named_by_a_prefix_of_its_id(tmp_path: Path, name: str, sentence: str) -> None:
     save(tmp_path, "abcdefgh", "5")
     save(tmp_path, "abxxxxxx", "1")
 
@@ -617,7 +617,7 @@ def test_a_game_that_is_over_is_not_resumed(tmp_path: Path, game: list[str], sen
 @pytest.mark.parametrize(
     "arguments", [["resume"], ["resume", "a"], ["replay", "a"], ["events", "a"], ["export", "a"]]
 )
-def test_where_nothing_is_saved_nothing_is_made(tmp_path: Path, arguments: list[str]) -> None:
+def test_without_saved_games_no_store_is_created(tmp_path: Path, arguments: list[str]) -> None:
     ran = noughts(*arguments, env=saving(tmp_path / "data"))
 
     assert (ran.returncode, ran.stdout) == (1, "")
@@ -845,20 +845,20 @@ KEYS = "(space: next, b: back, q: quit)"
 
 
 class Stepping:
-    """A replay of a game of three moves in a terminal."""
+    """A terminal that replays a game of three moves."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
     def press(self, keys: bytes | str, *places: int) -> list[str]:
-        """Press keys, and return what was shown at each of these places."""
+        """Press keys; return what was shown for each."""
         self.session.type(keys)
         return [self.session.expect(f"{place}/3 {KEYS} ") for place in places]
 
 
 @pytest.fixture
 def stepping(tmp_path: Path) -> Iterator[Stepping]:
-    """Replay a game of three moves from its start."""
+    """Start a replay of a game of three moves."""
     save(tmp_path, "aaaaaaaa", "5", "1", "9", x="Ann", o="Bob")
     with in_terminal("replay", "a", "--color=never", env=saving(tmp_path), echo=True) as session:
         found = Stepping(session)
@@ -910,7 +910,7 @@ def test_many_keys_may_be_pressed_at_once(stepping: Stepping) -> None:
 
 @pytest.mark.parametrize("times", [21, 22, 43, 100])
 def test_an_arrow_that_is_held_down_counts_each_time(stepping: Stepping, times: int) -> None:
-    """An arrow is three bytes, and none of them is a key of its own."""
+    """An arrow is three bytes, none of which counts as a key."""
     stepping.press(times * "\x1b[C", *[min(number, 3) for number in range(1, times + 1)])
 
     stepping.press("b", 2)

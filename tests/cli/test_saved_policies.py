@@ -1,4 +1,4 @@
-"""A policy in a file, wherever the command line names one: `saved:file=PATH`."""
+"""Policies in files on the command line: `saved:file=PATH`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_saved_policy_plays_and_is_called_back(folder: Path, tmp_path: Path) -> None:
+def test_a_saved_policy_plays_and_is_found_when_resuming(folder: Path, tmp_path: Path) -> None:
     """By its name, then by its saved name, if the file still exists."""
     env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path / 'games.db'}")
 

@@ -1,4 +1,4 @@
-"""Positions and games from outside."""
+"""`noughts show`: positions and games given on the command line."""
 
 from __future__ import annotations
 

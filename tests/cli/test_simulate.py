@@ -1,4 +1,4 @@
-"""Games by the million, on the command line: counts with intervals, beside the exact odds."""
+"""`noughts simulate`: millions of games, counted with intervals next to the exact odds."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
 
 
-def told(bar: RecordingBar | None = None, **changes: Any) -> str:  # noqa: ANN401 - any option
-    """Return what a simulation tells in this process."""
+def output_of(bar: RecordingBar | None = None, **changes: Any) -> str:  # noqa: ANN401 - any option
+    """Return the output of a simulation in this process."""
     options = {"x": "random", "o": "random", "games": 1000, "seed": 1, "jobs": 1, "json": False}
     out = io.StringIO()
     simulate(Namespace(**{**options, **changes}), out, bar or RecordingBar())
@@ -45,7 +45,7 @@ def told(bar: RecordingBar | None = None, **changes: Any) -> str:  # noqa: ANN40
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Let processes share fewer games than they usually would, and return how many make a piece."""
+    """Use smaller pieces, so that processes share fewer games; return the size."""
     monkeypatch.setattr(simulation, "PIECE_GAMES", 32_000)
     return 32_000
 
@@ -56,13 +56,13 @@ def total(x: Policy, o: Policy, games: int, seed: int | None = 1, jobs: int = 1)
 
 
 def without_time(text: str) -> str:
-    """Return what is told but for how long it took."""
+    """Return the output without the elapsed time."""
     first, _, rest = text.partition("\n")
     return f"{first.rpartition(' in ')[0]}\n{rest}"
 
 
-def test_what_is_counted_to_the_letter() -> None:
-    assert without_time(told(x="perfect", games=20_000)) == (
+def test_the_report_to_the_letter() -> None:
+    assert without_time(output_of(x="perfect", games=20_000)) == (
         "perfect (X) against random (O): 20,000 games\n"
         "        counted    share     95 % interval  exactly             off by\n"
         "X wins   19,899  99.50 %  99.39 to 99.58 %  99.48 %  +0.31 std. errors\n"
@@ -83,7 +83,7 @@ def test_the_same_seed_counts_the_same_however_many_processes_share_the_work(
 
 
 def test_policies_are_shared_with_other_processes(small_pieces: int) -> None:
-    """As tables, for a policy may be any object."""
+    """As tables, since a policy can be any object."""
     tally = total(CLUB, PERFECT, 4 * small_pieces, 2, jobs=2)
 
     exact = odds(CLUB, PERFECT)
@@ -131,8 +131,8 @@ def test_ctrl_c_before_the_first_piece() -> None:
         assert json.loads(text)["games"] == 0 if is_json else " 0 of " in text
 
 
-def test_data_say_everything() -> None:
-    found = json.loads(told(json=True, x="club", o="perfect", games=5000))
+def test_data_is_complete() -> None:
+    found = json.loads(output_of(json=True, x="club", o="perfect", games=5000))
     exact = odds(CLUB, PERFECT)
 
     assert (found["x"], found["o"], found["games"], found["asked"]) == ("club", "perfect", 5000, 5000)
@@ -149,9 +149,7 @@ def test_data_say_everything() -> None:
 
 
 @given(st.integers(1, 10**9), st.fractions(0, 1))
-def test_an_interval_holds_its_count_and_stays_between_nothing_and_everything(
-    games: int, part: Fraction
-) -> None:
+def test_an_interval_contains_its_share_and_stays_between_0_and_1(games: int, part: Fraction) -> None:
     """What never happened may still be possible."""
     count = int(games * part)
     low, high = Share("draw", count, games, Fraction(1, 2)).interval
@@ -235,15 +233,15 @@ def test_a_killed_process_is_reported() -> None:
         text=True,
     ) as process:
         os.kill(a_worker_of(process.pid), signal.SIGKILL)
-        told, complaint = process.communicate(timeout=DEADLINE)
+        output, complaint = process.communicate(timeout=DEADLINE)
 
     assert process.returncode == 1
-    assert "of 1,000,000,000,000 games in" in told
+    assert "of 1,000,000,000,000 games in" in output
     assert complaint == "noughts: cannot go on: a worker process was killed\n"
 
 
 def a_worker_of(process: int) -> int:
-    """Return the first process that is there to share the work of another, as soon as there is one."""
+    """Wait for the first worker process of another, and return it."""
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
         for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
@@ -257,7 +255,7 @@ def test_the_command_between_pipes_shows_no_bar() -> None:
     ran = noughts("simulate", "--games", "1000", "--seed", "1")
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert without_time(ran.stdout) == without_time(told())
+    assert without_time(ran.stdout) == without_time(output_of())
 
 
 def test_a_closed_pipe_ends_the_command_silently() -> None:
@@ -266,7 +264,7 @@ def test_a_closed_pipe_ends_the_command_silently() -> None:
         assert session.end() == 0
 
 
-def test_without_the_lab_s_packages_the_command_says_what_to_install() -> None:
+def test_without_the_lab_packages_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['numpy'] = None; from noughts.__main__ import main; sys.exit(main())"
     ran = subprocess.run(
         [sys.executable, "-c", code, "simulate"],

@@ -23,8 +23,8 @@ WON_BY_X = [5, 1, 9, 2, 3, 6, 7]  # X completes the diagonal of 3, 5 and 7
 DRAWN = [1, 2, 3, 5, 4, 6, 8, 7, 9]
 
 
-class Glass:
-    """The glass of a small terminal: text wraps at its edge and scrolls off its top."""
+class Viewport:
+    """The visible part of a small terminal: text wraps at its edge and scrolls off the top."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._columns = columns
@@ -44,27 +44,27 @@ class Glass:
         self.rows = [*self.rows[1:], ""]
 
     def has_board(self, board: list[str]) -> bool:
-        """Return whether the rows of a board are together on the glass."""
+        """Return whether the rows of a board are visible together."""
         seen = [row.rstrip() for row in self.rows]
         return any(seen[top : top + 3] == board for top in range(len(seen) - 2))
 
 
 def drawn_small(moves: list[int]) -> list[str]:
-    """Draw three short rows, free cells as numbers, after X and O have placed tokens in turn."""
+    """Draw three short rows, with free cells as numbers, after these moves."""
     held = {cell: "XO"[number % 2] for number, cell in enumerate(moves)}
     signs = [held.get(cell, str(cell)) for cell in range(1, 10)]
     return [" ".join(signs[row : row + 3]) for row in (0, 3, 6)]
 
 
-def seen(session: Session, size: tuple[int, int] = SMALL) -> Glass:
-    """Return what is on the glass after all that was written."""
-    glass = Glass(*size)
+def seen(session: Session, size: tuple[int, int] = SMALL) -> Viewport:
+    """Return what is visible after all output."""
+    glass = Viewport(*size)
     glass.show(SGR.sub("", session.output.decode()))
     return glass
 
 
 def in_plain(*arguments: str, typed: str) -> str:
-    """Return what the game writes between pipes."""
+    """Return the output between pipes."""
     return noughts("play", *arguments, typed=typed).stdout
 
 
@@ -207,7 +207,7 @@ def test_ten_rows_show_board_and_question_after_a_refusal(typed: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (0, 0), (65535, 65535), (20, 5), (19, 4)])
-def test_any_size_will_do(size: tuple[int, int]) -> None:
+def test_any_size_works(size: tuple[int, int]) -> None:
     with in_terminal("play", size=size) as session:
         session.wait_for(r"\d: ")
         for cell in WON_BY_X:

@@ -1,4 +1,4 @@
-"""`noughts store` by the real command: verify, backup, export and import, and all that can go wrong."""
+"""`noughts store`: verify, backup, export and import, and everything that can go wrong."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(command: Sequence[str], env: dict[str, str], typed: str = "", out: int |
 def with_limit(
     limit: int, env: dict[str, str], *arguments: str, typed: str = "", out: int | IO[str] = PIPE
 ) -> Ran:
-    """Run the command on a disk that is full after so many bytes."""
+    """Run the command with a limit on file sizes, as on a full disk."""
     limited = sys.executable, "-I", "-S", "-c", LIMITED, str(limit)
     return run([*limited, *COMMAND, *arguments], env, typed, out)
 
@@ -72,7 +72,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def lines_of(folder: Path) -> list[str]:
-    """Return the whole store as lines, after it was verified."""
+    """Verify the store, and return it as lines."""
     with open_store(url(folder), create=False) as store:
         verify(store)
         return list(export_all(store))
@@ -89,14 +89,14 @@ def saved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def good(saved_once: Path, tmp_path: Path) -> Path:
-    """Return a data folder with three games in it: drawn, won, and going on."""
+    """Return a data folder with three games: drawn, won, and unfinished."""
     return Path(shutil.copytree(saved_once, tmp_path / "good"))
 
 
 # Good stores
 
 
-def test_a_good_store_is_called_good(good: Path) -> None:
+def test_an_intact_store_is_reported_as_such(good: Path) -> None:
     """Nothing is changed, and no file is added."""
     before = contents(good)
 
@@ -175,7 +175,7 @@ def test_four_processes_may_import_the_same_file(good: Path, tmp_path: Path) -> 
     assert sorted(lines_of(tmp_path / "there")) == sorted(lines_of(good))
 
 
-def test_two_processes_may_play_in_a_store_that_was_not_there(tmp_path: Path) -> None:
+def test_two_processes_may_create_and_use_a_store_at_once(tmp_path: Path) -> None:
     env = saving(tmp_path)
     with (
         in_terminal("play", "--color=never", env=env) as one,
@@ -273,7 +273,7 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path, task: str) -> 
 
 @pytest.mark.parametrize("place", ["/", "/proc/version", "/dev/full"])
 @pytest.mark.parametrize("task", SOME)
-def test_what_can_not_be_a_store_is_reported(tmp_path: Path, place: str, task: str) -> None:
+def test_a_path_that_cannot_be_a_store_is_reported(tmp_path: Path, place: str, task: str) -> None:
     check_refused(noughts(*ALL[task], "--store", f"sqlite:{place}", env=saving(tmp_path)), 1, place)
 
 
@@ -392,7 +392,7 @@ MANY = 40
 
 
 def import_many(folder: Path, limit: int = 1 << 30) -> Ran:
-    """Import many games into a store, on a disk that is full after so many bytes to a file."""
+    """Import many games with a limit on file sizes, as on a full disk."""
     with open_store("memory:") as store:
         play(store, "game", *DRAW)
         commands = [record.events for record in store.read("game")]
@@ -427,7 +427,7 @@ def test_a_file_that_is_something_else_is_left_as_it_is(
 
 
 @pytest.mark.parametrize("task", ["resume", "replay", "export", "verify", "backup", "export all"])
-def test_a_garbled_store_is_called_damaged(good: Path, tmp_path: Path, task: str) -> None:
+def test_a_garbled_store_is_reported_as_damaged(good: Path, tmp_path: Path, task: str) -> None:
     file(good).write_bytes(file(good).read_bytes()[:4096] + b"noise" * 5000)
     before = contents(good)
 
@@ -465,7 +465,7 @@ def test_every_change_is_found(good: Path, statement: str, sentence: str) -> Non
     assert contents(good) == before
 
 
-def test_a_damaged_game_spoils_no_other(good: Path) -> None:
+def test_a_damaged_game_does_not_affect_others(good: Path) -> None:
     change(good, ANN)
 
     listed = noughts("games", env=saving(good))
@@ -486,7 +486,7 @@ def test_a_damaged_game_spoils_no_other(good: Path) -> None:
 # Backups that cannot be made
 
 
-def test_a_backup_replaces_nothing(good: Path, tmp_path: Path) -> None:
+def test_a_backup_never_overwrites_a_file(good: Path, tmp_path: Path) -> None:
     """Neither a file, nor a folder, nor the store, nor an unfinished backup; a bad folder is named."""
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "folder").mkdir()
@@ -522,7 +522,7 @@ def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> 
 
 
 def sealed(*commands: Sequence[Event], game: str = "hhhhhhhh", key: str = "key", at: int = 0) -> bytes:
-    """Return lines whose hashes are right, whatever else they say."""
+    """Return lines with valid hashes, whatever else they contain."""
     previous, version, lines = b"", 0, []
     for command in commands:
         texts = [*map(dumps, command)]
@@ -535,7 +535,7 @@ def sealed(*commands: Sequence[Event], game: str = "hhhhhhhh", key: str = "key",
 
 
 def changed(number: int, old: str, new: str) -> bytes:
-    """Return a good game in which one line was changed, which must have had what is to be changed."""
+    """Return a valid game with one line changed; fail if nothing changes."""
     lines = _game().splitlines(keepends=True)
     assert old.encode() in lines[number - 1]
     lines[number - 1] = lines[number - 1].replace(old.encode(), new.encode("utf-8", "surrogateescape"), 1)

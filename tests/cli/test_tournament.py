@@ -1,4 +1,4 @@
-"""The tournament command: its table to the letter, its data, and what is left of an interrupted one."""
+"""`noughts tournament`: its table to the letter, its data, and the report of an interrupted one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def run(*arguments: str, bars: list[RecordingBar] | None = None) -> str:
 
 
 def report() -> TournamentReport:
-    """Return the report of an interrupted tournament with one of everything that can be in it."""
+    """Return the report of an interrupted tournament that has one of everything."""
     thirds = Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)
     entrants = [Entrant(name, name, None) for name in ("random", "perfect", LONG)]
     return TournamentReport(
@@ -193,7 +193,7 @@ def test_six_bots_have_room_in_eighty_columns() -> None:
 # Data
 
 
-def test_a_spreadsheet_has_a_row_for_each_pair_and_seat() -> None:
+def test_csv_has_a_row_for_each_pair_and_seat() -> None:
     out = io.StringIO()
     write_csv(report(), out)
     lines = out.getvalue().splitlines()
@@ -203,7 +203,7 @@ def test_a_spreadsheet_has_a_row_for_each_pair_and_seat() -> None:
     assert [*csv.reader(lines)][3] == [LONG, "random", "48", "1/3", "1/3", "1/3", "false"]
 
 
-def test_data_say_everything() -> None:
+def test_data_is_complete() -> None:
     out = io.StringIO()
     write_json(report(), out)
     data = json.loads(out.getvalue())
@@ -343,7 +343,7 @@ def test_a_plot_is_drawn_beside_the_table(tmp_path: Path) -> None:
 
 
 def test_the_table_is_printed_before_the_plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plot that fails takes nothing away."""
+    """So a plot that fails does not lose it."""
     line = ["tournament", "random", "perfect", "--plot", str(tmp_path / "plot.svg")]
     out = io.StringIO()
 
@@ -386,7 +386,7 @@ def test_results_are_printed_if_no_more_programs_can_start(
 
 
 class Thinkers:
-    """Programs that think for ever after two games, and that hold a pipe open while they run."""
+    """Programs that think forever after two games, and hold a pipe open while they run."""
 
     def __init__(self, pipe: Path) -> None:
         os.mkfifo(pipe)
@@ -396,7 +396,7 @@ class Thinkers:
         self.asked = f"program:{line}"
 
     def wait_for(self, count: int) -> None:
-        """Wait until so many are thinking."""
+        """Wait until this many are thinking."""
         while count:
             assert select.select([self._reading], [], [], 60)[0]
             count -= len(os.read(self._reading, count))
@@ -430,8 +430,8 @@ def test_ctrl_c_prints_the_results_and_ends_all_programs(thinkers: Thinkers) -> 
     assert thinkers.are_gone()
 
 
-def test_interrupted_data_are_whole(thinkers: Thinkers) -> None:
-    """No goodbye is mixed with them."""
+def test_interrupted_data_is_complete(thinkers: Thinkers) -> None:
+    """No goodbye is mixed into it."""
     asked = "tournament", "perfect", thinkers.asked, "--games", "50", "--jobs", "2", "--json"
     with between_pipes(*asked, "--patience", "600") as session:
         thinkers.wait_for(2)

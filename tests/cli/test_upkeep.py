@@ -1,4 +1,4 @@
-"""Games deleted, stores restored and repaired, by the real command."""
+"""Deleting games, and restoring and repairing stores, with the real command."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def save_many(folder: Path, games: int) -> None:
     ("answer", "is_deleted"), [("y\n", True), ("YES\n", True), ("n\n", False), ("", False)]
 )
 def test_a_game_is_deleted_after_a_question(good: Path, answer: str, *, is_deleted: bool) -> None:
-    """Only yes is a yes, and the game is shown before it is asked."""
+    """Only yes means yes, and the game is shown first."""
     ran = noughts("games", "--delete", "aaa", typed=answer, env=saving(good))
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -100,7 +100,7 @@ def test_an_exact_id_is_deleted(good: Path, others: list[str], *, is_in_the_cata
 # Verifying
 
 
-def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
+def test_verification_results_as_data(good: Path) -> None:
     ran = noughts("store", "verify", "--json", env=saving(good))
     assert ran.returncode == 0
     assert json.loads(ran.stdout) == {"games": 3, "events": 63, "faults": []}
@@ -115,9 +115,7 @@ def test_what_is_verified_can_be_read_as_data(good: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_damage_has_its_exit_code_even_if_nobody_reads_the_report(
-    good: Path, form: tuple[str, ...]
-) -> None:
+def test_damage_has_its_exit_code_even_if_the_report_is_unread(good: Path, form: tuple[str, ...]) -> None:
     change(good, "DELETE FROM noughts_records WHERE game = 'bbbbbbbb'")
 
     ran = run_unread("store", "verify", *form, env=saving(good))
@@ -179,7 +177,7 @@ class Terminal(StringIO):
 @pytest.mark.parametrize(
     ("columns", "delay", "is_shown"), [(80, 0, True), (20, 0, False), (80, 9999, False)]
 )
-def test_a_person_sees_how_far_the_verification_is(
+def test_verification_shows_its_progress_in_a_terminal(
     good: Path, monkeypatch: pytest.MonkeyPatch, columns: int, delay: int, *, is_shown: bool
 ) -> None:
     """If it takes longer than a moment, and where there is room; the line is left empty."""
@@ -207,8 +205,8 @@ def copy(good: Path, tmp_path: Path) -> Path:
     return back_up(good, tmp_path / "copy.sqlite")
 
 
-def test_a_backup_takes_the_place_of_the_store(good: Path, copy: Path) -> None:
-    """What was there is kept under a new name, and both are whole."""
+def test_a_backup_replaces_the_store(good: Path, copy: Path) -> None:
+    """The old store is kept under a new name, and both are complete."""
     save(good, "dddddddd", "1")
 
     for number in ("", "-2"):
@@ -259,7 +257,7 @@ def test_a_damaged_backup_is_not_restored(good: Path, copy: Path) -> None:
 
 
 def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, copy: Path) -> None:
-    """Everything that is there is good, but nobody knows what is missing."""
+    """What is there is valid, but nothing shows whether anything is missing."""
     Path(f"{copy}-checkpoint").unlink()
 
     ran = noughts("store", "restore", str(copy), env=saving(good))
@@ -362,7 +360,7 @@ def open_folder(tmp_path: Path) -> Path:
 
 
 def as_another_user(work: Callable[[], object], group: int) -> None:
-    """Do something in another process, without root's rights if we have them."""
+    """Do something in another process, without root's privileges."""
     child = os.fork()
     if not child:
         code = 1
@@ -425,7 +423,7 @@ def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_a_repair_leaves_a_game_behind_whose_time_can_not_be(good: Path, tmp_path: Path) -> None:
+def test_a_repair_leaves_out_a_game_with_an_impossible_time(good: Path, tmp_path: Path) -> None:
     with open_store(url(good)) as saved:
         *_, before, last = saved.read("cccccccc")
     link = record_hash(before.hash, "cccccccc", last.version, -5, last.key, last.text)
@@ -465,7 +463,7 @@ def test_a_repair_copies_every_sound_game(good: Path) -> None:
 
 
 def test_a_repair_needs_no_index_and_no_catalogue(good: Path, tmp_path: Path) -> None:
-    """It reads the records alone, past triggers and whatever else is in the way."""
+    """It reads only the records, bypassing triggers and anything else."""
     for statement in (
         "DROP INDEX noughts_games_by_start",
         "DELETE FROM noughts_games",
@@ -492,7 +490,7 @@ def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> N
 
 
 def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, copy: Path) -> None:
-    """Its log would be played into the backup; it is kept under the new name."""
+    """Its log would be applied to the backup; it is kept under the new name."""
     left = subprocess.run(
         [sys.executable, "-c", KILLED, url(good)], capture_output=True, check=False, timeout=DEADLINE
     )
@@ -566,7 +564,7 @@ def test_a_repair_reads_on_if_it_does_not_know_where_the_rows_end(
 
 
 def test_a_repair_saves_what_it_can_of_a_file_that_was_cut(tmp_path: Path) -> None:
-    """Whatever does not lie on the missing pages; a game that is wholly missing is listed."""
+    """Everything except the missing pages; a game that is entirely missing is listed."""
     save_many(tmp_path, 60)
     size = file(tmp_path).stat().st_size
     os.truncate(file(tmp_path), size - 4096)

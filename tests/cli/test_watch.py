@@ -1,4 +1,4 @@
-"""Bots to look on at."""
+"""`noughts watch`: games between bots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from noughts.cli.screen import Screen
 from support.forked import noughts
 
 
-def test_the_pause_lies_between_moves() -> None:
+def test_pauses_are_between_moves() -> None:
     """None before the first move, and none after the last."""
     slept: list[float] = []
     pause = Pause(2.0, slept.append)
@@ -83,7 +83,7 @@ def test_names_are_shown() -> None:
 
 
 def starters(*options: str) -> list[tuple[str, str]]:
-    """Return who moved first and who won, or drew, in each of 30 games."""
+    """Return who started and who won, or that it was drawn, in each of 30 games."""
     ran = noughts("watch", "--interval", "0", "--seed", "s", "--games", "30", *options)
     lines = [line for line in ran.stdout.splitlines() if not line.startswith("Tally")]
     moved = [at for at, line in enumerate(lines) if line in ("Player X:", "Player O:")]
@@ -112,7 +112,7 @@ def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None
 
 @pytest.mark.parametrize("seed", ["3", "4", "5"])
 def test_the_starter_may_be_random(seed: str) -> None:
-    """A line says who that is, and that player moves first."""
+    """A line names the starter, who moves first."""
     lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
 
     first = lines[0].removesuffix(" has randomly been selected as the first player")

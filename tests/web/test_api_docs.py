@@ -90,7 +90,7 @@ def agree(shown: object, real: object, kept: dict[str, str]) -> bool:
 
 @pytest.fixture
 def curls(tmp_path: Path) -> dict[str, str]:
-    """Return the PATH with our small curl, and with the real one if it is installed."""
+    """Return a PATH with our small curl, and one with the real curl if it is installed."""
     own = tmp_path / "bin" / "curl"
     own.parent.mkdir()
     own.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {curl.__file__} "$@"\n')

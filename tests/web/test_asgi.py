@@ -1,4 +1,4 @@
-"""The application under other servers, as they are, and mounted in another application."""
+"""The application under other servers, and mounted in another application."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SERVERS = {
 
 
 class Address:
-    """Where a server answers, as a client needs it."""
+    """The address of a server, for a client."""
 
     check = None
 
@@ -108,7 +108,7 @@ def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 class Call:
-    """A call of the application, with all that it sends."""
+    """A call of the application, and everything it sends."""
 
     def __init__(self, app: AsgiApp, kind: str = "http", prefix: str = "", **scope: Any) -> None:
         self._received: asyncio.Queue[dict[str, object]] = asyncio.Queue()

@@ -1,7 +1,7 @@
-"""Bots move when it is their turn, whatever fails.
+"""Bots move on their turn, whatever fails.
 
-The games and the bots are real. The store and the threads take no time here, only turns of the event
-loop, so that every order of events can be tried.
+The games and the bots are real. The store and the threads take no time, only turns of the event loop, so
+that every order of events can be tried.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def first_free(board: Board) -> Mapping[Cell, Fraction]:
 
 
 class Process:
-    """Games and bots of a process, in which only turns of the loop take time."""
+    """The games and bots of a process in which only turns of the loop take time."""
 
     def __init__(self, failures: Iterable[Exception] = ()) -> None:
         self.asked = 0
@@ -87,7 +87,7 @@ class Process:
 
 
 async def create(games: Games, bot: str) -> LiveGame:
-    """Create a game with a person at X and a bot at O, which starts."""
+    """Create a game between a person (X) and a bot (O), which starts."""
     names = ("Ann", f"bot:{bot}")
     room = Room(X=RoomSeat(), O=RoomSeat(bot=bot), created=0, names=names, first="O")
     return await games.create(random_id(), room, beginning(Mark.O, *names), "create")

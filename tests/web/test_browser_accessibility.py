@@ -1,4 +1,4 @@
-"""Every screen as axe sees it, in the light and in the dark; and a picture of each."""
+"""Every screen checked by axe, in light and dark, with a screenshot of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page explains: the coach, the review of a game, its replay, and the log of its events."""
+"""The coach, reviews, replays and the event log on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of the page notice what goes wrong in a browser."""
+"""The tests of the page fail on errors in the browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERRORS = (
 )
 
 
-def test_errors_in_the_browser_are_noticed(users: Users) -> None:
+def test_errors_in_the_browser_are_reported(users: Users) -> None:
     ann = users.new_user()
     ann.open("/")
     ann.expect_status("Three in a row.")

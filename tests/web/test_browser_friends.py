@@ -1,4 +1,4 @@
-"""Two people, two browsers and a link."""
+"""Two people in two browsers, with a link."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_link_can_be_copied_and_scanned(users: Users) -> None:
 
 
 def test_an_invitation_works_once(users: Users) -> None:
-    """Afterwards the link is good for watching."""
+    """Afterwards the link only lets people watch."""
     ann, bob, cid = (users.new_user(name) for name in ("Ann", "Bob", "Cid"))
     link = ann.create_link()
     cid.open(link)

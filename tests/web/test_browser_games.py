@@ -1,4 +1,4 @@
-"""The ways to play beside the link: the computer, the lobby, one screen; and what can be asked for."""
+"""Other ways to play: the computer, the lobby, one screen; and offers between players."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_rematch_moves_players_and_spectators_on(users: Users) -> None:
 
 
 def test_a_player_asks_to_take_back(users: Users) -> None:
-    """The other declines, moves instead, and allows it."""
+    """The opponent declines, moves instead, and accepts."""
     ann, bob = users.two_players()
     expect(ann.button("Take back")).to_have_attribute("aria-disabled", "true")
     ann.play(5)

@@ -1,4 +1,4 @@
-"""The game without a mouse and without a screen: by keys, and by what the live region says."""
+"""The game without a mouse or a screen: by keyboard, and with the live region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the page looks on a phone, when it is magnified, in the dark, at rest; and what it weighs."""
+"""The page on a phone, magnified, in the dark, with reduced motion; and its size."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_the_start_page_is_small(users: Users, record_property: Callable[[str, o
 
 
 class ScreenCheck:
-    """Keeps a picture of each screen, and sees that it fits on the device."""
+    """Takes a screenshot of each screen, and checks that it fits the device."""
 
     def __init__(self, device: str) -> None:
         self._device = device

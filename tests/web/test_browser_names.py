@@ -1,4 +1,4 @@
-"""Names that mean harm are names, and nothing else."""
+"""Hostile names are shown as text, and do nothing else."""
 
 from __future__ import annotations
 

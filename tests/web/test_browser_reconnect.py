@@ -1,4 +1,4 @@
-"""What a page does when the server is away, when an answer is lost, and when a move is refused."""
+"""The page when the server is down, when an answer is lost, and when a move is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's own rules, held against Python's: in Chromium, on everything there is."""
+"""The page's own rules agree with Python's, in Chromium, in every position."""
 
 from __future__ import annotations
 

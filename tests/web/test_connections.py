@@ -41,7 +41,7 @@ class Wire(asyncio.Transport):
 
     @property
     def statuses(self) -> list[int]:
-        """The statuses of the responses that have come."""
+        """The statuses of the responses so far."""
         return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", self.received)]
 
     async def wait(self, number: int) -> None:
@@ -59,7 +59,7 @@ class Wire(asyncio.Transport):
         self.is_closed = self.is_aborted = True
 
     def pause_reading(self) -> None:
-        """Do nothing: the tests send what they like."""
+        """Do nothing: tests send when they want to."""
 
     def resume_reading(self) -> None:
         """Do nothing."""
@@ -68,7 +68,7 @@ class Wire(asyncio.Transport):
         return (self._peer, 1) if name == "peername" else default
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Do nothing: everything is read at once."""
+        """Do nothing: everything is read immediately."""
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def serve(**settings: Any) -> AsyncIterator[Server]:
 
 
 def noting(server: Server) -> list[Request]:
-    """Return a list that gets every request of the application."""
+    """Return a list that records every request of the application."""
     requests, handle = [], server.app.handle
 
     def note(request: Request) -> Any:

@@ -46,7 +46,7 @@ async def begin(app: App, game: str = GAME) -> LiveGame:
 
 
 async def is_there(app: App, game: str = GAME) -> bool:
-    """Return whether a game is found; a deleted one has left nothing behind."""
+    """Return whether a game exists; check that a deleted one left nothing behind."""
     try:
         await app.games.find(game)
     except ApiError as refused:

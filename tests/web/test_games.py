@@ -1,4 +1,4 @@
-"""Whole games over HTTP, of every kind there is."""
+"""Whole games of every kind over HTTP."""
 
 from __future__ import annotations
 
@@ -409,5 +409,5 @@ def _is_settled(events: list[Any]) -> bool:
 
 
 def wait_unlisted(client: Client, game: str) -> None:
-    """Wait until a game is in no list: the lists are updated after the game."""
+    """Wait until a game is in no list; lists are updated after the game."""
     wait_until(lambda: game.encode() not in client.get("/games").body)

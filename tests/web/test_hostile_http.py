@@ -1,6 +1,6 @@
-"""Raw hostile HTTP: each is refused, and the server goes on.
+"""Raw hostile HTTP: it is refused, and the server keeps working.
 
-`tests/torture/test_web_hostile_requests.py` sends many more, with bytes changed at random.
+`tests/torture/test_web_hostile_requests.py` sends many more, with random changes.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] 
 def _send(
     connection: socket.socket, request: bytes, is_whole: Callable[[bytes], bool] | None = None
 ) -> bytes:
-    """Send bytes; return what comes until it is complete or the connection is closed."""
+    """Send bytes; return the response, up to its end or that of the connection."""
     said = b""
     with suppress(ConnectionError):  # what is refused early is not read to its end
         connection.sendall(request)

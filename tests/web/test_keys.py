@@ -1,4 +1,4 @@
-"""Commands that are sent twice, late, or for an old version: each counts once."""
+"""Commands that are sent twice, late, or for an old version count once."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_command_for_an_earlier_position_is_refused(server: Server) -> None:
 
 
 @pytest.mark.parametrize("version", [6, 100, 2**31 - 1])
-def test_a_command_for_a_version_that_never_was_is_refused(server: Server, version: int) -> None:
+def test_a_command_for_a_version_that_does_not_exist_is_refused(server: Server, version: int) -> None:
     with two_players(server) as match:
         for refused in (match.X.move(1, version), match.X.take_back(version), match.X.resign(version)):
             assert (refused.status, refused.code) == (409, "staleVersion")

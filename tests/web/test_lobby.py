@@ -1,4 +1,4 @@
-"""The list of open games, and of those to watch: only games whose players are there, or were just now."""
+"""The lists of open games and of games to watch: only those whose players are present, or just left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_GRACE = {"NOUGHTS_LOBBY_GRACE_SECONDS": "0"}
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Start a server that lists no game without a player."""
+    """Start a server that lists only games with a player present."""
     place = tmp_path_factory.mktemp("strict") / "games.db"
     with Server(f"sqlite:{place}", **NO_GRACE) as server:
         yield server
@@ -47,7 +47,7 @@ def wait_listed(client: Client, game: str, what: str, *, is_listed: bool) -> Non
 
 
 def make_older(store: str, *games: str) -> None:
-    """Date games back by more than a minute; no server may be running."""
+    """Date games back by more than a minute, while no server is running."""
     with open_store(store) as kept:
         for game in games:
             document = kept.document(game)
@@ -69,7 +69,7 @@ def test_an_open_game_is_listed_while_its_creator_is_connected(strict: Server) -
         assert bob.join(ann.game, None)["marks"] == ["O"]
 
 
-def test_who_only_watches_keeps_no_game_in_the_list(strict: Server) -> None:
+def test_a_spectator_does_not_keep_a_game_in_the_list(strict: Server) -> None:
     with one_player(strict, "lobby") as ann, strict.client() as eve, eve.follow(ann.game) as watching:
         watching.wait(lambda now: now.rooms)
         assert ann.game not in listed(eve)
@@ -97,7 +97,7 @@ def test_a_game_that_both_players_left_is_not_being_played(strict: Server) -> No
         wait_listed(match.watcher, match.game, "playing", is_listed=False)
 
 
-def test_a_creator_who_has_just_left_is_waited_for(server: Server) -> None:
+def test_a_game_whose_creator_just_left_stays_listed(server: Server) -> None:
     """They may just reload the page."""
     with one_player(server, "lobby") as ann, server.client() as eve, eve.follow(ann.game) as watching:
         with ann.follow():
@@ -126,7 +126,7 @@ def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, 
     assert run(leave) == (expected == "listed")
 
 
-def test_a_player_here_is_present_however_long() -> None:
+def test_a_connected_player_stays_present() -> None:
     """A process does not take its own heartbeats for another's."""
 
     async def wait() -> bool:
@@ -176,7 +176,7 @@ def test_an_old_game_without_its_creator_is_not_listed(store: str) -> None:
 
 @pytest.mark.parametrize("damage", ["changed", "not a room", "not a game"])
 @pytest.mark.parametrize("shared", ["0", "1"])
-def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> None:
+def test_a_damaged_game_does_not_hide_others(store: str, damage: str, shared: str) -> None:
     """The damage is logged and counted once."""
     with Server(store) as server, server.client() as client:
         damaged, sound = (client.create("lobby", name=name)["id"] for name in ("Ann", "Bob"))
@@ -205,7 +205,7 @@ def test_a_damaged_game_hides_no_other(store: str, damage: str, shared: str) -> 
         assert server.errors.count(b"damaged game") == 1
 
 
-def test_abandoned_games_hide_no_open_one(store: str) -> None:
+def test_abandoned_games_do_not_hide_open_ones(store: str) -> None:
     with Server(store) as server, server.client() as client:
         waiting = client.create("lobby", name="Ann")
         abandoned = [client.create("lobby")["id"] for _ in range(58)]
@@ -229,7 +229,7 @@ def test_abandoned_games_hide_no_open_one(store: str) -> None:
 
 @pytest.fixture(scope="module")
 def url(postgres: Postgres) -> str:
-    """Name a place for the games of several servers."""
+    """Return the URL of a store for several servers."""
     return postgres.place()
 
 

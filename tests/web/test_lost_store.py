@@ -1,4 +1,4 @@
-"""A server whose store is moved, replaced or cut short: it reports it, and ends."""
+"""A server whose store is moved, replaced or cut short reports it and exits."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def move_away(file: Path) -> None:
         path.rename(path.with_name(f"away-{path.name}"))
 
 
-def last_words(server: Server) -> list[str]:
-    """Return what a server printed apart from its log."""
+def output_without_log(server: Server) -> list[str]:
+    """Return the output of a server without its log."""
     return [line for line in server.errors.decode().splitlines() if not line.startswith("{")]
 
 
@@ -57,7 +57,7 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
             assert answer.json["detail"] == f"{STORE_LOST[0].upper()}{STORE_LOST[1:]}."
             assert answer.headers["retry-after"]
         assert server.wait() == 1
-        (words,) = last_words(server)
+        (words,) = output_without_log(server)
         assert words.startswith("noughts: ")
         assert str(file) in words
         assert errors_logged(server) == ["store lost"]
@@ -71,7 +71,7 @@ def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
     with Server(f"sqlite:{file}", "--workers", "2") as server:
         move_away(file)
         assert server.wait() == 1
-        (words,) = last_words(server)
+        (words,) = output_without_log(server)
         assert words.startswith("noughts: ")
         assert str(file) in words
         assert not file.exists()
@@ -152,7 +152,7 @@ async def _turn() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_lost_store_is_noticed_while_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lost_store_is_noticed_without_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noughts.web.app.LOST_STORE_SECONDS", 0)
     ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with open_app(end=lambda error: ended.set_result(str(error))) as app:

@@ -1,8 +1,8 @@
 """The OpenAPI document: it is valid and complete, and the server agrees with it.
 
-Schemathesis makes up requests from the document as the server serves it. What fits the document may
-still be refused, because it says less than the rules do: names, policies and positions have a grammar,
-and either a board is asked for or moves. So what fits need not be taken; what does not fit is refused.
+Schemathesis generates requests from the document that the server serves. A request that fits the document
+may still be refused, because the rules are stricter: names, policies and positions have a grammar, and
+only one of board and moves may be given. A request that does not fit must be refused.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def schema(document: dict[str, Any]) -> BaseSchema:
     return schema
 
 
-def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any]) -> None:
+def test_the_document_is_valid_openapi(schema: BaseSchema, document: dict[str, Any]) -> None:
     schema.validate()
     assert document["openapi"].startswith("3.1")
     names = {*document["components"]["schemas"]}
@@ -59,7 +59,7 @@ def test_it_is_a_document_of_openapi(schema: BaseSchema, document: dict[str, Any
     assert len([*schema.get_all_operations()]) == len(OPERATIONS)
 
 
-def test_it_has_every_operation_and_code(client: Client, document: dict[str, Any]) -> None:
+def test_the_document_has_every_operation_and_code(client: Client, document: dict[str, Any]) -> None:
     documented = {
         f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
     }

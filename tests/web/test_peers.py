@@ -182,7 +182,7 @@ async def test_a_game_is_not_created_in_somebody_elses_room() -> None:
 
 
 class Process:
-    """The games of a process in which nothing happens by itself."""
+    """The games of a process without background work."""
 
     def __init__(self, *, is_shared: bool = False) -> None:
         self.store = MemoryStore()
@@ -191,7 +191,7 @@ class Process:
         self.games = Games(world, Writer(self.store.record, self.writes))
 
     def create(self) -> None:
-        """Create a game with a person at X and a bot at O, which starts."""
+        """Create a game between a person (X) and a bot (O), which starts."""
         self.store.append(GAME, beginning(), expected=0, key="key", at=0)
         self.store.write_document(GAME, '{"X":{},"O":{},"created":0}', expected=0)
 
@@ -200,7 +200,7 @@ class Process:
         Service(self.store).handle(GAME, PlaceToken(mark, cell))
 
     async def notice(self, *, is_named: bool) -> None:
-        """Notice that the game, or anything, may have changed."""
+        """Report that the game, or anything, may have changed."""
         games = self.games.split_known([GAME])[0] if is_named else self.games.all_changed()
         await self.games.read_on(games)
 

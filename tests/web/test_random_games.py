@@ -1,4 +1,4 @@
-"""Random games, checked against the core.
+"""Random games, compared with the core.
 
 The number of a game is its seed: game 17 is repeated with `-k '[17]'`.
 """
@@ -34,7 +34,7 @@ STEPS = 40
 
 
 @pytest.mark.parametrize("seed", range(GAMES))
-def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
+def test_a_random_game_matches_the_core(server: Server, seed: int) -> None:
     """Whatever two players try."""
     random = Random(seed)
     with (
@@ -52,7 +52,7 @@ def test_a_random_game_is_the_cores(server: Server, seed: int) -> None:
 
 
 class _Model:
-    """What the server should know."""
+    """The expected state of the server."""
 
     def __init__(self, match: Match) -> None:
         self._match = match

@@ -1,4 +1,4 @@
-"""Servers that are stopped and killed in the middle of games: whatever was answered stays."""
+"""Servers stopped or killed in mid-game: everything acknowledged is kept."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_reader_goes_on_after_a_restart(store: str, end: str) -> None:
 
 
 @ended
-def test_offers_and_invitations_outlive_a_server(store: str, end: str) -> None:
+def test_offers_and_invitations_survive_a_restart(store: str, end: str) -> None:
     with Server(store) as server, two_players(server) as asking, two_players(server) as over:
         asking.play(0)
         asking.X.take_back()
@@ -172,8 +172,8 @@ def test_a_bot_that_was_to_move_moves_when_the_game_is_only_read(store: str) -> 
         wait_until(lambda: client.read(game)["version"] >= 11)
 
 
-def test_a_rematch_that_was_half_set_up_is_set_up(store: str) -> None:
-    """The server died after creating the game, before the last one named it."""
+def test_a_half_created_rematch_is_completed(store: str) -> None:
+    """The server died after creating the rematch, before the last game named it."""
     with Server(store) as server, two_players(server) as match:
         match.X.resign()
         match.X.rematch()

@@ -1,4 +1,4 @@
-"""Policies in files as bots of a server: the operator names the files, a player names a bot."""
+"""Saved policies as bots of a server: the operator names the files, players name a bot."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_person_plays_a_saved_bot(server: Server) -> None:
     assert now["room"]["seats"]["X"]["bot"] == "tiger"
 
 
-def test_a_worker_that_comes_for_another_has_the_bots_of_the_start(server: Server) -> None:
+def test_a_replaced_worker_has_the_bots_of_the_start(server: Server) -> None:
     before = server.workers()
     for worker in before:
         os.kill(worker, signal.SIGKILL)
@@ -281,7 +281,7 @@ def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
         read_roster(f"tiger={folder / 'first.json'},lion={folder / 'nonesuch'}")
 
 
-def test_a_wrong_name_is_answered_with_all_that_are_right(folder: Path) -> None:
+def test_an_unknown_bot_is_answered_with_the_list_of_bots(folder: Path) -> None:
     roster = read_roster(f"tiger={folder / 'first.json'}")
     with pytest.raises(errors.UnknownPolicy, match=r"^unknown policy 'tigre': choose one of .*, tiger$"):
         roster.policy("tigre")

@@ -1,4 +1,4 @@
-"""`noughts serve` as it is started: what cannot be served is refused in one sentence, and at once."""
+"""Starting `noughts serve`: invalid options and settings are refused at once, in one sentence."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_a_server_can_be_set_up_by_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "0.0.0.0"])  # noqa: S104 - that it can be served is the point
-def test_a_server_says_where_it_answers(host: str) -> None:
-    """This server is started as a user starts it, and not forked."""
+def test_a_server_prints_its_address(host: str) -> None:
+    """This server is started as a user would start it, not forked."""
     with Server("memory:", "--host", host, "--workers", "1") as server, server.client() as client:
         assert server.url == f"http://{host}:{server.port}"
         assert client.get("/health").status == 200

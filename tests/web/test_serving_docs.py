@@ -33,7 +33,7 @@ def test_the_table_has_every_option_and_no_other() -> None:
     assert all(name.startswith(f"NOUGHTS_{option[2:].upper()}") for option, name in documented)
 
 
-def test_a_silent_stream_is_given_up_after_more_than_a_ping_s_time() -> None:
+def test_silent_streams_are_given_up_after_more_than_one_ping_interval() -> None:
     script = (Path(page.__file__).parent / "static" / "line.js").read_text()
     found = re.search(r"SILENCE_LIMIT_MS = ([\d_]+);", script)
     assert found

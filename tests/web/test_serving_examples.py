@@ -1,4 +1,4 @@
-"""The example files for serving: what they start can be started, and what they name is there."""
+"""The example files for serving: they start valid commands, and name existing files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_settings_of_the_unit_are_valid() -> None:
     assert settings.origin.startswith("https://")
 
 
-def test_the_unit_gives_no_more_than_is_needed() -> None:
+def test_the_unit_has_only_the_rights_it_needs() -> None:
     service = UNIT["Service"]
     expected = {
         "DynamicUser": "yes",
@@ -78,8 +78,8 @@ def test_the_container_starts_a_server() -> None:
     assert instructed("STOPSIGNAL") == "SIGTERM"
 
 
-def test_the_settings_of_the_container_can_be() -> None:
-    """It listens to the outside, and its games are on the volume."""
+def test_the_settings_of_the_container_are_valid() -> None:
+    """It listens on all interfaces, and its games are on the volume."""
     said = dict(word.split("=", 1) for word in shlex.split(instructed("ENV")))
     ours = {name: value for name, value in said.items() if name.startswith("NOUGHTS_")}
     settings = from_environment(ours)

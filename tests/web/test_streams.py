@@ -1,4 +1,4 @@
-"""The live stream of a game: every event once, in order, from wherever a reader has got to."""
+"""The live stream of a game: every event once, in order, from any version."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_an_invalid_version_is_refused(server: Server, last: str) -> None:
             assert (stream.refusal.status, stream.refusal.code) == (400, "badRequest")
 
 
-def test_a_version_that_never_was_is_refused(server: Server) -> None:
+def test_a_version_that_does_not_exist_is_refused(server: Server) -> None:
     """With the current version."""
     with one_player(server, "self") as both, both.client.follow(both.game, last_event_id="6") as stream:
         assert stream.refusal
@@ -176,7 +176,7 @@ def test_following_needs_get(server: Server) -> None:
 
 @pytest.mark.parametrize("cached", ["0", "1"])
 def test_a_game_with_a_stream_stays_in_memory(store: str, cached: str) -> None:
-    """A game with a stream stays in memory, however small the cache is."""
+    """However small the cache is."""
     with Server(store, NOUGHTS_CACHED_GAMES=cached) as server, ExitStack() as stack:
         matches = [stack.enter_context(two_players(server)) for _ in range(4)]
         streams = [stack.enter_context(match.watcher.follow(match.game)) for match in matches]

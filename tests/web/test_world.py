@@ -1,4 +1,4 @@
-"""Threads for work that blocks."""
+"""Threads for blocking work."""
 
 from __future__ import annotations
 
