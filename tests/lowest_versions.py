@@ -1,6 +1,6 @@
-"""Prints the lowest version of every dependency that pyproject.toml allows, as pip's requirements.
+"""Prints the lowest version of every dependency that pyproject.toml allows, as pip requirements.
 
-It is run by itself, by `make lowest`.
+`make lowest` runs it.
 """
 
 from __future__ import annotations

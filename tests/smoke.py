@@ -1,6 +1,6 @@
-"""Tries the web game, the lab and the PostgreSQL store once, with whatever versions are installed.
+"""Tries the web game, the lab and the PostgreSQL store once, with the installed versions.
 
-It needs nothing but noughts and its extras, and is run by itself, by `make lowest`.
+It needs only noughts and its extras; `make lowest` runs it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run(*arguments: str, code: int = 0) -> str:
 
 @contextmanager
 def serving(store: str) -> Iterator[str]:
-    """Serve the web game on a free port, and stop it in the end."""
+    """Serve the web game on a free port; stop it at the end."""
     server = subprocess.Popen(
         [*NOUGHTS, "serve", "--port", "0", "--store", store], stdout=subprocess.PIPE, text=True
     )
@@ -52,7 +52,7 @@ def serving(store: str) -> Iterator[str]:
 
 
 def ask(url: str, body: dict[str, Any] | None = None, secret: str = "") -> Any:  # noqa: ANN401 - an open response
-    """Open a URL, with a body of JSON if there is one."""
+    """Open a URL, maybe with a JSON body."""
     data = json.dumps(body).encode() if body else None
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {secret}"}
     return urlopen(Request(url, data, headers if secret or body else {}), timeout=TIMEOUT_SECONDS)  # noqa: S310 - our own server
@@ -106,13 +106,13 @@ def try_gymnasium() -> None:
 
 
 def try_postgres() -> None:
-    """Reach for a database that does not answer."""
+    """Connect to a database that does not answer."""
     told = run("games", "--store", "postgresql://nobody@127.0.0.1:1/none", code=1)
     assert "the store on PostgreSQL is unavailable" in told, told
 
 
 def main() -> None:
-    """Try everything; the first thing that fails ends it."""
+    """Try everything; stop at the first failure."""
     with tempfile.TemporaryDirectory() as folder:
         try_web(Path(folder))
         try_lab(Path(folder))

@@ -1,4 +1,4 @@
-"""What the documents tell a reader to type is typed here, and what they promise is looked for."""
+"""The docs: examples run, and tables, links and commands match the project."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def commands(program: str) -> list[str]:
 
 
 def make(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """Run make in the project, with the interpreter of the tests."""
+    """Run make in the project, with the tests' interpreter."""
     return subprocess.run(
         ["make", "--no-print-directory", f"PYTHON={sys.executable}", *arguments],  # noqa: S607 - the user's make
         cwd=ROOT,
@@ -50,7 +50,7 @@ def make(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference.md"])
-def test_the_code_on_a_page_does_what_it_says(page: str) -> None:
+def test_the_code_on_a_page_works(page: str) -> None:
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
 
     assert tried > 3
@@ -68,7 +68,7 @@ def test_the_reference_shows_every_public_name() -> None:
 
 
 def test_the_reference_lists_the_fields_of_every_value() -> None:
-    """In the bullet of its class; the lines of a wording are left to the code."""
+    """In the bullet of its class; the fields of `Wording` are left to the code."""
     page = (ROOT / "docs" / "reference.md").read_text()
     bullets = dict(re.findall(r"^- `(\w+)`: (.*)$", page, re.MULTILINE))
     public = [getattr(noughts, name) for name in noughts.__all__]
@@ -95,7 +95,7 @@ def test_the_reference_lists_every_event() -> None:
 
 
 def test_the_recipe_for_a_bot_names_every_place() -> None:
-    """Each file of the source that names a built-in bot in a table is one that a new bot goes into."""
+    """The files with a table that names a built-in bot are those in the recipe."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
     recipe = next(line for line in page.splitlines() if line.startswith("- *A bot*"))
     source = ROOT / "src" / "noughts"
@@ -110,7 +110,7 @@ def test_the_readme_names_two_make_commands() -> None:
 
 
 def test_make_play_starts_a_game() -> None:
-    """With no environment made before."""
+    """Without a virtual environment."""
     ran = make("play", typed="5\n")
 
     assert ran.returncode == 0, ran.stderr
@@ -121,7 +121,7 @@ def test_make_play_starts_a_game() -> None:
 
 
 def test_make_test_runs_these_tests() -> None:
-    """Shown by a dry run, since this is one of them."""
+    """A dry run, since this is one of them."""
     ran = make("--dry-run", "test")
 
     assert ran.returncode == 0, ran.stderr
@@ -129,7 +129,7 @@ def test_make_test_runs_these_tests() -> None:
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
-    """In order, in an empty folder: piped, one token placed, no pauses, fewer games."""
+    """In order, in an empty folder; with piped input, no pauses and fewer games."""
     home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
     lines = commands("noughts")
     at_once = "--interval", "0"
@@ -153,7 +153,7 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", blocks("console"))
-def test_a_session_of_the_readme_shows_what_is_seen(block: str) -> None:
+def test_a_session_of_the_readme_matches_the_output(block: str) -> None:
     command, _, output = block.partition("\n")
 
     ran = run_noughts(*shlex.split(command)[2:])

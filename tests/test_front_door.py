@@ -1,4 +1,4 @@
-"""What `import noughts` offers, and what it costs."""
+"""The public names of `import noughts`, and the cost of importing it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_public_name_says_what_it_is() -> None:
             assert thing.__doc__, f"{name} has no docstring"
 
 
-def test_a_name_that_is_not_there_is_refused() -> None:
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(AttributeError, match=r"^module 'noughts' has no attribute 'Checkers'$"):
         noughts.Checkers  # type: ignore[attr-defined]  # noqa: B018 - asking is the test
 
@@ -46,7 +46,7 @@ def test_importing_noughts_imports_nothing_else() -> None:
     assert ran.stdout.strip() == "['noughts']"
 
 
-def test_who_wants_the_rules_does_not_load_the_players() -> None:
+def test_the_rules_do_not_load_the_bots() -> None:
     code = "import noughts, sys; noughts.Board; print({'subprocess', 'fractions'} & {*sys.modules})"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Whatever is handed to the library: it is taken, or refused with a `NoughtsError`."""
+"""Any argument to the library is accepted, or refused with a `NoughtsError`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIELDS = "schema", "event", "mark", "name", "row", "column", "count", "reason", 
 
 
 def _decode_with(field: str, thing: object) -> object:
-    """Read a written event with another value in that field."""
+    """Decode an event with another value in this field."""
     written: dict[str, events.Event] = {
         "name": events.PlayerJoined(X, "bob"),
         "row": events.PlayerPlacedToken(0, 0, X),
@@ -55,7 +55,7 @@ def _decode_with(field: str, thing: object) -> object:
 
 
 def _start(command: object) -> None:
-    """Start a program, unless the command is text: that would be run."""
+    """Start a program, unless the command is text, which would be executed."""
     if not isinstance(command, str):
         noughts.Program(command).close()  # type: ignore[arg-type]  # that is the point
 
@@ -176,7 +176,7 @@ things = st.recursive(
 @example(thing=51937)
 @example(thing={"X", "O"})
 @settings(max_examples=15)
-def test_anything_is_taken_or_refused_with_a_sentence(name: str, thing: object) -> None:
+def test_anything_is_accepted_or_refused_with_a_sentence(name: str, thing: object) -> None:
     try:
         TAKES[name](thing)
     except NoughtsError as refusal:

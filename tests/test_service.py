@@ -1,4 +1,4 @@
-"""The service: read, decide, append; a command is placed once, and gets one answer for one key."""
+"""The service: read, decide, append; a command counts once, with one answer for each key."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ CREATED = 3
 
 
 class Unreliable(MemoryStore):
-    """A store in which others are faster, and to which the connection breaks."""
+    """A store on which others are faster, and whose connection breaks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,18 +102,18 @@ class Unreliable(MemoryStore):
 
 
 def service_of(store: MemoryStore) -> Service:
-    """Return a service with ids that are counted, at a fixed time."""
+    """Return a service with counted ids and a fixed time."""
     numbers = count(1)
     return Service(store, clock=lambda: NOW, new_id=lambda: f"id-{next(numbers)}")
 
 
 def tokens(cells: str) -> tuple[Command, ...]:
-    """Return commands that create a game and mark these cells, counted from 0, in turn."""
+    """Return the commands that create a game and place tokens on these cells, counted from 0."""
     return CreateGame(), *(PlaceToken((X, O)[turn % 2], int(cell)) for turn, cell in enumerate(cells))
 
 
 def begun(store: MemoryStore, cells: str = "") -> Service:
-    """Create a game, mark these cells in turn, and return the service that did."""
+    """Create a game and place tokens on these cells; return the service."""
     service = service_of(store)
     for command in tokens(cells):
         service.handle(GAME, command)
@@ -121,7 +121,7 @@ def begun(store: MemoryStore, cells: str = "") -> Service:
 
 
 def recorded(store: MemoryStore) -> tuple[Record, ...]:
-    """Return the game's records, which must be those of a game that can be played."""
+    """Return the game's records, after checking that they make a valid game."""
     records = store.read(GAME)
     replay(events_of(records))
     return records
@@ -135,7 +135,7 @@ def store() -> Unreliable:
 
 @pytest.fixture
 def eager_threads() -> Iterator[None]:
-    """Switch threads so often that each gets between any two steps of another."""
+    """Make Python switch between threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -146,7 +146,7 @@ def eager_threads() -> Iterator[None]:
 
 
 class Case(NamedTuple):
-    """A game, a command for it, and what becomes of the command."""
+    """A game, a command, and its expected outcome."""
 
     given: tuple[Command, ...]
     when: Command
@@ -265,8 +265,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_a_command_has_the_outcome_that_is_due(store: Unreliable, case: Case) -> None:
-    """Its events are recorded after those of the others, in one record with its key, or nothing is."""
+def test_a_command_has_the_expected_outcome(store: Unreliable, case: Case) -> None:
+    """Its events are recorded after those of others, in one record with its key; or nothing is."""
     service = service_of(store)
     for command in case.given:
         service.handle(GAME, command)
@@ -339,8 +339,8 @@ def test_a_bad_id_is_refused(store: MemoryStore, name: str) -> None:
     assert store.games() == ()
 
 
-def test_a_missing_game_cannot_be_looked_at(store: MemoryStore) -> None:
-    """Nor one that was deleted, which takes no commands either, not even one to create it."""
+def test_a_missing_game_cannot_be_read(store: MemoryStore) -> None:
+    """Nor a deleted one, which accepts no command, not even to create it."""
     with pytest.raises(NoSuchGame, match="no game has the id 'game'"):
         service_of(store).look(GAME)
     service = begun(store)
@@ -429,7 +429,7 @@ def test_a_game_is_started_with_several_commands(game: str) -> None:
 
 @pytest.mark.parametrize("fails", ["after", "before"])
 def test_a_start_that_is_repeated_records_nothing_twice(store: Unreliable, fails: str) -> None:
-    """After an unknown outcome, and even when the game has gone on; it is all in one commit."""
+    """After an unknown outcome, even if the game has gone on; a start is one commit."""
     service = service_of(store)
     store.fails = fails
     with pytest.raises(StoreUnavailable):
@@ -481,12 +481,12 @@ def test_a_game_that_others_started_is_not_started_again(store: MemoryStore) -> 
 
 
 def _at_once(threads: int, work: Callable[[int], object]) -> list[object]:
-    """Let many threads do the same, each with a number of its own."""
+    """Let many threads do the same, each with its own number."""
     return in_threads(*(partial(work, number) for number in range(threads)))
 
 
 def _check_keys(records: Iterable[Record], sent: dict[str, Command]) -> None:
-    """Check that each key is there once, with the events that its command leads to there."""
+    """Check that each key is recorded once, with the events that its command leads to there."""
     state, seen = None, set()
     for record in records:
         assert record.key not in seen
@@ -590,7 +590,7 @@ def test_many_threads_send_everything(store: MemoryStore) -> None:
 def test_a_command_sent_again_gets_its_first_answer(
     store: Unreliable, fails: str, given_first: tuple[Command, ...], command: Command
 ) -> None:
-    """It is recorded once, whether its first outcome was known or not, and whatever came since."""
+    """It is recorded once, whether or not its first outcome was known, and whatever came since."""
     calm = MemoryStore()
     services = [service_of(calm), service_of(store)]
     for service in services:
@@ -666,7 +666,7 @@ steps = st.one_of(
 
 
 class Clients:
-    """Three who play one game from what they saw last, and a model of the possible outcomes."""
+    """Three clients that play one game from what each saw last, and a model of the possible outcomes."""
 
     def __init__(self) -> None:
         self.store = Unreliable()
@@ -677,22 +677,22 @@ class Clients:
         """The first answer of each command that was recorded."""
 
     def look(self, client: int) -> None:
-        """Let a client see the game."""
+        """Let a client read the game."""
         self.seen[client] = len(events_of(self.store.read(GAME)))
 
     def send(self, client: int, command: Command, fails: str) -> None:
-        """Send a command for what the client saw last, over a connection that may break."""
+        """Send a command for what the client saw last; the connection may break."""
         self.sent.append((f"key-{len(self.sent)}", command, self.seen[client]))
         self.store.fails = fails
         self._try(*self.sent[-1])
         self.store.fails = ""
 
     def retry(self, number: int) -> None:
-        """Send an earlier command once more, just as it was."""
+        """Send an earlier command again, unchanged."""
         self._try(*self.sent[number % len(self.sent)])
 
     def reuse(self, number: int, command: Command) -> None:
-        """Send a command with the key of another that was recorded: it changes nothing."""
+        """Send another command with a recorded key: it changes nothing."""
         key, first, version = self.sent[number % len(self.sent)]
         before = self.store.read(GAME)
         if command != first and any(record.key == key for record in before):
@@ -727,7 +727,7 @@ class Clients:
 
 
 def _tokens(events: Iterable[Event]) -> list[Mark]:
-    """Return whose tokens are on the board; a token taken back takes the answer to it along."""
+    """Return whose tokens are on the board; taking back a token also removes the answer to it."""
     placed: list[Mark] = []
     for event in events:
         if isinstance(event, PlayerPlacedToken):
@@ -739,7 +739,7 @@ def _tokens(events: Iterable[Event]) -> list[Mark]:
 
 
 @given(st.lists(steps, max_size=40))
-def test_whatever_clients_send_makes_a_right_game(drawn: list[tuple[object, ...]]) -> None:
+def test_whatever_clients_send_makes_a_valid_game(drawn: list[tuple[object, ...]]) -> None:
     """With stale versions, broken connections and retries, no key is used twice and no move is late."""
     clients = Clients()
     clients.send(0, CreateGame(), "")

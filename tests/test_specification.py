@@ -1,4 +1,4 @@
-"""The list of requirements and the scenarios that prove them, held against each other."""
+"""The list of requirements matches the scenarios that prove them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KNOWN = [
 
 
 def listed() -> list[str]:
-    """Return the ids of the specification, in the order in which they stand."""
+    """Return the ids in the specification, in order."""
     return re.findall(r"^- \*\*([A-Z]\d+)\*\* \S", SPECIFICATION, re.MULTILINE)
 
 
 def proven() -> Counter[str]:
-    """Return how many scenarios carry each tag."""
+    """Return how many scenarios have each tag."""
     scenarios = [
         scenario for feature in get_features([str(FEATURES)]) for scenario in feature.scenarios.values()
     ]
@@ -56,7 +56,7 @@ def test_every_scenario_says_what_it_proves() -> None:
 
 
 def test_no_scenario_hides_another() -> None:
-    """Two scenarios of one name in a file would be run as one."""
+    """Two scenarios of the same name in a file would run as one."""
     for feature in get_features([str(FEATURES)]):
         text = Path(feature.filename).read_text(encoding="utf-8")
         names = re.findall(r"^ *Scenario(?: Outline)?: (.+)$", text, re.MULTILINE)

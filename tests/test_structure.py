@@ -1,4 +1,4 @@
-"""Which module may import which, and what class names mean."""
+"""Which module may import which, and that class names are unique."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def tree(module: str) -> ast.Module:
 
 @cache
 def imported(module: str) -> set[str]:
-    """Return the modules that a module imports, anywhere in it, also those for types alone."""
+    """Return the modules that a module imports, anywhere in it, including type-checking imports."""
     found: set[str] = set()
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
@@ -94,7 +94,7 @@ def package(module: str) -> str:
 
 
 def reached(module: str) -> set[str]:
-    """Return a module of noughts and all those that it imports, directly or not."""
+    """Return a module of noughts and everything it imports, directly or not."""
     found, waiting = {module}, [module]
     while waiting:
         new = (imported(waiting.pop()) & MODULES) - found

@@ -1,4 +1,4 @@
-"""What the coach found, as plain data."""
+"""The coach's findings as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The moves of the policy that never loses, against a plain second opinion."""
+"""The moves of the perfect policy, compared with the reference."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ IN_PLAY = in_play(X, O)
 
 
 def worst_end(board: Board, seat: Mark, known: dict[Board, tuple[int, int]]) -> tuple[int, int]:
-    """Return the worst that can befall the one in this seat, who takes any best cell, and how late.
+    """Return the worst result for a player who takes any best cell, and after how many tokens.
 
-    The opponent may answer anything, and every answer is tried.
+    Every answer of the opponent is tried.
     """
     if board not in known:
         if board.is_over:
@@ -59,7 +59,7 @@ def test_it_takes_the_fastest_win() -> None:
                 assert (board.place(cell).winner is board.turn) == (distance == 1)
 
 
-def test_among_equal_moves_it_takes_exactly_those_with_most_to_hope_for() -> None:
+def test_among_equal_moves_it_takes_those_with_the_best_expectation() -> None:
     """Against an opponent who moves at random."""
     choices = 0
     for board in IN_PLAY:

@@ -1,4 +1,4 @@
-"""The coach: what is said of each move of a position, and of a game."""
+"""The coach: advice on each move of a position, and reviews of games."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ EMPTY = "_" * 9
 
 
 def as_prospect(end: tuple[int, int]) -> Prospect:
-    """Return how it ends in the words of the solver."""
+    """Return a result of the reference as a prospect."""
     result, distance = end
     return Prospect(RESULTS[result], distance)
 
 
 @cache
 def all_advice() -> tuple[tuple[Board, tuple[Advice, ...]], ...]:
-    """Return every position in play, whichever mark started, and what is said of each move."""
+    """Return the advice on each move of every unfinished position, whichever mark started."""
     return tuple(
         (board, advise(board)) for first in Mark for board in reachable(first) if not board.is_over
     )
 
 
 def plain_review(moves: tuple[int, ...], first: str) -> tuple[tuple[int, ...], tuple[int, int]]:
-    """Return the numbers of the moves after which it ends worse, and how the last position ends."""
+    """Return the numbers of the mistakes, and the result of the last position."""
     signs, mark, mistakes = EMPTY, first, []
     for number, cell in enumerate(moves, start=1):
         before, after = plain.end(signs, mark)[0], plain.ends(signs, mark)[cell][0]
@@ -49,7 +49,7 @@ def plain_review(moves: tuple[int, ...], first: str) -> tuple[tuple[int, ...], t
 
 
 def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
-    """Yield all games of so many moves at most, finished or not."""
+    """Yield all games of at most this many moves, finished or not."""
     yield ()
     if length and not plain.is_over(signs):
         for cell in sorted(plain.free(signs)):
@@ -57,8 +57,8 @@ def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
                 yield (cell, *rest)
 
 
-def game_by_chance(rng: Random) -> tuple[int, ...]:
-    """Return a game in which every move is left to chance, to its end."""
+def random_game(rng: Random) -> tuple[int, ...]:
+    """Return a finished game of random moves."""
     signs, mark, moves = EMPTY, "X", []
     while not plain.is_over(signs):
         cell = rng.choice(sorted(plain.free(signs)))
@@ -69,13 +69,13 @@ def game_by_chance(rng: Random) -> tuple[int, ...]:
 
 @cache
 def finished_games() -> tuple[tuple[tuple[int, ...], Review], ...]:
-    """Return a thousand games by chance that came to an end, each with its review."""
+    """Return a thousand random finished games, each with its review."""
     rng = Random(11)
-    found = (game_by_chance(rng) for _ in range(1_000))
+    found = (random_game(rng) for _ in range(1_000))
     return tuple((moves, review(moves)) for moves in found)
 
 
-def test_every_move_is_advised_upon_in_order() -> None:
+def test_every_move_gets_advice_in_order() -> None:
     for board, advice in all_advice():
         assert tuple(one.cell for one in advice) == board.free_cells
         assert all(one.mark is board.turn for one in advice)
@@ -106,7 +106,7 @@ def test_all_openings_are_best_and_so_is_the_trap_in_the_opposite_corner() -> No
 
 
 def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
-    """To win later is not a mistake."""
+    """A slower win is not a mistake."""
     for board, advice in all_advice():
         before = plain.end(*seen(board))[0]
         for one in advice:
@@ -118,7 +118,7 @@ def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
             assert one.mistake is None or one.mistake in one.reasons
 
 
-def test_what_gives_something_up_are_two_kinds() -> None:
+def test_two_kinds_of_reasons_are_mistakes() -> None:
     assert set(MISTAKES) == {Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW}
 
 
@@ -154,7 +154,7 @@ def test_a_move_that_is_not_legal_is_not_judged(
 
 
 def check_review(moves: tuple[int, ...], first: Mark) -> None:
-    """Hold what is said of a game against a plain search."""
+    """Compare the review of a game with a plain search."""
     found = review(moves, first)
     mistakes, standing = plain_review(moves, str(first))
     assert found.mistakes == mistakes, moves
@@ -177,7 +177,7 @@ def test_every_short_game_is_reviewed_as_a_plain_search_would(first: Mark) -> No
 
 
 def is_won(moves: tuple[int, ...]) -> bool:
-    """Say whether a game that X started ended with a line."""
+    """Return whether a game that X started ended with a line."""
     signs = EMPTY
     for cell, mark in zip(moves, "XOXOXOXOX", strict=False):
         signs = plain.put(signs, mark, cell)
@@ -185,10 +185,10 @@ def is_won(moves: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("first", Mark)
-def test_games_by_chance_are_reviewed_as_a_plain_search_would(first: Mark) -> None:
+def test_random_games_are_reviewed_as_a_plain_search_would(first: Mark) -> None:
     rng = Random(7)
     for _ in range(2_000):
-        moves = game_by_chance(rng)
+        moves = random_game(rng)
         check_review(moves[: rng.randint(len(moves) // 2, len(moves))], first)
 
 
@@ -214,7 +214,7 @@ def test_a_game_that_was_won_was_decided_by_a_mistake_of_the_loser() -> None:
     assert 0 < won < len(finished_games())
 
 
-def test_a_game_that_was_drawn_had_no_mistakes_or_ended_them_with_a_win_given_up() -> None:
+def test_the_last_mistake_of_a_drawn_game_gave_up_a_win() -> None:
     """A player who gives up a win gets another chance only from a mistake."""
     for moves, found in finished_games():
         if not is_won(moves) and found.decisive:

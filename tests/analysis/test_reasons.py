@@ -1,4 +1,4 @@
-"""Why a move is good or bad: every reason of every move, against the reference."""
+"""Why a move is good or bad: every reason of every move, compared with the reference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORCED = {"forcesFork": 0, "allowsForcedFork": 1, "stopsForcedFork": 1}
 
 
 class Move(NamedTuple):
-    """A move on a board in play, and all that is said of it."""
+    """A move on an unfinished board, with its reasons."""
 
     board: Board
     signs: str
@@ -36,13 +36,13 @@ class Move(NamedTuple):
 
     @property
     def end(self) -> tuple[int, int]:
-        """How it ends after this move (1, 0 or -1), and after how many tokens."""
+        """The result after this move (1, 0 or -1), and after how many tokens."""
         return plain.ends(self.signs, self.mark)[self.cell]
 
 
 @cache
 def every_move() -> tuple[Move, ...]:
-    """Return every move on every position in play, whichever mark started."""
+    """Return every move in every unfinished position, whichever mark started."""
     return tuple(
         Move(board, *seen(board), cell, found, [str(reason.kind) for reason in found])
         for first in Mark
@@ -64,14 +64,14 @@ def every_reason() -> dict[str, list[tuple[Move, Reason]]]:
 
 
 def given(*kinds: str) -> Iterator[tuple[Move, str, Reason]]:
-    """Yield every reason of these kinds, with its kind in letters."""
+    """Yield every reason of these kinds, with its kind as text."""
     for kind in kinds:
         for move, reason in every_reason()[kind]:
             yield move, kind, reason
 
 
 def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
-    """Return the signs after some moves in turn; each must be legal."""
+    """Return the signs after these moves; each must be legal."""
     for cell in play:
         assert not plain.is_over(signs)
         signs, mark = plain.put(signs, mark, cell), OTHER[mark]
@@ -79,7 +79,7 @@ def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
 
 
 def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
-    """Say whether each of these moves keeps what there is, and the last one ends the game."""
+    """Return whether each of these moves keeps the result, and the last one ends the game."""
     for cell in play:
         if plain.is_over(signs) or cell not in plain.best(signs, mark):
             return False
@@ -87,7 +87,7 @@ def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
     return plain.is_over(signs)
 
 
-def test_every_reason_is_that_of_the_reference() -> None:
+def test_every_reason_matches_the_reference() -> None:
     """For all moves: the kinds in order, the place of the cell last, with exactly its cells and lines."""
     assert Counter(move.board.first for move in every_move()) == {X: 16_167, O: 16_167}
     assert [str(kind) for kind in Kind] == [repr(kind) for kind in Kind] == list(plain.KINDS)
@@ -169,8 +169,8 @@ def test_a_fork_that_is_forced_is_made_two_moves_later() -> None:
         assert not plain.completing(fork, OTHER[owner])
 
 
-def test_what_is_seen_agrees_with_how_it_ends() -> None:
-    """A fork wins in 3, a forced one in 5; to allow them loses in 4 or 6, to stop them does not lose."""
+def test_tactical_reasons_agree_with_the_result() -> None:
+    """A fork wins in 3, a forced one in 5; allowing them loses in 4 or 6, stopping them does not lose."""
     for move in every_move():
         kinds, end = set(move.kinds), move.end
         assert ("wins" in kinds) == (end == (1, 1)), move
@@ -203,7 +203,7 @@ def test_images_of_a_position_have_the_images_of_its_reasons() -> None:
 
 
 def turned(reason: Reason, symmetry: tuple[int, ...]) -> tuple[object, ...]:
-    """Return a reason as it is in an image of the board, without the order of anything."""
+    """Return a reason in an image of the board, without the order of its parts."""
     cells = {symmetry[cell] for cell in reason.cells}
     lines = {frozenset(symmetry[cell] for cell in line) for line in reason.lines}
     return reason.kind, cells, lines, len(reason.play)
@@ -290,5 +290,5 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize(("written", "cell"), EXAMPLES)
-def test_all_that_is_said_of_a_move(written: str, cell: int) -> None:
+def test_all_reasons_of_a_move(written: str, cell: int) -> None:
     assert list(reasons(parse_board(written), cell)) == EXAMPLES[written, cell]

@@ -1,4 +1,4 @@
-"""What every position is worth, against a plain second opinion."""
+"""The value of every position, compared with the reference."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ IN_PLAY = in_play(X, O)
 
 
 def as_prospect(end: tuple[int, int]) -> Prospect:
-    """Return what the second opinion says, in the words of the solver."""
+    """Return a result of the reference as a prospect."""
     return Prospect(RESULTS[end[0]], end[1])
 
 
-def liking(found: Prospect) -> tuple[int, int]:
-    """Return what is greater for the prospect that is liked better."""
+def preference_of(found: Prospect) -> tuple[int, int]:
+    """Return a sort key: better prospects are greater."""
     return preference((NUMBERS[found.result], found.distance))
 
 
 @pytest.mark.parametrize("first", Mark)
-def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None:
+def test_every_position_has_the_value_of_the_reference(first: Mark) -> None:
     boards = reachable(first)
 
     assert len(boards) == 5_478
@@ -37,14 +37,14 @@ def test_every_position_is_worth_what_a_second_opinion_says(first: Mark) -> None
 
 
 @pytest.mark.parametrize("first", Mark)
-def test_every_move_is_worth_what_a_second_opinion_says(first: Mark) -> None:
+def test_every_move_has_the_value_of_the_reference(first: Mark) -> None:
     for board in in_play(first):
         expected = {cell: as_prospect(end) for cell, end in moves(*seen(board)).items()}
         assert prospects(board) == expected, board
         assert tuple(prospects(board)) == board.free_cells
 
 
-def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
+def test_the_value_of_a_move_is_minus_that_of_the_next_position() -> None:
     for board in IN_PLAY:
         for cell, found in prospects(board).items():
             left = prospect(board.place(cell))
@@ -53,10 +53,10 @@ def test_a_move_is_worth_to_the_mover_what_the_next_position_is_not() -> None:
 
 def test_a_position_is_worth_its_best_move() -> None:
     for board in IN_PLAY:
-        assert liking(prospect(board)) == max(map(liking, prospects(board).values()))
+        assert preference_of(prospect(board)) == max(map(preference_of, prospects(board).values()))
 
 
-def test_a_soon_win_and_a_late_loss_are_best() -> None:
+def test_fast_wins_and_slow_losses_are_best() -> None:
     """X wins now, or later by a fork; O cannot stop two threats, and stops one of them."""
     winning = prospects(parse_board("XX_/O__/_O_"))
     assert winning[2] == prospect(parse_board("XX_/O__/_O_")) == Prospect(Result.WIN, 1)
@@ -124,14 +124,14 @@ def test_of_5478_positions_the_mover_wins_2836_draws_1068_and_loses_1574(first: 
     assert max(found.distance for found in counted if found.result is not Result.DRAW) == 5
 
 
-def test_a_score_is_higher_for_what_is_liked_better() -> None:
+def test_better_prospects_have_higher_scores() -> None:
     """A win with token n of the game scores 10 - n, a loss the negative of that, and a draw nothing."""
     for board in ALL:
         result, distance = minimax(*seen(board))
         assert score(*sides(board)) == result * (10 - board.count - distance)
 
 
-def test_a_move_scores_as_the_position_after_it_with_the_sign_turned() -> None:
+def test_the_score_of_a_move_is_minus_that_of_the_next_position() -> None:
     for board in IN_PLAY:
         found = move_scores(*sides(board))
         assert found == {cell: -score(*sides(board.place(cell))) for cell in board.free_cells}

@@ -1,4 +1,4 @@
-"""What can be seen on a board, against plain definitions."""
+"""Wins, threats and forks, compared with plain definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEWS = [
 
 
 @pytest.mark.parametrize("name", ["wins", "threats", "forks", "fork_answers", "fork_blocks"])
-def test_what_is_seen_is_what_a_plain_definition_says(name: str) -> None:
+def test_tactics_match_their_plain_definitions(name: str) -> None:
     assert len(VIEWS) == 2 * 2 * 4_520
     silent = 0
     for (mine, theirs), signs, mark in VIEWS:
@@ -29,7 +29,7 @@ def test_what_is_seen_is_what_a_plain_definition_says(name: str) -> None:
     assert 0 < silent < len(VIEWS)
 
 
-def test_open_lines_are_those_that_the_other_side_has_not_spoilt() -> None:
+def test_open_lines_have_no_token_of_the_other_side() -> None:
     for (_, theirs), signs, mark in VIEWS:
         for cell in range(9):
             unspoilt = [
@@ -62,7 +62,7 @@ def test_a_win_is_neither_a_threat_nor_a_fork() -> None:
 
 
 def test_opposite_corners_fork_on_the_other_two() -> None:
-    """O must not take a corner, nor leave one to fork on: an edge makes a threat that keeps X busy."""
+    """O must not take a corner, nor leave one to fork on: an edge makes a threat that X has to block."""
     mine, theirs = sides(parse_board("X__/_O_/__X"))
 
     assert tactics.cells(tactics.forks(theirs, mine)) == (2, 6)

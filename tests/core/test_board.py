@@ -79,7 +79,7 @@ def test_a_board_cannot_be_changed() -> None:
         del board.o
 
 
-def test_a_board_shows_itself_in_pictures_of_values() -> None:
+def test_the_repr_of_a_board() -> None:
     assert repr(Board(first=O).place(4)) == "<Board ___/_O_/___, O first>"
 
 
@@ -176,7 +176,7 @@ def test_an_illegal_token_is_refused_with_its_reason(
     assert str(raised.value) == message
 
 
-def test_faults_are_looked_for_in_order() -> None:
+def test_faults_are_checked_in_order() -> None:
     """The end comes before the cell, the cell before the turn, the turn before a taken cell."""
     assert type(FINISHED.why_not(9, X)) is errors.GameOver
     assert type(Board().why_not(9, O)) is errors.NoSuchCell
@@ -190,7 +190,7 @@ def test_a_legal_token_has_no_reason_against_it() -> None:
 
 
 class Several:
-    """Several numbers that compare one by one, as arrays of numeric libraries do."""
+    """Several numbers that compare element by element, like an array."""
 
     def __ge__(self, other: object) -> Several:
         return self
@@ -223,7 +223,7 @@ def test_only_an_integer_from_0_to_8_is_a_cell(cell: object) -> None:
 
 
 @pytest.mark.parametrize("cell", NO_CELLS, ids=quoted)
-def test_a_bad_cell_is_refused_wherever_a_cell_is_taken(cell: object) -> None:
+def test_a_bad_cell_is_refused_everywhere(cell: object) -> None:
     with pytest.raises(errors.NoSuchCell) as raised:
         check_cell(cell)
 
@@ -242,7 +242,7 @@ def test_a_column_and_a_row_are_whole_numbers(number: object) -> None:
 
 
 class Whole:
-    """A whole number of somebody else's kind, as numeric libraries have them."""
+    """An integer of another type, as numeric libraries have."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -263,7 +263,7 @@ def test_a_whole_number_of_any_kind_names_a_cell() -> None:
         Board().place(cast("int", Whole(9)))
 
 
-def test_a_board_holds_plain_numbers_whatever_it_was_made_of() -> None:
+def test_a_board_holds_ints_whatever_it_was_made_of() -> None:
     board = Board(cast("int", Whole(0o401)), cast("int", Whole(0o042)))
 
     assert board is Board(0o401, 0o042)
@@ -316,7 +316,7 @@ def test_a_symmetry_is_known_by_its_numbers() -> None:
     assert Board().place(0).place(1).image(quarter) is Board().place(0).place(1).image(SYMMETRIES[1])
 
 
-def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
+def test_the_mark_to_place_can_be_left_out() -> None:
     assert Board().place(4).place(0) is Board().place(4, X).place(0, O)
 
 
@@ -337,7 +337,7 @@ def test_a_board_in_play_can_be_left_to_know_whose_turn_it_is() -> None:
         (0, 0, "X", errors.InvalidArgument, "a mark is Mark.X or Mark.O, not 'X'"),
     ],
 )
-def test_an_impossible_board_cannot_be_made(
+def test_an_impossible_board_is_refused(
     x: int, o: int, first: Mark, kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind) as raised:

@@ -94,14 +94,14 @@ def test_any_name_that_was_recorded_can_be_read(name: str) -> None:
 
 
 @given(st.text())
-def test_an_event_is_shown_without_what_a_terminal_would_obey(name: str) -> None:
+def test_an_event_is_shown_without_control_characters(name: str) -> None:
     shown = str(events.PlayerJoined(X, name))
 
     assert shown.replace("\u200c", "").replace("\u200d", "").isprintable()
     assert shown.startswith("playerJoined(X,")
 
 
-def test_every_event_there_is_can_be_written() -> None:
+def test_every_event_can_be_written() -> None:
     assert {type(event) for event in WRITTEN} == set(events.Event.__args__)
 
 
@@ -236,9 +236,7 @@ A_NAME = "text in whole characters without NUL"
     ],
     ids=str,
 )
-def test_what_was_not_written_here_is_refused(
-    written: object, kind: type[errors.RecordError], message: str
-) -> None:
+def test_anything_else_is_refused(written: object, kind: type[errors.RecordError], message: str) -> None:
     with pytest.raises(errors.RecordError) as raised:
         decode(written)
 

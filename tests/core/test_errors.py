@@ -1,4 +1,4 @@
-"""The tree of refusals, and how they show what was wrong."""
+"""The tree of errors, and how they quote values."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def test_every_illegal_move_has_a_reason_of_its_own() -> None:
 
 
 class Rude:
-    """A thing that will not be shown."""
+    """An object whose repr fails."""
 
     def __repr__(self) -> str:
         raise RuntimeError
 
 
 class Loud:
-    """A thing that shows itself with an escape sequence."""
+    """An object whose repr has an escape sequence."""
 
     def __repr__(self) -> str:
         return "\x1b[2J"
@@ -87,7 +87,7 @@ def test_quoted_text_is_always_printable(text: str) -> None:
 
 
 class Unspeakable(Exception):
-    """An error whose text fails."""
+    """An error whose str fails."""
 
     def __str__(self) -> str:
         raise ValueError
@@ -122,5 +122,5 @@ def test_any_error_is_shown_short_and_safe(error: BaseException, shown: str) -> 
         ("👩\u200d🚀\u200b", "👩\u200d🚀\\u200b"),
     ],
 )
-def test_what_a_terminal_would_obey_is_shown_instead(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown

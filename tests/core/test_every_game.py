@@ -16,7 +16,7 @@ ENDS = {X: 131_184, O: 77_904, None: 46_080}
 
 
 def walk(game: Game, sequences: Counter[int], ends: Counter[Mark | None]) -> None:
-    """Count this game and every game that can follow from it."""
+    """Count this game and all its continuations."""
     sequences[len(game.moves)] += 1
     if game.active is None:
         ends[game.winner] += 1

@@ -1,4 +1,4 @@
-"""All 5,478 positions: what the rules say of each, against a plain second opinion."""
+"""All 5,478 positions: the rules of each, compared with a plain second implementation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_positions_come_with_fewer_tokens_first() -> None:
 
 
 def check(board: Board) -> None:
-    """Hold what a board knows against its written form alone."""
+    """Compare a board with its text alone."""
     signs = str(board).replace("/", "")
     won = winner(signs)
     assert str(board.winner or "") == won
@@ -51,7 +51,7 @@ def check(board: Board) -> None:
 
 @pytest.mark.usefixtures("empty_board_cache")
 @pytest.mark.parametrize("first", Mark)
-def test_each_position_knows_what_a_second_opinion_says(first: Mark) -> None:
+def test_each_position_matches_the_second_implementation(first: Mark) -> None:
     boards = reachable(first)
 
     assert len(boards) == len(set(boards)) == 5_478
@@ -69,7 +69,7 @@ def test_a_token_leads_to_the_same_board_the_first_time_and_later() -> None:
 
 
 def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
-    """Say what is wrong with a board, if anything is."""
+    """Return what is wrong with a board, if anything."""
     ahead = signs.count("X") - signs.count("O")
     x_won, o_won = (any(all(signs[c] == mark for c in line) for line in LINES) for mark in "XO")
     if ahead not in (0, 1):
@@ -80,8 +80,8 @@ def fault(signs: str) -> type[errors.ImpossibleBoard] | None:
 
 
 @pytest.mark.usefixtures("empty_board_cache")
-def test_of_all_boards_that_can_be_written_exactly_the_reachable_are_taken() -> None:
-    """19,683 ways to fill nine cells; each that no game leads to is refused for the right reason."""
+def test_exactly_the_reachable_boards_are_accepted() -> None:
+    """There are 19,683 ways to fill nine cells; each unreachable one is refused for the right reason."""
     taken, refused = set(), Counter[type]()
 
     for signs in map("".join, product("_XO", repeat=9)):

@@ -1,4 +1,4 @@
-"""Commands lead to events: `decide`, and what the events add up to."""
+"""Commands lead to events, and events to games."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def playing(*cells: int, first: Mark = X) -> Game:
-    """Return a game in which these cells were played in turn."""
+    """Return a game with these moves."""
     game = replay(decide(None, CreateGame(first)))
     for cell in cells:
         game = fold(decide(game, PlaceToken(game.board.turn, cell)), game)
@@ -289,7 +289,7 @@ def test_the_letter_of_a_mark_is_not_a_mark(game: Game | None, command: Command)
         decide(game, command)
 
 
-def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
+def test_a_game_can_start_from_a_board_without_its_moves() -> None:
     won = Game.at(Board(0o007, 0o030))
     drawn = Game.at(Board(0o255, 0o522))
 
@@ -298,7 +298,7 @@ def test_a_game_can_stand_at_a_board_nobody_knows_how() -> None:
     assert Game.at(Board()).active is X
 
 
-def test_nothing_adds_up_to_no_game() -> None:
+def test_no_events_make_no_game() -> None:
     assert fold(()) is None
     assert fold((), OVER) is OVER
 
@@ -361,7 +361,7 @@ def test_rows_and_columns_are_whole_numbers_of_any_kind() -> None:
     assert game.moves == (7,)
 
 
-def test_only_commands_and_events_are_taken() -> None:
+def test_only_commands_and_events_are_accepted() -> None:
     with pytest.raises(errors.InvalidArgument, match=r"^'resign' is not a command$"):
         decide(playing(), "resign")  # type: ignore[arg-type]  # that is the point
     with pytest.raises(errors.InvalidArgument, match=r"^'gameWon' is not an event$"):
@@ -377,6 +377,6 @@ def test_true_is_not_a_cell_in_a_command() -> None:
 
 
 @pytest.mark.parametrize("add_up", [fold, replay, facts])
-def test_only_a_list_of_events_is_taken(add_up: Callable[[object], object]) -> None:
+def test_only_an_iterable_of_events_is_accepted(add_up: Callable[[object], object]) -> None:
     with pytest.raises(errors.InvalidArgument, match=r"^a history is a list of events, not 5$"):
         add_up(5)

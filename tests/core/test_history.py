@@ -1,4 +1,4 @@
-"""Whole histories: what `replay` takes, and where it says one departs from what can have been."""
+"""Whole histories: what `replay` accepts, and which event it names otherwise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.strategies import any_event, histories
 
 
 @given(histories())
-def test_every_real_history_is_taken(history: tuple[Event, ...]) -> None:
+def test_every_real_history_is_accepted(history: tuple[Event, ...]) -> None:
     assert replay(history) == fold(history)
 
 
@@ -47,7 +47,7 @@ def test_an_event_that_was_put_in_is_noticed(
 
 @given(histories().filter(lambda history: len(history) > 3), st.data())
 def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.DataObject) -> None:
-    """A history with a hole adds up to another game, or is refused; never to the same game."""
+    """A history with a gap makes another game or is refused; it never makes the same game."""
     hole = data.draw(st.integers(0, len(history) - 1))
     damaged = history[:hole] + history[hole + 1 :]
 
@@ -59,7 +59,7 @@ def test_an_event_that_is_lost_is_noticed(history: tuple[Event, ...], data: st.D
 
 
 @given(st.lists(any_event, max_size=6))
-def test_a_heap_of_events_is_refused_or_makes_a_game(heap: list[Event]) -> None:
+def test_random_events_are_refused_or_make_a_game(heap: list[Event]) -> None:
     try:
         game = replay(heap)
     except errors.ImpossibleHistory as refusal:
@@ -174,7 +174,7 @@ def test_nobody_joins_a_finished_game_in_a_history() -> None:
     assert str(raised.value) == "event 8, playerJoined(X,bob): the game is over: nobody can join it"
 
 
-def test_every_command_can_be_read_off_its_events() -> None:
+def test_every_command_can_be_inferred_from_its_events() -> None:
     history: list[Event] = list(decide(None, CreateGame(O, open_seats=True)))
     for command in (
         JoinGame(X, "bob"),

@@ -54,7 +54,7 @@ def test_a_board_is_read_in_every_shape(written: str | list[object]) -> None:
     assert parse_board(written) is Board(0o021, 0o004)
 
 
-def test_a_board_is_read_from_whatever_can_be_walked() -> None:
+def test_a_board_is_read_from_any_iterable() -> None:
     assert parse_board(iter("X_O_X____")) is Board(0o021, 0o004)
     with pytest.raises(
         errors.UnreadableBoard, match=r"^a board is 9 cells or 3 rows of 3, not count\(10\)$"

@@ -77,7 +77,7 @@ REAL_NAMES = {
 
 
 @pytest.mark.parametrize("name", REAL_NAMES.values(), ids=REAL_NAMES)
-def test_names_as_people_write_them_are_taken(name: str) -> None:
+def test_names_as_people_write_them_are_accepted(name: str) -> None:
     """Joiners between letters that they change or between emoji, and the emoji style after a symbol."""
     assert clean_name(name) == unicodedata.normalize("NFC", name)
     assert Player(name, X).name == clean_name(name)

@@ -11,14 +11,14 @@ from noughts.core.value import Value
 
 
 class Point(Value):
-    """A place on a grid."""
+    """A point on a grid."""
 
     x: int
     y: int = 0
 
 
 class Vector(Value):
-    """The same fields, and yet another thing."""
+    """Another class with the same fields."""
 
     x: int
     y: int = 0

@@ -1,4 +1,4 @@
-"""The steps of document 002, the algorithm."""
+"""Steps of document 002, the algorithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of document 001, the events; its own lines run as they stand."""
+"""Steps of document 001, the events; its own lines run unchanged."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ if TYPE_CHECKING:
 scenarios("events.feature")
 
 
-class Told(NamedTuple):
-    """An event as the document writes it: its name, and what is in its brackets."""
+class WrittenEvent(NamedTuple):
+    """An event as the document writes it: its name and its arguments."""
 
     name: str
     arguments: tuple[str, ...]
 
     @property
     def mark(self) -> Mark:
-        """The player it is about."""
+        """The player of the event."""
         return Mark(self.arguments[-1])
 
     @property
     def cell(self) -> Cell | None:
-        """The cell it is about, if it names one."""
+        """The cell of the event, if it has one."""
         return 3 * int(self.arguments[0]) + int(self.arguments[1]) if len(self.arguments) == 3 else None
 
     def is_in(self, answer: Iterable[Event]) -> bool:
-        """Return whether there is an event like this; without arguments, any of that name."""
+        """Return whether there is such an event; without arguments, any of that name."""
         return any(self in _ways_to_write(event) for event in answer)
 
 
 @dataclass
 class Record:
-    """A game by its events: all that were told and kept, and the last answer."""
+    """A game by its events: those that were recorded, and the last answer."""
 
     history: tuple[Event, ...] = ()
     answer: tuple[Event, ...] = ()
@@ -80,13 +80,13 @@ class Record:
 
     @property
     def game(self) -> Game:
-        """What the events add up to."""
+        """The game after the events."""
         game = fold(self.history)
         assert game is not None
         return game
 
     def do(self, command: Command) -> None:
-        """Let the game answer a command, and keep what belongs to its record."""
+        """Apply a command, and keep what belongs to the record."""
         self.before = fold(self.history)
         self.answer = decide(self.before, command)
         self.history += facts(self.answer)
@@ -94,7 +94,7 @@ class Record:
 
 @pytest.fixture
 def record() -> Record:
-    """Return the record of a game that is yet to be created."""
+    """Return the record of a game that is not created yet."""
     return Record()
 
 
@@ -102,13 +102,13 @@ def record() -> Record:
 
 
 @given(parsers.re(r"\[(?P<line>.*)\]"), target_fixture="given_events")
-def given_line(line: str) -> list[Told]:
-    return _told(line)
+def given_line(line: str) -> list[WrittenEvent]:
+    return _parse_events(line)
 
 
 @when(parsers.re(r"\[(?P<line>.*)\]"), target_fixture="answers")
-def when_line(given_events: list[Told], line: str) -> list[tuple[Event, ...]]:
-    happened = _told(line)
+def when_line(given_events: list[WrittenEvent], line: str) -> list[tuple[Event, ...]]:
+    happened = _parse_events(line)
     match [event.name for event in happened]:
         case ["gameCreated"]:
             return [decide(None, CreateGame())]
@@ -117,7 +117,7 @@ def when_line(given_events: list[Told], line: str) -> list[tuple[Event, ...]]:
         case ["gameCompleted"]:  # with `false`: all was given, and no win has completed the game
             answers = [answer.events for answer in every_answer()]
             given_all = [told for told in answers if all(event.is_in(told) for event in given_events)]
-            return [told for told in given_all if not Told("gameWon", ()).is_in(told)]
+            return [told for told in given_all if not WrittenEvent("gameWon", ()).is_in(told)]
         case _:  # one or the other: wherever one of them is told, and each is somewhere
             answers = [answer.events for answer in every_answer() if answer.cell in range(9)]
             assert all(any(event.is_in(told) for told in answers) for event in happened)
@@ -126,7 +126,7 @@ def when_line(given_events: list[Told], line: str) -> list[tuple[Event, ...]]:
 
 @then(parsers.re(r"\[(?P<line>.*)\]"))
 def then_line(answers: list[tuple[Event, ...]], line: str) -> None:
-    (expected,) = _told(line)
+    (expected,) = _parse_events(line)
     assert answers
     assert all(expected.is_in(told) for told in answers)
     if expected.name == "playerNotifyIllegalMove":
@@ -145,7 +145,7 @@ def the_game(moves: str) -> Record:
 def record_names(record: Record, docstring: str) -> None:
     assert [str(event) for event in record.history] == docstring.split("\n")
     written = [encode(event)["event"] for event in record.history]
-    assert written == [event.name for event in _told(docstring)]
+    assert written == [event.name for event in _parse_events(docstring)]
 
 
 @when("every move is tried in every position, the illegal ones too", target_fixture="everything")
@@ -353,15 +353,15 @@ def _events_in(ran: Ran) -> list[str]:
     return [line for line in ran.stdout.splitlines() if event.fullmatch(line)]
 
 
-def _told(line: str) -> list[Told]:
-    """Read events as the document writes them, such as `playerPlacedToken(0,0,X), gameDraw()`."""
+def _parse_events(line: str) -> list[WrittenEvent]:
+    """Parse events as the document writes them, such as `playerPlacedToken(0,0,X), gameDraw()`."""
     found = re.findall(r"(\w+)(?:\(([^)]*)\))?", line.replace("player ", ""))
-    return [Told(name, tuple(inside.split(",")) if inside else ()) for name, inside in found]
+    return [WrittenEvent(name, tuple(inside.split(",")) if inside else ()) for name, inside in found]
 
 
 @cache
-def _ways_to_write(event: Event) -> tuple[Told, ...]:
-    (told,) = _told(str(event))
+def _ways_to_write(event: Event) -> tuple[WrittenEvent, ...]:
+    (told,) = _parse_events(str(event))
     return told, told._replace(arguments=())
 
 
@@ -374,11 +374,11 @@ def _played(moves: str) -> Record:
     return record
 
 
-def _answer_to_token(before: list[Told], token: Told) -> tuple[Event, ...]:
-    """Place the tokens that were given and return the answer to the last.
+def _answer_to_token(before: list[WrittenEvent], token: WrittenEvent) -> tuple[Event, ...]:
+    """Place these tokens; return the answer to the last.
 
-    Where it is the other player's turn, a harmless token stands between: on no cell that is named, and
-    it does not end the game.
+    If it is the other player's turn, a harmless token is placed first: on a cell that is not named,
+    without ending the game.
     """
     game = created(X)
     answer: tuple[Event, ...] = ()

@@ -1,4 +1,4 @@
-"""The steps of document 004, the kata."""
+"""Steps of document 004, the kata."""
 
 from __future__ import annotations
 

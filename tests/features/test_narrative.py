@@ -1,4 +1,4 @@
-"""The steps of document 000, the narrative."""
+"""Steps of document 000, the narrative."""
 
 from __future__ import annotations
 
@@ -440,14 +440,14 @@ def over_in_any_form(signs: list[str], form: str, answer: str) -> None:
 
 
 def _moves(ran: Ran) -> list[tuple[str, str]]:
-    """Return who moved and the board that was shown, for every move that was shown."""
+    """Return who moved and the board that was shown, for every move."""
     lines = ran.stdout.splitlines()
     players = [line.removeprefix("Player ")[0] for line in lines if re.fullmatch("Player [XO]:", line)]
     return list(zip(players, board_texts(lines), strict=True))
 
 
 def _games(ran: Ran) -> list[list[tuple[str, str]]]:
-    """Return the same, game by game: a board with one token starts a new one."""
+    """Return the moves of each game: a board with one token starts a new one."""
 
     def split() -> Iterator[list[tuple[str, str]]]:
         game: list[tuple[str, str]] = []

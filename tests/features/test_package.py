@@ -1,4 +1,4 @@
-"""The steps of document 003, the package."""
+"""Steps of document 003, the package."""
 
 from __future__ import annotations
 
@@ -294,9 +294,9 @@ def interrupt_after_question(env_vars: dict[str, str]) -> Ran:
 
 
 def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: dict[str, str]) -> Ran:
-    """Run a command, and press Ctrl-C when it has said the line to wait for."""
+    """Run a command, and press Ctrl-C once it has printed this line."""
     said = []
-    with _heeding_ctrl_c():
+    with _ctrl_c_enabled():
         process = subprocess.Popen(
             arguments,
             stdin=subprocess.PIPE,
@@ -321,15 +321,15 @@ def _interrupted(arguments: Sequence[str], is_time: Callable[[str], bool], env: 
 
 
 def _wait_until_it_waits(process: int) -> None:
-    """Wait until a process sleeps: in plain Python a signal just before the wait would be lost on it."""
+    """Wait until a process sleeps: Python may lose a signal that comes just before the wait."""
     status = Path(f"/proc/{process}/stat")
     while status.exists() and status.read_text().rpartition(")")[2].split()[0] == "R":
         pass
 
 
 @contextmanager
-def _heeding_ctrl_c() -> Iterator[None]:
-    """Start processes that listen to Ctrl-C even where the tests run in the background, deaf to it."""
+def _ctrl_c_enabled() -> Iterator[None]:
+    """Start processes that handle Ctrl-C even if the tests run in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -338,7 +338,7 @@ def _heeding_ctrl_c() -> Iterator[None]:
 
 
 def _asked_first(ran: Ran) -> list[str]:
-    """Return whom the first question of each game goes to."""
+    """Return who gets the first question of each game."""
     asked = questions(ran.stdout.splitlines())
     starts = [0, *(at + 1 for at, question in enumerate(asked) if question == "Play again? (y/n)")]
     return [re.split("[:,]", asked[at])[0] for at in starts if at < len(asked)]

@@ -1,4 +1,4 @@
-"""What the coach found, in sentences."""
+"""The coach's findings as sentences."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ SENTENCE = re.compile(r"It [a-z]+ [^.]*[^ .,:;(]\.")
 
 @cache
 def all_advice() -> tuple[Advice, ...]:
-    """Return what the coach says of every move, by X and by O."""
+    """Return the coach's advice on every move, by X and by O."""
     return tuple(one for board in reachable() for one in advise(board))
 
 
 @cache
-def all_said() -> tuple[tuple[Advice, Reason, str], ...]:
-    """Return every reason of every move, and its sentence."""
+def all_sentences() -> tuple[tuple[Advice, Reason, str], ...]:
+    """Return every reason of every move, with its sentence."""
     return tuple(
         (one, reason, say_reason(reason, one.mark)) for one in all_advice() for reason in one.reasons
     )
 
 
 def counted(cells: tuple[int, ...]) -> list[str]:
-    """Return cells as people count them."""
+    """Return cells counted from 1."""
     return ["123456789"[cell] for cell in cells]
 
 
 def test_every_reason_makes_one_sentence() -> None:
     """It begins with It and ends with its only period."""
     assert len(all_advice()) == 16_167
-    for said in {said for _, _, said in all_said()}:
+    for said in {said for _, _, said in all_sentences()}:
         assert SENTENCE.fullmatch(said), said
         for wrong in ("{", "}", "  ", "()", " ,", " :", " .", ",,", ": (", ": ;", "\n", "None"):
             assert wrong not in said, said
@@ -55,13 +55,13 @@ def test_every_reason_makes_one_sentence() -> None:
 
 
 def test_cells_are_counted_from_1_to_9() -> None:
-    for said in {said for _, _, said in all_said()}:
+    for said in {said for _, _, said in all_sentences()}:
         assert all(number in "123456789" for number in re.findall(r"\d+", said)), said
 
 
 def test_only_the_opponent_is_named() -> None:
     named = set()
-    for one, reason, said in all_said():
+    for one, reason, said in all_sentences():
         assert str(one.mark) not in said, said
         if str(one.mark.other) in said:
             named.add(reason.kind)
@@ -77,19 +77,19 @@ def test_only_the_opponent_is_named() -> None:
 
 
 def test_what_was_better_is_named() -> None:
-    for _, reason, said in all_said():
+    for _, reason, said in all_sentences():
         if reason.kind in BETTER:
             assert f": {one_of(counted(reason.cells))} is better" in said.replace("; ", ": "), said
 
 
 def test_the_moves_that_force_or_allow_a_fork_are_named() -> None:
-    for _, reason, said in all_said():
+    for _, reason, said in all_sentences():
         if reason.kind in FORCED - {Kind.FORCES_FORK}:
             assert re.search(rf"fork,? (with|unlike) {one_of(counted(reason.cells))} \(", said), said
 
 
 def test_where_a_fork_is_to_be_made_is_named() -> None:
-    for _, reason, said in all_said():
+    for _, reason, said in all_sentences():
         if reason.kind in FORKS:
             found = re.search(r"fork on ([^:.]*)[:.]", said)
             assert found is not None, said
@@ -102,13 +102,13 @@ def one_of(words: list[str]) -> str:
 
 
 def test_lines_are_written_with_dashes() -> None:
-    for _, reason, said in all_said():
+    for _, reason, said in all_sentences():
         wanted = ["-".join(counted(line)) for line in reason.lines] if reason.kind in SHOWN_LINES else []
         assert re.findall(r"\d-\d-\d", said) == wanted, said
 
 
 def test_the_moves_that_show_it_are_written_out() -> None:
-    for _, reason, said in all_said():
+    for _, reason, said in all_sentences():
         play = ", ".join(counted(reason.play))
         if reason.kind is Kind.GIVES_UP_DRAW:
             assert f" after {play};" in said
@@ -198,12 +198,12 @@ def test_a_reason_reads_like_this(kind: Kind, written: str, digit: int, sentence
         (Prospect(Result.DRAW, 0), "draw"),
     ],
 )
-def test_a_prospect_is_said_in_a_word_or_three(found: Prospect, said: str) -> None:
+def test_a_prospect_is_one_to_three_words(found: Prospect, said: str) -> None:
     """How it ends, and how soon; a draw comes when the board is full."""
     assert say_prospect(found) == said
 
 
-def test_every_prospect_there_is_can_be_said() -> None:
+def test_every_prospect_has_words() -> None:
     positions = {say_prospect(prospect(board)) for board in reachable()}
     moves = {say_prospect(one.prospect) for one in all_advice()}
 
@@ -221,7 +221,7 @@ def test_advice_is_the_cell_the_prospect_and_every_reason_in_one_line() -> None:
         assert say_advice(one) == f"{counted((one.cell,))[0]}: {say_prospect(one.prospect)}. {said}"
 
 
-def test_a_win_or_a_loss_that_takes_longer_is_said_with_its_moves() -> None:
+def test_a_longer_win_or_loss_is_described_with_its_moves() -> None:
     """Shorter ones are shown by the line that is completed."""
     for one in all_advice():
         if one.prospect.result is not Result.DRAW and one.prospect.distance > 2:

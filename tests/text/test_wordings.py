@@ -1,4 +1,4 @@
-"""The tellings, to the letter of the documents."""
+"""The wordings, to the letter of the documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOARD = parse_board("X_O/_X_/___")
     ],
     ids=lambda value: value.title if isinstance(value, Wording) else "",
 )
-def test_each_telling_draws_a_board_in_its_own_way(wording: Wording, lines: list[str]) -> None:
+def test_each_wording_draws_a_board_in_its_own_way(wording: Wording, lines: list[str]) -> None:
     assert wording.draw(BOARD).split("\n") == lines
 
 
@@ -52,7 +52,7 @@ def test_each_telling_draws_a_board_in_its_own_way(wording: Wording, lines: list
         (KATA, None, "bob", "Game is Draw!"),
     ],
 )
-def test_each_telling_ends_a_game_in_its_own_words(
+def test_each_wording_ends_a_game_in_its_own_words(
     wording: Wording, mark: Mark | None, name: str | None, line: str
 ) -> None:
     assert wording.result(mark, name) == line
@@ -88,7 +88,7 @@ def test_signs_can_be_painted() -> None:
     assert painted == "<0_> <1_> <2_>\n<3_> <4X> <5_>\n<6_> <7_> <8_>"
 
 
-def test_a_telling_is_asked_for_by_its_title() -> None:
+def test_a_wording_is_found_by_its_title() -> None:
     assert WORDINGS == {"narrative": NARRATIVE, "gem": GEM, "kata": KATA}
 
 
