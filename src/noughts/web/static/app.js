@@ -1,17 +1,17 @@
-/** Which screen an address shows, and the way from one to the other without loading the page anew. */
+/** Maps addresses to screens, and navigates without reloading the page. */
 
 import { BASE } from "./base.js";
 import { h, s } from "./dom.js";
 import * as start from "./start.js";
 
 /**
- * @typedef {object} Context what every screen is given
+ * @typedef {object} Context what every screen gets
  * @property {(path: string, handoff?: object, options?: {replace?: boolean}) => void} go
- * @property {HTMLElement} tools the place in the header for a screen's own buttons
- * @property {object | null} handoff what the screen before has fetched already
+ * @property {HTMLElement} tools the part of the header for a screen's own buttons
+ * @property {object | null} handoff what the previous screen has already fetched
  * @property {(text: string) => void} title
  *
- * A screen is a module with `mount(place, context, ...parts)`, which returns how to leave it.
+ * A screen is a module with `mount(place, context, ...parts)`, which returns a function that leaves it.
  */
 
 const SCREENS = [
@@ -26,7 +26,7 @@ const tools = document.getElementById("tools");
 let leave = () => {};
 let visit = 0;
 
-/** Show what the address says. */
+/** Show the screen of the address. */
 async function show(handoff = null) {
   const mine = ++visit;
   leave();
@@ -40,7 +40,7 @@ async function show(handoff = null) {
   } catch {
     screen = { mount: unreachable };
   }
-  if (mine !== visit) return; // somebody went on in the meantime
+  if (mine !== visit) return; // navigated elsewhere in the meantime
   tools.replaceChildren();
   place.replaceChildren();
   const context = {
@@ -54,7 +54,7 @@ async function show(handoff = null) {
   tools.append(settingsButton());
 }
 
-/** Go to another screen, as a link would. */
+/** Go to another screen, like a link. */
 function go(path, handoff = null, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", path);
   scrollTo(0, 0);

@@ -1,11 +1,11 @@
-/** Questions and commands to the server, and the two ways in which they fail. */
+/** Requests to the server, and the two ways in which they fail. */
 
 import { BASE } from "./base.js";
 
 const API = `${BASE}/api/v1`;
 const PATIENCE = 10_000;
 
-/** The server has said no; `message` is its sentence. */
+/** The server refused; `message` is its reason. */
 export class Refusal extends Error {
   constructor(status, problem, retryAfter) {
     super(problem.detail ?? problem.title ?? `The server answered ${status}.`);
@@ -16,26 +16,26 @@ export class Refusal extends Error {
   }
 }
 
-/** Nobody knows whether the server has heard it: there was no answer, or "not now". */
+/** The outcome is unknown: there was no answer, or a temporary failure. */
 export class BrokenLine extends Error {
   constructor(detail = "The server cannot be reached.") {
     super(detail);
   }
 }
 
-/** The address of a game, or of a part of it, within the API. */
+/** The path of a game, or of a part of it, in the API. */
 export const at = (id, part = "") => `/games/${encodeURIComponent(id)}${part && `/${part}`}`;
 
-/** A key that stands for one command, whoever sends it how often. */
+/** A key that identifies one command, however often it is sent. */
 export const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
 
-/** Ask for something. */
+/** Send a GET request. */
 export const get = (path) => ask(path, {});
 
-/** Tell the server something, once. */
+/** Send a POST request, once. */
 export const post = (path, body) =>
   ask(path, {
     method: "POST",
@@ -44,11 +44,11 @@ export const post = (path, body) =>
   });
 
 /**
- * Tell the server something until it has been heard. It is safe to say it again: the body has a key.
+ * Send a POST request until it is answered. Repeating it is safe: the body has a key.
  * @param {string} path
  * @param {object} body
  * @param {{broken: (error: BrokenLine) => void, again: (attempt: number) => Promise<unknown>, gone: () => boolean}} line
- *   what to do when the line breaks, how long to wait, and whether nobody waits for the answer any more
+ *   called when the connection breaks; waits before a retry; whether the answer is no longer needed
  */
 export async function deliver(path, body, line) {
   for (let attempt = 0; ; attempt++) {
@@ -77,7 +77,7 @@ async function ask(path, options) {
     if (!answer || answer.ok) throw new BrokenLine();
   }
   if (answer.ok) return data;
-  // The server is not well, or not there, and something between us and it says so.
+  // A proxy reports that the server is failing or unreachable.
   if (answer.status >= 500) throw new BrokenLine(data?.detail);
   throw new Refusal(answer.status, data ?? {}, Number(answer.headers.get("Retry-After")) || 0);
 }

@@ -1,8 +1,8 @@
 /**
- * <noughts-board>: nine cells to look at, to listen to and to play on.
+ * <noughts-board>: nine cells to see, to hear and to play on.
  *
- * It is shown a view and says what was done with it: `play` when a cell is chosen, `look` when one is
- * pointed at or left. Whether a move is legal is not its business.
+ * It shows a view, and dispatches `play` when a cell is chosen and `look` when one is pointed at or left.
+ * It does not check whether a move is legal.
  */
 
 import { h, s, setAttribute } from "./dom.js";
@@ -11,8 +11,8 @@ import { h, s, setAttribute } from "./dom.js";
  * @typedef {object} View
  * @property {("X" | "O" | null)[]} cells
  * @property {"X" | "O" | null} playable the mark that may be placed here now
- * @property {{cell: number, mark: "X" | "O"} | null} pending a token that is on its way
- * @property {number | null} last the cell that was taken last
+ * @property {{cell: number, mark: "X" | "O"} | null} pending a token that is being sent
+ * @property {number | null} last the last cell taken
  * @property {number[][]} lines the lines that won
  * @property {Record<number, {result: string, sign: string, words: string}>} labels the coach's
  */
@@ -74,7 +74,7 @@ class NoughtsBoard extends HTMLElement {
       this.#tell("look", cellOf(event));
     });
     this.addEventListener("focusout", () => this.#tell("look", null));
-    // A finger that rests on a cell looks at it, and may slide off again without playing it.
+    // Holding a finger on a cell looks at it; sliding off again does not play it.
     this.addEventListener("pointerdown", (event) => this.#tell("look", cellOf(event)));
     this.addEventListener(
       "pointerover",
@@ -84,7 +84,7 @@ class NoughtsBoard extends HTMLElement {
     this.#render();
   }
 
-  /** The cell that has the focus, if one has. */
+  /** The cell that has the focus, if any. */
   get focused() {
     const cell = this.#cells.indexOf(document.activeElement);
     return cell < 0 ? null : cell;
@@ -96,7 +96,7 @@ class NoughtsBoard extends HTMLElement {
     if (this.#cells.length) this.#render();
   }
 
-  /** Put the focus where the keyboard left the board. */
+  /** Focus the cell that last had the focus. */
   focus(options) {
     this.querySelector('.cell[tabindex="0"]').focus(options);
   }
@@ -138,7 +138,7 @@ class NoughtsBoard extends HTMLElement {
     return `Cell ${cell + 1}: ${said.join(", ")}`;
   }
 
-  /** A mark that is new draws itself; one that answers another at once waits until that is drawn. */
+  /** Animate a new mark; an immediate answer waits until the mark before it is drawn. */
   #mark(mark) {
     const now = performance.now();
     const isAnswer = now - this.#lastDrawing < DRAWING;
@@ -197,7 +197,7 @@ function cellOf(event) {
   return element ? Number(element.dataset.cell) : null;
 }
 
-/** What the coach says of a cell, by sign, word and colour. */
+/** The coach's label of a cell: sign, word and colour. */
 export function tag({ result, sign, words }) {
   return h("span", { class: `tag ${result}` }, h("i", { "aria-hidden": "true" }, sign), words);
 }
@@ -211,7 +211,7 @@ function rules() {
   );
 }
 
-/** From beyond the centre of one cell to beyond that of another. */
+/** A line from just beyond the centre of one cell to just beyond that of another. */
 function through(from, to) {
   const [x1, y1, x2, y2] = [from % 3, Math.floor(from / 3), to % 3, Math.floor(to / 3)].map(
     (at) => 50 + 100 * at,

@@ -1,11 +1,11 @@
-/** What the coach says of the moves of a position. */
+/** The coach's advice on the moves of a position. */
 
 import { get } from "./ask.js";
 
 const SIGNS = { win: "▲", draw: "=", loss: "▼" };
 const VERBS = { win: "wins", loss: "loses" };
 
-/** What a result is called on the board, by word and sign. */
+/** The word and sign of a result on the board. */
 export const label = ({ result, distance }) => ({
   result,
   sign: SIGNS[result],
@@ -17,15 +17,15 @@ export class Coach {
   #asked = new Set();
   #changed;
 
-  /** Why there is no advice, if the server did not give it. @type {string | null} */
+  /** Why there is no advice, if the server refused. @type {string | null} */
   failure = null;
 
-  /** @param {() => void} changed called when advice has come */
+  /** @param {() => void} changed called when advice has arrived */
   constructor(changed) {
     this.#changed = changed;
   }
 
-  /** What is to be said of a position, or null as long as nobody knows. */
+  /** The advice on a position, or null until it is known. */
   advise(board, first) {
     const question = `/analysis?board=${board}&first=${first}`;
     if (!this.#known.has(question)) this.#ask(question);
@@ -58,7 +58,7 @@ function readable({ turn, prospect, moves }) {
   return { labels, say: (cell) => said[cell] ?? whole };
 }
 
-/** Cells counted as people count them: "1, 2 or 3". @param {number[]} cells */
+/** Cells counted from 1: "1, 2 or 3". @param {number[]} cells */
 function either(cells) {
   const said = cells.map((cell) => cell + 1);
   return said.length > 1 ? `${said.slice(0, -1).join(", ")} or ${said.at(-1)}` : `${said[0]}`;

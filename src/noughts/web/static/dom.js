@@ -1,12 +1,12 @@
 /**
- * Elements made in one expression. Text goes in as text and never as HTML: names come from strangers.
+ * Creates elements. Text is never parsed as HTML: names come from strangers.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Make an element. Properties that start with "on" listen; the others are attributes, left out where
- * they are null or false.
+ * Create an element. Properties that start with "on" are listeners; the others are attributes, left out
+ * if they are null or false.
  * @param {string} tag
  * @param {Record<string, unknown>} attributes
  * @param {...(Node | string | null | false | undefined)} children
@@ -14,11 +14,11 @@ const SVG = "http://www.w3.org/2000/svg";
 export const h = (tag, attributes = {}, ...children) =>
   build(document.createElement(tag), attributes, children);
 
-/** Make an element of a drawing. */
+/** Create an SVG element. */
 export const s = (tag, attributes = {}, ...children) =>
   build(document.createElementNS(SVG, tag), attributes, children);
 
-/** A stranger's name: whatever its direction of writing, it leaves the rest of the line alone. */
+/** A name, isolated so that its writing direction does not affect the rest of the line. */
 export const name = (text) => h("bdi", {}, text);
 
 function build(element, attributes, children) {
@@ -32,25 +32,25 @@ function build(element, attributes, children) {
   return element;
 }
 
-/** Change a text only if it is another: a live region and a reader's place stay as they are. */
+/** Change a text only if it differs, so that live regions and reading positions are not disturbed. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Set an attribute, or take it away where the value is null or false. */
+/** Set an attribute, or remove it if the value is null or false. */
 export function setAttribute(element, key, value) {
   if (value === null || value === false || value === undefined) element.removeAttribute(key);
   else if (element.getAttribute(key) !== `${value}`) element.setAttribute(key, value);
 }
 
-/** A button. One that is idle keeps the focus that it has, and does nothing: aria-disabled, not disabled. */
+/** A button. An idle one does nothing but keeps its focus: aria-disabled, not disabled. */
 export function button(label, act, attributes = {}) {
   const press = () => element.getAttribute("aria-disabled") !== "true" && act();
   const element = h("button", { type: "button", class: "btn", ...attributes, onclick: press }, label);
   return element;
 }
 
-/** The mark as a small drawing. @param {"X" | "O"} mark @param {string} kind its class */
+/** A mark as a small drawing. @param {"X" | "O"} mark @param {string} kind its class */
 export function chip(mark, kind = "chip") {
   const strokes =
     mark === "X" ? s("path", { d: "M24 24 76 76M76 24 24 76" }) : s("circle", { cx: 50, cy: 50, r: 30 });
@@ -61,20 +61,20 @@ export function chip(mark, kind = "chip") {
   );
 }
 
-/** Let a screen reader hear a sentence when it has the time. */
+/** Announce a sentence to screen readers, politely. */
 export function announce(sentence) {
   const live = document.getElementById("live");
-  // The same words again are news, too: a space more makes them another text.
+  // Appending a space makes a repeated sentence a new text, so that it is announced again.
   live.textContent = live.textContent === sentence ? `${sentence} ` : sentence;
 }
 
-/** Remember across visits. */
+/** Stored across visits. */
 export const memory = keeper(() => localStorage);
 
-/** Remember for as long as the tab is open, even if the page is loaded anew. */
+/** Stored while the tab is open, also across reloads. */
 export const session = keeper(() => sessionStorage);
 
-/** A browser that keeps nothing for us is no error. */
+/** A browser without storage is not an error. */
 function keeper(storage) {
   return {
     get(key) {
@@ -89,13 +89,13 @@ function keeper(storage) {
         if (value === null) storage().removeItem(`noughts.${key}`);
         else storage().setItem(`noughts.${key}`, value);
       } catch {
-        // nothing is kept then
+        // not stored then
       }
     },
   };
 }
 
-/** Copy a text. Pages that are not served over https have no clipboard of the new kind. */
+/** Copy a text. Without https there is no `navigator.clipboard`. */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -113,13 +113,13 @@ export async function copy(text) {
   }
 }
 
-/** A button that copies what `text` returns, and says so for a moment. */
+/** A button that copies what `text` returns, and briefly confirms it. */
 export function copyButton(label, text, attributes = {}) {
   let back = 0;
   const element = button(label, press, attributes);
   async function press() {
     const isDone = await copy(text());
-    element.style.minWidth = `${element.offsetWidth}px`; // so that its neighbours stay where they are
+    element.style.minWidth = `${element.offsetWidth}px`; // so that its neighbours do not move
     element.textContent = isDone ? "Copied" : "Not copied";
     announce(isDone ? "Copied." : "The browser did not let it be copied.");
     clearTimeout(back);

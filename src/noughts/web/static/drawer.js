@@ -1,4 +1,4 @@
-/** The game's own language, growing live, for whoever wants to see it. */
+/** The live log of the events of a game. */
 
 import { h, memory } from "./dom.js";
 import { tell } from "./game.js";

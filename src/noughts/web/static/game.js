@@ -1,7 +1,7 @@
 /**
- * What the events of a game add up to: the same as in Python (core/game.py), and held against it.
+ * The state of a game after its events. Tests compare it with the Python version (core/game.py).
  *
- * A game is a plain value that never changes; `evolve` returns the next one.
+ * A game is an immutable value; `evolve` returns the next one.
  *
  * @typedef {"X" | "O"} Mark
  * @typedef {{schema: 1, event: string, [field: string]: unknown}} Told
@@ -86,7 +86,7 @@ export function evolve(game, event) {
     case "playerActive":
     case "gameLost":
     case "gameDraw":
-      return game; // they tell what the board and the winner say already
+      return game; // these repeat what the board and the winner show
     case "playerNotifyIllegalMove":
       return game;
     case "gameWon":
@@ -108,14 +108,14 @@ export function evolve(game, event) {
   }
 }
 
-/** Add events up. @param {Iterable<Told>} events @param {Game | null} start @returns {Game | null} */
+/** Apply events in order. @param {Iterable<Told>} events @param {Game | null} start @returns {Game | null} */
 export function fold(events, start = null) {
   let game = start;
   for (const event of events) game = evolve(game, event);
   return game;
 }
 
-/** Why a mark may not be placed on a cell, in the order in which it is looked for; or null. */
+/** Why a mark may not be placed on a cell (the first reason), or null. */
 export function whyNot(game, cell, mark) {
   if (game.over || isFinal(game)) return "gameOver";
   if (!Number.isInteger(cell) || cell < 0 || cell > 8) return "noSuchCell";
@@ -168,7 +168,7 @@ export function told(moves, first = "X") {
   return events;
 }
 
-/** An event as the documents tell it, such as playerPlacedToken(0,2,X). @param {Told} event */
+/** An event as the documents write it, such as playerPlacedToken(0,2,X). @param {Told} event */
 export function tell(event) {
   const fields = Object.entries(event).filter(([key]) => key !== "schema" && key !== "event");
   return `${event.event}(${fields.map(([, value]) => value).join(",")})`;
@@ -178,7 +178,7 @@ function withToken(game, { row, column, mark }) {
   const cell = 3 * row + column;
   const refusal = [row, column].every((place) => [0, 1, 2].includes(place))
     ? isFinal(game)
-      ? "gameOver" // a resignation is no matter of the board
+      ? "gameOver" // by a resignation, which the board does not show
       : whyNot({ ...game, over: false }, cell, mark)
     : "noSuchCell";
   if (refusal) throw new ImpossibleHistory(`a token could not have been placed: ${refusal}`);
@@ -188,7 +188,7 @@ function withToken(game, { row, column, mark }) {
 function withoutTokens(game, mark) {
   const taken = turn(game) === mark ? 2 : 1; // the player's own, and the answer to it if there was one
   if (taken > game.moves.length) {
-    throw new ImpossibleHistory(`there is no token of ${mark}'s that could have been taken back`);
+    throw new ImpossibleHistory(`${mark} has no token to take back`);
   }
   const gone = game.moves.slice(-taken);
   const cells = game.cells.map((held, cell) => (gone.includes(cell) ? null : held));

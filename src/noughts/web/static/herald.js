@@ -1,13 +1,13 @@
-/** What a screen reader announces of a game: each move, and then the sentence that is on the screen. */
+/** Announces a game to screen readers: each move, and then the status on the screen. */
 
 import { announce } from "./dom.js";
 import { about, called, sentence } from "./sentence.js";
 
-const TOGETHER = 60; // ms: events that come within it are announced in one breath
+const TOGETHER = 60; // ms: events within this time are announced together
 
 /**
  * @param {import("./sentence.js").State} state
- * @param {() => void} show brings the screen up to date
+ * @param {() => void} show updates the screen
  * @returns {{tell: (event: object | null) => void, say: (text: string) => void, stop: () => void}}
  */
 export function herald(state, show) {
@@ -21,18 +21,18 @@ export function herald(state, show) {
     timer = setTimeout(() => say(""), TOGETHER);
   }
 
-  /** Announce something now, after what waits to be announced: neither takes the other's place. */
+  /** Announce something now, after pending announcements, without replacing them. */
   function say(text) {
     const words = [timer ? due() : "", text].filter(Boolean).join(". ");
     if (words) announce(words);
   }
 
-  /** Return what there is to announce; from then on it counts as announced. */
+  /** Return what is to be announced, and mark it as announced. */
   function due() {
     stop();
-    show(); // nothing is announced before it can be seen
+    show(); // show before announcing
     const now = sentence(state).join("");
-    // Moves that come while the page reconnects wait until it is connected, so that it says so once.
+    // Moves that arrive during a reconnection wait until it is complete, so that all are announced once.
     if (now === announced && (!news || !state.open)) return "";
     const words = news + now;
     news = "";

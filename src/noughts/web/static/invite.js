@@ -1,4 +1,4 @@
-/** While one waits: the link for the other player, to copy, to share or to scan. */
+/** The link for the other player, to copy, share or scan. */
 
 import { BASE } from "./base.js";
 import { button, copyButton, h } from "./dom.js";
@@ -29,7 +29,7 @@ export function panel({ id, room }) {
       { class: "soft" },
       room.lobby
         ? "Your table stands in the lobby. You can send the link, too."
-        : "Send this link. Whoever opens it first takes the other seat.",
+        : "Send this link. The first person to open it takes the other seat.",
     ),
     field,
     h(
@@ -46,7 +46,7 @@ async function send(url) {
   try {
     await navigator.share({ title: "noughts", text: "Play noughts with me", url });
   } catch {
-    // they thought better of it
+    // they cancelled
   }
 }
 
@@ -55,6 +55,6 @@ async function draw(place, link) {
     const { qrImage } = await import("./qr.js");
     place.replaceChildren(qrImage(link, "QR code of the link"));
   } catch {
-    place.remove(); // there is the link itself
+    place.remove(); // the link itself is still shown
   }
 }

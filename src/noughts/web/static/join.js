@@ -1,4 +1,4 @@
-/** An invitation, seen by whoever was invited. */
+/** The screen for a person who opens an invitation. */
 
 import { newKey, Refusal } from "./ask.js";
 import { h, session } from "./dom.js";
@@ -25,7 +25,7 @@ export function panel(state, join, watch) {
     event.preventDefault();
     if (form.dataset.busy) return;
     form.dataset.busy = "yes";
-    // Kept until it is answered: asked again, even after a reload, it is the same seat that is given.
+    // Kept until it is answered: a retry, even after a reload, gets the same seat.
     const kept = `join.${state.id}`;
     const key = session.get(kept) ?? newKey();
     session.set(kept, key);

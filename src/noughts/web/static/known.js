@@ -1,4 +1,4 @@
-/** What is known of a game here, kept up with the server; and the way to tell the server something. */
+/** The known state of a game, synchronized with the server; and sending commands. */
 
 import { at, deliver, Refusal } from "./ask.js";
 import { evolve, fold } from "./game.js";
@@ -6,18 +6,18 @@ import { Line } from "./line.js";
 
 /**
  * @typedef {object} Listener
- * @property {() => void} changed something is otherwise than before
- * @property {(event: object | null) => void} happened an event, or null if some have been undone
+ * @property {() => void} changed the state has changed
+ * @property {(event: object | null) => void} happened an event, or null if some were undone
  * @property {(before: object, room: object) => void} entered the room has changed
- * @property {() => void} connected the line has broken, or is back
- * @property {() => void} gone there is no such game
+ * @property {() => void} connected the connection was lost or restored
+ * @property {() => void} gone the game does not exist
  */
 
 export class Known {
   #line;
   #listener;
   #isClosed = false;
-  /** How often the room was told: what was asked before may be answered with less than is known by then. */
+  /** Counts updates of the room: the answer to an earlier request may be older than the latest. */
   #rooms = 0;
 
   /** @type {import("./sentence.js").State} */
@@ -50,7 +50,7 @@ export class Known {
     });
   }
 
-  /** Listen to the game, from the answer that gave a seat at it or else from what the server says. */
+  /** Follow the game, from the answer that gave a seat or else from a fresh read. */
   open(seated) {
     if (!seated) {
       this.#line.resync();
@@ -65,17 +65,17 @@ export class Known {
     this.#line.close();
   }
 
-  /** Know something else. @param {Partial<import("./sentence.js").State>} changes */
+  /** Update the state. @param {Partial<import("./sentence.js").State>} changes */
   set(changes) {
     Object.assign(this.state, changes);
     this.#listener.changed();
   }
 
   /**
-   * Tell the server something until it has been heard, and take up what it led to.
-   * @param {string} part which part of the game it is told to
-   * @param {object} body with a key, so that it may be told twice
-   * @param {(error: Error) => void} broken called each time that the line breaks
+   * Send a command until it is answered, and apply the result.
+   * @param {string} part the part of the game that it goes to
+   * @param {object} body with a key, so that it may be repeated
+   * @param {(error: Error) => void} broken called each time the connection breaks
    */
   async send(part, body, broken) {
     let wasBroken = false;
@@ -91,11 +91,11 @@ export class Known {
       const rooms = this.#rooms;
       const answer = await deliver(at(this.state.id, part), body, line);
       if (wasBroken)
-        await this.#line.resync(); // nobody knows what else has happened since
+        await this.#line.resync(); // more may have happened since
       else if (answer.events && !this.#isClosed) this.#answered(answer, rooms);
       return answer;
     } catch (error) {
-      if (error instanceof Refusal && !this.#isClosed) this.#line.resync(); // it is not as we thought
+      if (error instanceof Refusal && !this.#isClosed) this.#line.resync(); // our state was wrong
       throw error;
     }
   }
@@ -122,7 +122,7 @@ export class Known {
     this.#listener.happened(event);
   }
 
-  /** Take the answer to a command; the line tells the same, sooner or later, and may be ahead of it. */
+  /** Apply the answer to a command; the stream delivers the same events, and may be ahead of it. */
   #answered({ version, events, offer }, rooms) {
     for (const [index, event] of events.entries()) this.#take(version - events.length + 1 + index, event);
     const isNews = rooms === this.#rooms && this.state.room.offer?.kind !== offer?.kind;
@@ -147,7 +147,7 @@ export class Known {
     this.#listener.gone();
   }
 
-  /** The token on its way has arrived when the game has gone on from where it was sent. */
+  /** A pending token is settled once the game has moved on from where it was sent. */
   #settle() {
     const { pending, game, version } = this.state;
     if (pending && version > pending.version && game.cells[pending.cell]) this.set({ pending: null });

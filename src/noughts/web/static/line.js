@@ -1,4 +1,4 @@
-/** The line to one game: its events as they happen, and the way back when it breaks. */
+/** The event stream of one game, which reconnects when it breaks. */
 
 import { at, BrokenLine, get, Refusal } from "./ask.js";
 import { BASE } from "./base.js";
@@ -11,9 +11,9 @@ const CHECK_INTERVAL_MS = 1000;
  * @typedef {object} Listener
  * @property {(version: number, event: object) => void} event
  * @property {(room: object) => void} room
- * @property {(game: object) => void} reset the whole game, as the server has it
+ * @property {(game: object) => void} reset the whole game, read from the server
  * @property {(isOpen: boolean) => void} changed
- * @property {() => void} gone there is no such game any more
+ * @property {() => void} gone the game no longer exists
  */
 
 export class Line {
@@ -22,7 +22,7 @@ export class Line {
   #source = null;
   #timer = 0;
   #attempt = 0;
-  #heardAt = Infinity; // while there is no stream
+  #heardAt = Infinity; // until a stream is open
   #watch;
   #closing = new AbortController();
   #waiting = [];
@@ -34,12 +34,12 @@ export class Line {
     const { signal } = this.#closing;
     addEventListener("offline", () => this.#lost(), { signal });
     addEventListener("online", () => this.resync(), { signal });
-    // Timers stand still while a device sleeps, so that the clock has to be looked at.
+    // Timers stop while a device sleeps, so compare times.
     document.addEventListener("visibilitychange", () => this.#checkSilence(), { signal });
     this.#watch = setInterval(() => this.#checkSilence(), CHECK_INTERVAL_MS);
   }
 
-  /** Listen to what comes after a version. */
+  /** Follow the events after a version. */
   open(version) {
     this.#source?.close();
     const source = new EventSource(`${BASE}/api/v1${at(this.#id, "events")}?after=${version}`);
@@ -53,12 +53,12 @@ export class Line {
     source.addEventListener("room", ({ data }) => this.#listener.room(JSON.parse(data)));
     source.onerror = () => {
       this.#listener.changed(false);
-      // Closed for good: the server refused it, or the browser gave up. Otherwise it tries by itself.
+      // Closed for good: the server refused, or the browser gave up. Otherwise the browser retries.
       if (source.readyState === EventSource.CLOSED && source === this.#source) this.#later();
     };
   }
 
-  /** Ask for the whole game, and listen from there on. */
+  /** Read the whole game, and follow from there. */
   async resync() {
     clearTimeout(this.#timer);
     try {
@@ -74,7 +74,7 @@ export class Line {
     }
   }
 
-  /** Wait until the line is back, or until it is worth another try anyway. */
+  /** Wait until the connection is back, or until it is time for another try. */
   again(attempt) {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -108,7 +108,7 @@ export class Line {
     this.#timer = setTimeout(() => this.resync(), patience(this.#attempt++));
   }
 
-  /** A stream may be dead and the browser does not know it: no event comes then, and no error. */
+  /** Detect a dead stream: the browser may get neither events nor an error. */
   #checkSilence() {
     if (Date.now() - this.#heardAt > SILENCE_LIMIT_MS) this.#lost();
   }
@@ -118,5 +118,5 @@ export class Line {
   }
 }
 
-/** Longer each time, and never for all at the same moment. */
+/** Exponential backoff with jitter. */
 const patience = (attempt) => Math.min(LONGEST_WAIT, 500 * 2 ** attempt) * (0.75 + Math.random() / 2);

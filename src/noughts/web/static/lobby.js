@@ -1,4 +1,4 @@
-/** The open tables: who waits for an opponent, who plays, and a table of one's own. */
+/** The lobby: games that wait for an opponent, games to watch, and opening a table. */
 
 import { get } from "./ask.js";
 import { BASE } from "./base.js";
@@ -36,7 +36,7 @@ function openTable(place, context) {
 
 function listTables(place, context) {
   context.title("Open table");
-  const open = rows("Waiting for an opponent", "Nobody waits. Open a table, and somebody may come.");
+  const open = rows("Waiting for an opponent", "No open games. Open a table and wait for an opponent.");
   const playing = rows("Being played", "No game is on.");
   const said = h("p", { class: "said", role: "alert" });
   place.append(
@@ -44,7 +44,7 @@ function listTables(place, context) {
       "div",
       { class: "hero" },
       h("h1", { tabindex: "-1" }, "Open table"),
-      h("p", {}, "Play whoever is there, or watch."),
+      h("p", {}, "Play against anyone who is here, or watch."),
       h("a", { class: "btn main wide", href: `${BASE}/lobby#open` }, "Open a table"),
       said,
       open.element,
@@ -78,7 +78,7 @@ function listTables(place, context) {
   };
 }
 
-/** A list whose rows stay the same elements as long as their games do: a focus is not lost. */
+/** A list that keeps the elements of unchanged games, so that the focus is not lost. */
 function rows(title, nothing) {
   const known = new Map();
   const list = h("ul", { class: "tables" });

@@ -1,8 +1,8 @@
 /**
  * A text as a QR code: byte mode, error correction M (ISO/IEC 18004).
  *
- * Bits go into codewords, codewords get error correction by Reed and Solomon, and both are laid out on
- * a square in zigzag; of eight masks the one is taken that confuses a camera least.
+ * Bits go into codewords, which get Reed-Solomon error correction; all are laid out in zigzag on a square,
+ * with the one of eight masks that has the lowest penalty.
  */
 
 import { s } from "./dom.js";
@@ -58,10 +58,10 @@ function fitting(length) {
 
 const countBits = (version) => (version < 10 ? 8 : 16);
 
-/** How many codewords there are for data. */
+/** The number of data codewords. */
 const capacity = (version) => allCodewords(version) - CORRECTION[version - 1] * BLOCKS[version - 1];
 
-/** How many codewords there is room for: all modules, less those that have a function. */
+/** The number of codewords that fit: all modules, except function patterns. */
 function allCodewords(version) {
   const size = 17 + 4 * version;
   const aligned = alignment(version).length;
@@ -72,7 +72,7 @@ function allCodewords(version) {
   return Math.floor((size * size - functions) / 8);
 }
 
-/** Where the centres of the alignment patterns lie, in both directions. */
+/** The centres of the alignment patterns, in both directions. */
 function alignment(version) {
   if (version === 1) return [];
   const count = Math.floor(version / 7) + 2;
@@ -95,11 +95,11 @@ function dataCodewords(bytes, version) {
 
 const binary = (value, length) => Array.from({ length }, (_, at) => (value >> (length - 1 - at)) & 1);
 
-/** Part the data into blocks, correct each, and take one codeword of each in turn. */
+/** Split the data into blocks, add error correction to each, and interleave them. */
 function interleaved(words, version) {
   const count = BLOCKS[version - 1];
   const short = Math.floor(words.length / count);
-  const longer = words.length % count; // so many blocks at the end have one more
+  const longer = words.length % count; // the number of blocks at the end with one more
   const blocks = [];
   for (let at = 0, block = 0; block < count; block++) {
     const length = short + (block >= count - longer ? 1 : 0);
@@ -122,7 +122,7 @@ while (POWERS.length < 255) POWERS.push((POWERS.at(-1) << 1) ^ (POWERS.at(-1) & 
 const LOGARITHMS = Object.fromEntries(POWERS.map((power, at) => [power, at]));
 const times = (a, b) => (a && b ? POWERS[(LOGARITHMS[a] + LOGARITHMS[b]) % 255] : 0);
 
-/** What is left of the data, divided by the generator of that degree. */
+/** The remainder of the data, divided by the generator of that degree. */
 function corrected(block, degree) {
   let generator = [1];
   for (let at = 0; at < degree; at++) {
@@ -168,7 +168,7 @@ function drawn(codewords, version, mask) {
   return dark;
 }
 
-/** Rings around a centre: dark, but for those at the distances that are light. */
+/** Rings around a centre: dark, except at the light distances. */
 function square(set, row, column, reach, light) {
   for (let y = -reach; y <= reach; y++) {
     for (let x = -reach; x <= reach; x++) {
@@ -177,7 +177,7 @@ function square(set, row, column, reach, light) {
   }
 }
 
-/** A value with its remainder by a generator, as the standard protects what must not be misread. */
+/** A value followed by its BCH remainder. */
 function protectedBits(value, generator, degree) {
   let rest = value << degree;
   for (let bit = 31 - Math.clz32(rest); rest && bit >= degree; bit = 31 - Math.clz32(rest)) {
@@ -208,7 +208,7 @@ function setVersion(set, size, version) {
   }
 }
 
-/** Lay the bits in pairs of columns, up and down in turn, from the right; column 6 is passed over. */
+/** Place the bits in pairs of columns from the right, alternately up and down; skip column 6. */
 function fill(dark, codewords, mask) {
   const size = dark.length;
   const free = dark.map((row) => row.map((module) => module === null));
@@ -228,7 +228,7 @@ function fill(dark, codewords, mask) {
   }
 }
 
-/** How much a code could confuse a camera: runs, blocks, false finders, and too much of one colour. */
+/** The penalty of a code: runs, blocks, false finders, and imbalance of colours. */
 function penalty(dark) {
   const size = dark.length;
   const columns = dark.map((_, at) => dark.map((row) => row[at]));

@@ -1,4 +1,4 @@
-/** A game told again from the digits of its address alone. */
+/** Replays a game from the digits in its address. */
 
 import { BASE } from "./base.js";
 import "./board.js";

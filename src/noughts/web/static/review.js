@@ -1,4 +1,4 @@
-/** A game gone through move by move, with what the coach says of each. */
+/** A review of a game, move by move, with the coach's comments. */
 
 import { get } from "./ask.js";
 import { tag } from "./board.js";
@@ -11,9 +11,9 @@ const PLACES = ["centre", "corner", "edge"];
 
 /**
  * @param {import("./game.js").Game} game
- * @param {(mark: "X" | "O") => string} called what the players are called
- * @param {(step: number) => void} show called with the number of moves to be seen
- * @returns {{slider: HTMLElement, words: HTMLElement}} where to go, and what is said there
+ * @param {(mark: "X" | "O") => string} called the name of a player
+ * @param {(step: number) => void} show called with the number of moves to show
+ * @returns {{slider: HTMLElement, words: HTMLElement}} the slider and the comments
  */
 export function reviewPanel(game, called, show) {
   const count = game.moves.length;
@@ -93,7 +93,7 @@ export function reviewPanel(game, called, show) {
 
 const movedBy = ({ first }, step) => (step % 2 ? first : first === "X" ? "O" : "X");
 
-/** What a move does, and where it lies only if that is all. */
+/** What a move does; its place only if there is nothing else. */
 function judgement(advice) {
   const telling = advice.reasons.filter(({ kind }) => !PLACES.includes(kind));
   const reasons = (telling.length ? telling : advice.reasons).map(({ sentence }) => sentence);

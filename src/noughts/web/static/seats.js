@@ -1,4 +1,4 @@
-/** Who plays: marks, names, whether they are there, and the score. */
+/** The players: marks, names, presence and score. */
 
 import { chip, h, name, setText } from "./dom.js";
 import { active } from "./game.js";
@@ -58,7 +58,7 @@ function presence({ game, you, room }, mark) {
   return room.seats[mark].present ? "connected" : "away";
 }
 
-/** The games that were played before at this table, and this one once it is over. */
+/** The score of the earlier games, and of this one once it is over. */
 function tally({ game, room }) {
   const { X, O, draws } = room.score;
   if (!game.over) return { X, O, draws };

@@ -1,9 +1,9 @@
-/** The state of a table as the sentence above its board. */
+/** The status of a game, as the sentence above its board. */
 
 import { active } from "./game.js";
 
 /**
- * @typedef {object} State what a table knows
+ * @typedef {object} State the known state of a game
  * @property {string} id
  * @property {import("./game.js").Game} game
  * @property {number} version
@@ -11,19 +11,19 @@ import { active } from "./game.js";
  * @property {("X" | "O")[]} you the seats that are yours
  * @property {object} room
  * @property {boolean} isInvited whether a free seat is offered here
- * @property {boolean} open whether the line is
- * @property {boolean} gone whether there is no such game any more
+ * @property {boolean} open whether the stream is
+ * @property {boolean} gone whether the game no longer exists
  * @property {{cell: number, mark: "X" | "O"} | null} pending
  */
 
-/** What a player is called. @param {State} state @param {"X" | "O"} mark */
+/** The name of a player. @param {State} state @param {"X" | "O"} mark */
 export const called = ({ room }, mark) => {
   const { bot, name } = room.seats[mark];
   return bot ? botName(bot) : (name ?? mark);
 };
 
 /**
- * A sentence about a player: to somebody with one seat it is about "You", to everybody else about a name.
+ * A sentence about a player: "You" for a person with one seat, a name for everybody else.
  * @param {State} state @param {"X" | "O"} mark @param {string} rest
  * @returns {[string, string]} a name, if the sentence starts with one, and the rest
  */
@@ -32,7 +32,7 @@ export const about = (state, mark, rest) =>
     ? ["", `You${rest}`]
     : [called(state, mark), rest];
 
-/** A policy as a name to be called by: newell-simon is Newell-Simon. */
+/** The display name of a policy: newell-simon is Newell-Simon. */
 export const botName = (policy) => policy.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 
 /** The mark that may be placed here now, or null. @param {State} state */
@@ -41,7 +41,7 @@ export function mine({ game, you }) {
   return game.ready && you.includes(mark) ? mark : null;
 }
 
-/** The seat that nobody has taken, or null. @param {State} state */
+/** The free seat, or null. @param {State} state */
 export const free = ({ room }) => ["X", "O"].find((mark) => !room.seats[mark].taken) ?? null;
 
 function before(state) {

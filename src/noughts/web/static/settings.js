@@ -1,4 +1,4 @@
-/** How the page looks, and which keys there are. */
+/** The theme, and the list of keys. */
 
 import { h, memory } from "./dom.js";
 

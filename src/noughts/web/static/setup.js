@@ -1,4 +1,4 @@
-/** What is asked before a game: names, marks, who starts; and against whom. */
+/** The forms for a new game: opponent, names, marks and who starts. */
 
 import { get, newKey, post } from "./ask.js";
 import { BASE } from "./base.js";
@@ -15,7 +15,7 @@ const MARKS = [
 const KINDS = {
   friend: {
     title: "Play a friend",
-    about: "You get a link. Whoever opens it first plays you.",
+    about: "You get a link. The first person to open it plays against you.",
     fields: () => [nameField("Your name", "name"), markChoice(), firstChoice()],
     submit: "Make the link",
   },
@@ -59,12 +59,12 @@ export function mount(place, context) {
 }
 
 /**
- * What a form does when it is sent: the game is created, and its screen shown.
+ * Returns a submit handler that creates the game and shows its screen.
  * @param {import("./app.js").Context} context
- * @param {() => object} wanted what the form itself does not ask
+ * @param {() => object} wanted the fields that the form does not have
  */
 export function creator(context, wanted) {
-  let sent = { wish: "", key: "" }; // sent again after a lost answer, it creates no second game
+  let sent = { wish: "", key: "" }; // a retry after a lost answer creates no second game
   return async (event) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -87,13 +87,13 @@ export function creator(context, wanted) {
   };
 }
 
-/** Say below a form why it was not taken. */
+/** Show below a form why it was refused. */
 export function complain(form, error) {
   const wait = error.retryAfter ? ` Try again in ${error.retryAfter} s.` : "";
   form.querySelector(".said").textContent = error.message + wait;
 }
 
-/** What was filled in; names are remembered, and one that is left out is not sent. */
+/** The values of a form; names are remembered, and empty ones are not sent. */
 export function answers(form) {
   const given = Object.fromEntries(new FormData(form));
   for (const key of ["name", "other"]) {
@@ -105,7 +105,7 @@ export function answers(form) {
   return given;
 }
 
-/** A field for a name, with the one that was given last. */
+/** A field for a name, filled with the last one. */
 export function nameField(label, key) {
   const field = h("input", {
     name: key,
@@ -121,10 +121,10 @@ export function nameField(label, key) {
   return h("label", { class: "field" }, h("span", {}, label), field);
 }
 
-/** Which mark one plays. */
+/** The choice of a mark. */
 export const markChoice = () => choice("Your mark", "mark", MARKS);
 
-/** Who moves first. */
+/** The choice of who starts. */
 export const firstChoice = () => choice("Who starts", "first", MARKS);
 
 function choice(legend, key, options) {
@@ -147,13 +147,13 @@ function choice(legend, key, options) {
   );
 }
 
-/** The codes of the games one has made, so that the link is there again after a reload. */
+/** The invitation codes of games created here, so that the link survives a reload. */
 export function rememberInvite(id, code) {
   const kept = Object.entries(invites()).slice(-9);
   memory.set("invites", JSON.stringify(Object.fromEntries([...kept, [id, code]])));
 }
 
-/** The code that was given for a game, if it was made here. */
+/** The invitation code of a game, if it was created here. */
 export const inviteOf = (id) => invites()[id] ?? null;
 
 function invites() {

@@ -1,4 +1,4 @@
-/** What stands below the buttons of a table: a question, an offer, or what there is to say. */
+/** The text below the buttons of a game: a question, an offer or a message. */
 
 import { other } from "./game.js";
 import { about, called } from "./sentence.js";
@@ -6,7 +6,7 @@ import { about, called } from "./sentence.js";
 /**
  * @typedef {object} Slot
  * @property {[string, string]} words a name, if the sentence starts with one, and the rest
- * @property {[string, string][]} choices what a button says, and what it does
+ * @property {[string, string][]} choices the label and the action of each button
  */
 
 const NOTHING = { words: ["", ""], choices: [] };
@@ -49,10 +49,10 @@ export function slot(state, { isResigning, said }) {
   return NOTHING;
 }
 
-/** Whether an offer is for somebody here to answer. */
+/** Whether an offer is to be answered here. */
 export const isAsked = ({ you }, { mark }) => you.length === 1 && !you.includes(mark);
 
-/** What the opponent asks. @returns {[string, string]} */
+/** The opponent's request. @returns {[string, string]} */
 export const asked = (state) => {
   const { kind, mark } = state.room.offer;
   return [called(state, mark), kind === "takeBack" ? " asks to take back a move." : " offers a rematch."];

@@ -7,7 +7,7 @@ import { h, s, setText } from "./dom.js";
 const WAYS = [
   ["#friend", "Play a friend", "Share a link or a code to scan"],
   ["#computer", "Play the computer", "From pure chance to perfect play"],
-  ["lobby", "Open table", "Play whoever is there, or watch"],
+  ["lobby", "Open table", "Play against anyone who is here, or watch"],
   ["#same", "Same screen", "Two people, one device"],
 ];
 
@@ -35,7 +35,7 @@ function threeInARow() {
   return s("svg", { class: "three", viewBox: "0 0 272 80", "aria-hidden": "true" }, ...rings, strike);
 }
 
-/** A choice that leads somewhere. */
+/** A choice that is a link. */
 export function way(href, title, about) {
   return h(
     "a",
@@ -45,7 +45,7 @@ export function way(href, title, about) {
   );
 }
 
-/** Say how much is going on; if nobody answers, the choice stands as it is. */
+/** Show how many games there are; without an answer, leave the choice unchanged. */
 async function tellOfTables(place) {
   try {
     const { open, playing } = await get("/games");
@@ -54,7 +54,7 @@ async function tellOfTables(place) {
     else if (playing.length)
       setText(place, playing.length === 1 ? "1 game is on" : `${count(playing)} games are on`);
   } catch {
-    // the screens behind the choices say what is wrong
+    // the screens of the choices report the error
   }
 }
 

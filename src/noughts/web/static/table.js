@@ -1,4 +1,4 @@
-/** The screen of a game: what players do at it, and what they see of it. */
+/** The screen of a game: actions of the players, and what is shown. */
 
 import { newKey } from "./ask.js";
 import { BASE } from "./base.js";
@@ -10,12 +10,12 @@ import { called, free, mine } from "./sentence.js";
 import { asked, isAsked, slot } from "./slot.js";
 import { View } from "./view.js";
 
-const READABLE = 1500; // ms: what is said stays at least so long
-const TOGETHER = 12; // ms: events come one by one, and what belongs together is shown together
+const READABLE = 1500; // ms: messages stay at least this long
+const TOGETHER = 12; // ms: events arrive one by one, and related ones are shown together
 
 const UNREACHABLE = "The server cannot be reached.";
 
-/** The coach stays on from one game to the next, until the page is left. */
+/** Whether the coach is on, kept from one game to the next. */
 let isCoachOn = false;
 
 export function mount(place, context, id) {
@@ -79,12 +79,12 @@ class Table {
     return this.#left.signal.aborted;
   }
 
-  // What happens
+  // Events
 
   #happened(event) {
     const isMove = event?.event === "playerPlacedToken";
     if (isMove && performance.now() - this.#said.at > READABLE) this.#said.text = "";
-    if (event?.event === "playerResigned") this.#said.text = ""; // whatever it was, it is past
+    if (event?.event === "playerResigned") this.#said.text = ""; // outdated
     this.#herald.tell(event);
   }
 
@@ -97,7 +97,7 @@ class Table {
     if (room.next && !before.next) this.#follow();
   }
 
-  /** An offer to take back that ends while the game stands still was declined. */
+  /** An offer to take back that ends without a change of the game was declined. */
   #lapsed({ kind, mark }) {
     const isDeclined = kind === "takeBack" && this.#offeredAt === this.#state.version;
     if (isDeclined && this.#state.you.includes(mark))
@@ -123,7 +123,7 @@ class Table {
     );
   }
 
-  /** Say something below the board. */
+  /** Show a message below the board. */
   #say(text) {
     if (this.#isLeft) return;
     this.#said = { text, at: performance.now() };
@@ -131,7 +131,7 @@ class Table {
     this.#showSoon();
   }
 
-  // What players do
+  // Actions
 
   #acts() {
     return {
@@ -150,7 +150,7 @@ class Table {
     };
   }
 
-  /** A digit plays its cell from anywhere on the screen, but where one types. */
+  /** A digit plays its cell from anywhere on the screen, except in text fields. */
   #key(event) {
     const isTyping = event.target.closest?.("input, textarea, select, dialog, [contenteditable]");
     if (isTyping || event.ctrlKey || event.altKey || event.metaKey || !/^[1-9]$/.test(event.key)) return;
@@ -159,7 +159,7 @@ class Table {
     this.#play(Number(event.key) - 1);
   }
 
-  /** Place a token: it is seen at once, and stays only if the server takes it. */
+  /** Place a token: shown immediately, and removed if the server refuses it. */
   async #play(cell) {
     const refusal = this.#whyNot(cell);
     if (refusal !== null) {
@@ -186,7 +186,7 @@ class Table {
     this.#known.set({ pending: null });
   }
 
-  /** Why a cell cannot be played, as a sentence; null if it can, nothing if there is nothing to say. */
+  /** Why a cell cannot be played, as a sentence; null if it can, "" to refuse silently. */
   #whyNot(cell) {
     const { game, you, pending, gone } = this.#state;
     if (!you.length || pending || gone || this.#review) return "";
@@ -196,7 +196,7 @@ class Table {
     return game.cells[cell] ? `Cell ${cell + 1} is taken.` : null;
   }
 
-  /** Send a command, one of its kind at a time; what refuses it is said. */
+  /** Send a command, one of each kind at a time; show the reason of a refusal. */
   async #command(part, body = {}) {
     if (this.#underWay.has(part)) return null;
     this.#underWay.add(part);
@@ -220,7 +220,7 @@ class Table {
     }
   }
 
-  /** Whose last token is taken back: one's own, or at a shared screen the last of all. */
+  /** Whose token is taken back: your own, or on a shared screen the last one placed. */
   #taker() {
     const { game, you } = this.#state;
     return you.length === 2 ? other(turn(game)) : you[0];
@@ -244,7 +244,7 @@ class Table {
     if (seated?.id) this.#goOn(seated.id, seated);
   }
 
-  /** Go where the rematch is played: a player gets the seat there first. */
+  /** Go to the rematch; a player takes the seat there first. */
   #follow() {
     const { room, you } = this.#state;
     if (you.length) this.#rematch();
@@ -267,12 +267,12 @@ class Table {
       throw error;
     }
     if (this.#isLeft) return;
-    this.#known.open(seated); // anew, so that the server sees who listens
+    this.#known.open(seated); // again, so that the server knows who is connected
     this.#show();
     this.#view.focusBoard();
   }
 
-  // What is seen
+  // Rendering
 
   #showSoon() {
     clearTimeout(this.#renderer);
@@ -304,7 +304,7 @@ class Table {
     });
   }
 
-  /** The buttons there are now. */
+  /** The available buttons. */
   #actions() {
     const { game, you, room, pending } = this.#state;
     const isBusy = (part) => this.#underWay.has(part);
@@ -328,7 +328,7 @@ class Table {
     };
   }
 
-  /** Before the game there is something else to do: to invite somebody, or to take the seat. */
+  /** The panel before the game: invite a player, or take the seat. */
   #choosePanel() {
     const { you } = this.#state;
     if (you.length) this.#forgetInvitation();
@@ -348,7 +348,7 @@ class Table {
     return (isInvited || isUnanswered) && !game.over && !this.#isWatching ? "join" : null;
   }
 
-  /** Whoever has a seat needs no invitation any more, and shows it to nobody. */
+  /** Remove the invitation code from the address once a seat is taken. */
   #forgetInvitation() {
     session.set(`join.${this.#id}`, null);
     if (location.hash) history.replaceState(null, "", location.pathname);
@@ -360,7 +360,7 @@ class Table {
     );
     if (this.#panel !== kind || this.#isLeft) return;
     if (!module) {
-      this.#panel = null; // tried again with the next change, when the line is back at the latest
+      this.#panel = null; // retried with the next change, at the latest after reconnecting
       return;
     }
     const join = (body, broken) => this.#join(body, broken);
@@ -373,14 +373,14 @@ class Table {
     this.#view.focusSentence();
   }
 
-  // The coach and the review, fetched when they are first asked for
+  // The coach and the review, loaded on first use
 
   #toggleCoach() {
     isCoachOn = !isCoachOn;
     this.#show();
   }
 
-  /** What the coach says of the position: players are told of their own moves, who watches of all. */
+  /** The coach's advice on the position: to players on their own moves, to spectators on all. */
   #advice() {
     const { game } = this.#state;
     if (!isCoachOn || !this.#mayCoach()) return null;

@@ -1,7 +1,7 @@
-// Runs before anything is drawn, so that a page in the dark never flashes white.
+// Runs before the first paint, so that a dark page never flashes white.
 try {
   const theme = localStorage.getItem("noughts.theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // nothing was kept: the system decides
+  // no stored choice: use the system's
 }

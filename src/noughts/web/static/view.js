@@ -1,4 +1,4 @@
-/** A table as it is seen: made once, and changed where something has changed, so that no focus is lost. */
+/** The view of a game: created once, and updated in place, so that the focus is not lost. */
 
 import { BASE } from "./base.js";
 import "./board.js";
@@ -9,16 +9,16 @@ import { seatsRow } from "./seats.js";
 import { sentence } from "./sentence.js";
 
 /**
- * @typedef {object} Sight what is to be seen
+ * @typedef {object} Sight what to show
  * @property {import("./sentence.js").State} state
- * @property {import("./game.js").Game} shown the position on the board: the last, or one that is reviewed
+ * @property {import("./game.js").Game} shown the position on the board: the current one, or one under review
  * @property {"X" | "O" | null} playable
  * @property {Record<number, object>} labels the coach's
- * @property {string} coaching what the coach says, or nothing while it is off
+ * @property {string} coaching the coach's text, empty while it is off
  * @property {boolean} isReviewing
- * @property {boolean} hasPanel whether something is to be done before the game can begin
+ * @property {boolean} hasPanel whether a panel replaces the board before the game
  * @property {import("./slot.js").Slot} slot
- * @property {Record<string, {isIdle?: boolean, isPressed?: boolean} | null>} actions those to be had now
+ * @property {Record<string, {isIdle?: boolean, isPressed?: boolean} | null>} actions the available ones
  */
 
 const BUTTONS = {
@@ -51,7 +51,7 @@ export class View {
    * @param {HTMLElement} place
    * @param {import("./app.js").Context} context
    * @param {string} id
-   * @param {Record<string, (...given: unknown[]) => void>} acts what players do, by name
+   * @param {Record<string, (...given: unknown[]) => void>} acts the actions of players, by name
    */
   constructor(place, context, id, acts) {
     this.#acts = acts;
@@ -115,19 +115,19 @@ export class View {
     this.#showSlot(sight.slot);
   }
 
-  /** Put something in the place of the board, until the game can begin. */
+  /** Replace the board with a panel until the game can start. */
   fillPanel(content) {
     this.#panel.replaceChildren(...(content ? [content] : []));
   }
 
-  /** Show where one is in a game, and what is said there. */
+  /** Show the slider and the comments of a review. */
   beginReview({ slider, words }) {
     this.#slot.before(slider);
     this.#coach.before(words);
     slider.querySelector("input").focus({ preventScroll: true });
   }
 
-  /** Where a reader goes on when what had the focus is there no more. */
+  /** Where to move the focus when the focused element disappears. */
   focusSentence() {
     this.#status.focus({ preventScroll: true });
   }
@@ -178,7 +178,7 @@ export class View {
   }
 }
 
-/** The address that tells a game again, from its moves alone. */
+/** The address that replays a game from its moves. */
 function replayPath(game) {
   return `${BASE}/replay/${digits(game)}${game.first === "O" ? "?first=O" : ""}`;
 }
