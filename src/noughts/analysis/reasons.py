@@ -57,7 +57,7 @@ _ORDER = {kind: place for place, kind in enumerate(Kind)}
 _WIN_IN_5, _LOSS_IN_6 = Prospect(Result.WIN, 5), Prospect(Result.LOSS, 6)
 
 PLACES = Kind.CENTRE, Kind.CORNER, Kind.EDGE
-"""Every move has one of these; it is seldom the reason for it."""
+"""Every move has one of these; it is rarely the reason for the move."""
 
 
 class Reason(Value):

@@ -195,7 +195,7 @@ class _Child:
             if len(self._received) > MAX_LINE_BYTES:
                 raise _Misbehaviour(f"said more than {MAX_LINE_BYTES} bytes in a line")
             if self._out.fileno() not in self._open:
-                raise _Misbehaviour(self._last_words(wait))
+                raise _Misbehaviour(self._describe_exit(wait))
             left = deadline - time.monotonic()
             if left <= 0:
                 said = "did not end its line" if self._received else "said nothing"
@@ -243,8 +243,8 @@ class _Child:
             else:
                 self._complaints = (self._complaints + more)[-MAX_LINE_BYTES:]
 
-    def _last_words(self, wait: Wait) -> str:
-        """Say how the process ended, with its last line on stderr."""
+    def _describe_exit(self, wait: Wait) -> str:
+        """Describe how the process ended, with its last line on stderr."""
         deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
         how = self._ending()
         while (self._errors.fileno() in self._open or not how) and time.monotonic() < deadline:
@@ -255,7 +255,7 @@ class _Child:
         return f"{how or 'closed its output'}{complained}"
 
     def _ending(self) -> str:
-        """Say how the process ended, if it has, without reaping it."""
+        """Describe how the process ended, if it has, without reaping it."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except AttributeError:  # macOS before Python 3.13

@@ -169,7 +169,7 @@ BUILT_IN = {
 
 
 def _entry_points() -> tuple[Any, ...]:
-    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and seldom needed
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and rarely needed
 
     return tuple(entry_points(group=ENTRY_POINT_GROUP))
 

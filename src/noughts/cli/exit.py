@@ -112,7 +112,7 @@ def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _raise(leaving: BaseException, frame: FrameType | None) -> None:
-    """Raise, or try again in a moment if `frame` is inside the hook: Python lets nothing out of it."""
+    """Raise, or try again in a moment if `frame` is inside the hook, which no exception can leave."""
     while frame:
         if frame.f_code is _on_unraisable.__code__:
             _raise_later(leaving)

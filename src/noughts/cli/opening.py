@@ -33,7 +33,7 @@ class Opponent(Protocol):
         """Return the cell to take, or None to resign; raise `Forfeit` or `PolicyError` if it cannot."""
 
     def finish_game(self, game: Game, mark: Mark) -> str | None:
-        """Learn from the game, and return what there is to say about that."""
+        """Learn from the game; return a message about it, if any."""
 
 
 @contextmanager
@@ -82,7 +82,7 @@ class Starters(Value):
     rng: Random
 
     def pick(self, before: Game | None) -> Mark:
-        """Return the mark that starts; the loser's rule takes X first, and the other after a draw."""
+        """Return the mark that starts; for `loser`, X at first, and the other mark after a draw."""
         if self.rule == "random":
             return self.rng.choice(list(Mark))
         if self.rule != "loser":

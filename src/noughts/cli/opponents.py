@@ -1,7 +1,7 @@
 """Bots and programs as players, and the file that a MENACE is kept in.
 
-The record of a game calls a bot by the name that it was asked for by, so that it can be seated again when
-the game is resumed.
+A game records the name by which a bot was requested, so that the bot can be found again when the game is
+resumed.
 """
 
 from __future__ import annotations

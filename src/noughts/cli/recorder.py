@@ -83,12 +83,12 @@ class Recorder:
 
     @property
     def short_id(self) -> str | None:
-        """What to find the game by later, if it will be there later."""
+        """A short id to find the game by later; None if it is not kept."""
         return self._service.short(self._id) if self._lasts and self._version else None
 
     @property
     def full_id(self) -> str | None:
-        """The same, without asking a store that may not answer."""
+        """The full id, without querying a store that may not answer."""
         return self._id if self._lasts and self._version else None
 
     def begin(self, first: Mark, players: Iterable[Player]) -> Game:

@@ -55,7 +55,7 @@ class Screen(Value):
         self.out.flush()
 
     def ask_below_board(self, question: str) -> None:
-        """Ask below an empty line if there is a person and room, or if the wording has it so."""
+        """Ask, after an empty line if there is room and a person or the wording wants one."""
         is_spaced = self.interactive or self.wording.line_before_question
         if is_spaced and not self.compact and not self.spoken:
             self.say("")

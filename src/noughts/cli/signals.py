@@ -1,7 +1,7 @@
 """Waiting that a signal always ends.
 
 Python runs the handler of a signal between two of its own steps. If the signal comes just before a system
-call that blocks, the handler waits for that call, maybe for ever: a player who presses Ctrl-C the moment
+call that blocks, the handler waits for that call, maybe forever: a player who presses Ctrl-C the moment
 the question appears would have to press it twice. So Python also writes each signal into a pipe, and
 every wait includes that pipe.
 """

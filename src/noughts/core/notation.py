@@ -202,7 +202,7 @@ def _row(row: object, number: int) -> list[object]:
 
 
 def _first_ten(things: object) -> list[object]:
-    """Return at most ten, which is one too many."""
+    """Return at most ten items, one more than a board has."""
     try:
         return list(islice(things, 10))  # type: ignore[call-overload]  # raises if it is not iterable
     except TypeError:

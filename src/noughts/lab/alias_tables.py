@@ -1,4 +1,4 @@
-"""Two policies as tables to draw moves from, each in the same few steps whatever the chances are.
+"""Two policies as alias tables: drawing a move takes constant time, whatever the chances are.
 
 Every position has a row of slots: a power of two, and at least one for each free cell. A random number
 selects a slot, and then one of the slot's two choices: the lower one if the number is below the slot's

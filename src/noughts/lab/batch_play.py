@@ -1,4 +1,4 @@
-"""Two policies that play whole batches of games, every move of them, in step with each other."""
+"""Plays whole batches of games between two policies, with all games in step."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ AEC_ID = "noughts/tic_tac_toe-v1"
 
 
 def register() -> None:
-    """Register the environments; again does nothing."""
+    """Register the environments; calling it again does nothing."""
     if GYM_ID not in gymnasium.registry:
         gymnasium.register(
             GYM_ID,

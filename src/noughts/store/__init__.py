@@ -1,1 +1,1 @@
-"""Where games are kept: one contract, and an engine a file."""
+"""Stores of games: one contract, and one module for each engine."""

@@ -382,7 +382,7 @@ class EventStore(ABC):
 
 
 def pages(read: Callable[[str, int], tuple[Sequence[Item], str]], limit: int) -> Iterator[Sequence[Item]]:
-    """Read to the end, but don't go on for as long as others write."""
+    """Read page by page up to the first incomplete one, so that it ends even if others keep writing."""
     seen, cursor, is_last = set[str](), "", False
     while not is_last:
         found, cursor = read(cursor, limit)

@@ -61,7 +61,7 @@ def read_events(text: str) -> tuple[Event, ...]:
 
 
 class HasEvents(Protocol):
-    """A record, as far as folding needs it."""
+    """The part of a record that folding needs."""
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -62,7 +62,7 @@ _OTHERWISE = "A policy of this server's own."
 
 @cache
 def bots(roster: Roster) -> bytes:
-    """Return the bots as JSON, with how each fares against perfect play in both seats."""
+    """Return the bots as JSON, with their results against perfect play in both seats."""
     listed = [_bot(name, roster.policy(name), roster.parameters(name)) for name in roster.names]
     return schemas.encode(schemas.Bots(bots=listed))
 
@@ -81,7 +81,7 @@ def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:
 
 
 def _strength(draws: Fraction, losses: Fraction) -> str:
-    """Describe how a bot fares against perfect play, which never loses."""
+    """Describe the results of a bot against perfect play, which never loses."""
     if not losses:
         return "Draws every game against perfect play."
     if not draws:

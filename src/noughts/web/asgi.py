@@ -1,7 +1,7 @@
 """The application for any ASGI server.
 
 It starts with the server's lifespan, or with the first request: a mounted application gets no lifespan.
-Limits on heads, idle connections and connections per address are the server's own business here.
+Limits on heads, idle connections and connections per address are left to the server here.
 """
 
 from __future__ import annotations

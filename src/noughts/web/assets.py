@@ -1,7 +1,7 @@
 """The files of the page: read and compressed once.
 
 The modules of every game are bundled into one file, so that the page needs few requests and no tools. A
-bundled module becomes a function that returns what it exports; modules that are seldom needed stay
+bundled module becomes a function that returns what it exports; modules that are rarely needed stay
 separate, and take what they import from the bundle.
 """
 
@@ -85,7 +85,7 @@ def _file(kind: str, content: bytes) -> File:
 
 
 def respond(files: Mapping[str, File], name: str, request: Request) -> Response:
-    """Return a file, unless the reader has it."""
+    """Return a file, or 304 if the client has it."""
     file = files.get(name)
     if file is None:
         raise ApiError("notFound", "nothing is at that address")

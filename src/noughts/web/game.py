@@ -26,7 +26,7 @@ FIRST_FRAME = b"retry: 1000\n\n"
 
 
 class StoredCommand(msgspec.Struct, frozen=True, gc=False):  # there are many, and none is in a cycle
-    """What one command led to: a record as far as the game needs it."""
+    """The part of a record that a game needs."""
 
     next_version: int
     """The game's version after it."""
@@ -50,7 +50,7 @@ class StoredCommand(msgspec.Struct, frozen=True, gc=False):  # there are many, a
 
 @lru_cache(maxsize=4096)  # few different commands exist, apart from names
 def _frames(text: str) -> tuple[bytes, int]:
-    """Return the frames of a record with places for their versions, and how many they are."""
+    """Return a template of the frames of a record, with placeholders for versions, and their number."""
     lines = text.split("\n")
     return b"".join(map(_frame, lines)), len(lines)
 
@@ -60,7 +60,7 @@ def _frame(line: str) -> bytes:
 
 
 class Present(msgspec.Struct, frozen=True):
-    """How many streams each seat has, and those who watch."""
+    """How many streams each seat has, and how many spectators there are."""
 
     X: int = 0
     O: int = 0
@@ -71,7 +71,7 @@ class Present(msgspec.Struct, frozen=True):
 
 
 class Subscriber(Protocol):
-    """A stream, as its game needs it."""
+    """What a game needs of a stream."""
 
     marks: tuple[MarkName, ...]
     room: bytes
@@ -106,7 +106,7 @@ class LiveGame:
         self.is_elsewhere_known = False
         """True once that was read; from then on it is kept up to date."""
         self.presence_revision = 0
-        """Of the document with those who have a stream from this process."""
+        """Of the document that says who has a stream from this process."""
         self.is_busy = False
         """True while a command is being written: the next waits for it."""
         self._waiting: list[asyncio.Future[None]] = []

@@ -34,7 +34,7 @@ RETRY_SECONDS = 1.0
 """After a read has failed that subscribers wait for."""
 
 MAX_EVENTS = 1500
-"""After so many events nothing can be taken back, so that games end."""
+"""After this many events nothing can be taken back, so that games end."""
 
 WENT_BACK = "the store has gone back behind what it had acknowledged"
 

@@ -97,7 +97,7 @@ class Handlers:
         return self._seated(201, request, live, secrets, in_body=body.secret, invite=invite)
 
     async def _create_again(self, request: Request, body: schemas.Create, game: str) -> Response:
-        """Give the same seat again, to somebody who may not have got the first response."""
+        """Return the same seat again: the first response may have been lost."""
         live = await self._games.find(game, is_latest=True)
         key, room, fingerprint = body.key or "", live.room, _fingerprint(body)
         own = {

@@ -1,7 +1,7 @@
 """HTTP/1.1 for the application: what `noughts serve` runs, on httptools' parser.
 
-A connection answers one request at a time. What comes meanwhile is not read, apart from requests that
-came in the same piece.
+A connection answers one request at a time. Until then nothing more is read, except requests that came in
+the same piece.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Connection(asyncio.Protocol):
             self._close()
 
     def eof_received(self) -> bool:
-        """Answer what has come, and close then."""
+        """Answer the requests so far, and then close."""
         self._is_last = True
         return self.is_busy or bool(self._requests)
 

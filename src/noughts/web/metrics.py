@@ -24,7 +24,7 @@ HELP = {
 
 
 class Metrics:
-    """Counters, and numbers that are looked up when they are read."""
+    """Counters, and gauges that are computed when they are read."""
 
     def __init__(self) -> None:
         self.requests: Counter[tuple[str, int]] = Counter()
@@ -34,13 +34,7 @@ class Metrics:
         self.lookups: dict[str, Callable[[], int]] = {}
 
     def text(self) -> str:
-        """Return all of them.
-
-        >>> metrics = Metrics()
-        >>> metrics.moves = 3
-        >>> print(metrics.text().splitlines()[4])
-        noughts_moves_total 3
-        """
+        """Return all metrics as text."""
         found: dict[str, list[tuple[str, int]]] = {
             "requests": [
                 (f'{{route="{route}",status="{status}"}}', count)

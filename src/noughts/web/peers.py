@@ -100,7 +100,7 @@ class Presence:
             self._start(self._write_present(live))
 
     async def _write_present(self, live: LiveGame) -> None:
-        """Write who is present here, until nothing has changed meanwhile."""
+        """Write who is present here, again if that changes in the meantime."""
         try:
             while (here := live.here) != self._written.get(live.id, Present()):
                 name = f"{live.id}-{self._process}"
@@ -243,7 +243,7 @@ class Presence:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop, and let the other processes know that nobody is connected here any more."""
+        """Stop, and report to the other processes that nobody is connected here any more."""
         self._is_closed = True
         for task in tuple(self._tasks):
             task.cancel()

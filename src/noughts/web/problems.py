@@ -60,11 +60,11 @@ class InvalidSetting(errors.NoughtsError):
 
 
 class GamesUnavailable(errors.NoughtsError):
-    """The store doesn't answer, or not with what it had acknowledged."""
+    """The store does not answer, or has lost what it had acknowledged."""
 
 
 class ServerFailed(errors.NoughtsError):
-    """The server can't go on, and ends."""
+    """The server cannot continue, and exits."""
 
     exit_code = 1
 
@@ -95,7 +95,7 @@ STORE_LOST = "the store was moved, replaced or cut short while it was in use: th
 WRITER_CRASHED = "the thread that writes to the store has crashed"
 UNAVAILABLE = "the games cannot be reached now: try again in a moment"
 DAMAGED = "this game is damaged: its record has changed since it was written"
-ABSENT = "there is no such game, or there is no seat of yours at it"
+ABSENT = "no such game, or you have no seat in it"
 
 
 class ApiError(errors.NoughtsError):

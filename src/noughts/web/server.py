@@ -1,4 +1,4 @@
-"""The connections of a process: admission, deadlines and the end."""
+"""The connections of a process: admission, deadlines and shutdown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHUTDOWN_SECONDS = 1.5
 
 
 class ServedConnection(Protocol):
-    """A connection, as the server needs it."""
+    """What the server needs of a connection."""
 
     is_busy: bool
 

@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     most_connections: int = 50_000
     """Open connections of a process, streams included, and never more than its open files allow."""
     cached_games: int = 4096
-    """Games that a process keeps in memory though nobody watches them."""
+    """Games that a process keeps in memory while nobody is watching them."""
     lobby_grace_seconds: int = 60
     """How long the lobby lists a new game, or one whose last player has disconnected."""
     expire_days: int = 30

@@ -60,7 +60,7 @@ class EventStream:
             self.close()
 
     def end(self) -> None:
-        """End the stream in order: the subscriber comes back."""
+        """End the stream properly; the subscriber will reconnect."""
         if self._transport:
             transport = self._transport
             self.close()

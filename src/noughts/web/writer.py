@@ -23,7 +23,7 @@ MAX_ITEMS = 150
 
 
 def outcome_of(item: Item) -> tuple[asyncio.Future[None], Settle]:
-    """Return a future for the outcome of a write, and what settles it."""
+    """Return a future for the outcome of a write, and the function that settles it."""
     written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settle(failure: Exception | None) -> None:

@@ -189,7 +189,7 @@ def _whole(number: object) -> int:
 
 
 def _short(number: str) -> str:
-    """Refuse what only Python reads as a number, and what takes long to read."""
+    """Refuse notations that only Python has, and long numbers, which are slow to read."""
     if len(number) > 40 or not set(number) <= {*"0123456789-"}:
         raise ValueError(number)
     return number

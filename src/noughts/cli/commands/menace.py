@@ -127,7 +127,7 @@ def _shares(curve: list[Odds], options: Namespace) -> dict[str, list[tuple[int, 
 
 
 def _play_until(target: int, before: int, machine: Menace, training: Training, bar: ProgressBar) -> None:
-    """Play up to so many games in all; an interrupted chunk is not learned from."""
+    """Play until this number of games; an interrupted chunk is not learned from."""
     while (done := machine.games - before) < target:
         bar.show(done)
         boxes, results = [list(beads) for beads in machine.boxes], dict(machine.results)

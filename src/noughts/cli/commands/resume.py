@@ -49,7 +49,7 @@ def run(options: Namespace, console: Console) -> None:
 
 
 def opponents_of(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str | None]:
-    """Return the bots and programs of a game that was left: as asked for, or by their recorded names."""
+    """Return the bots and programs of an unfinished game: those requested, or those recorded."""
     seats: dict[Mark, str | None] = {}
     for mark, seat in asked.items():
         player = game.player(mark)

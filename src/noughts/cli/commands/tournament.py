@@ -176,7 +176,7 @@ def write_json(found: TournamentReport, out: TextIO) -> None:
 def _plotter(file: str) -> Callable[[Sequence[Rating]], None]:
     """Return what plots the ratings into a file, if that is possible."""
     with needs_extra("lab"):
-        from noughts.lab.plots import check_plot, plot_ratings  # noqa: PLC0415 - slow, and seldom needed
+        from noughts.lab.plots import check_plot, plot_ratings  # noqa: PLC0415 - slow, and rarely needed
     check_plot(file)
     return lambda ratings: plot_ratings(ratings, file)
 

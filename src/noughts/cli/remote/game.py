@@ -180,7 +180,7 @@ class RemoteGame:
             else:
                 self._prompt.refuse(str(refusal), self._view.game)
         else:
-            self._obey(words)
+            self._execute(words)
 
     def _handle(self, sender: Sender, update: Update) -> None:
         if sender is not self._stream and sender is not self._pending:
@@ -297,7 +297,7 @@ class RemoteGame:
 
     # Commands
 
-    def _obey(self, words: str) -> None:
+    def _execute(self, words: str) -> None:
         """Do what the player typed, or say why not."""
         game = self._view.game
         try:
