@@ -28,9 +28,9 @@ Feature: 002 The algorithm
       | 5    | X      | 4          | gameWon(X)      |
 
   @A1
-  Scenario: The winner is looked for before the full board
+  Scenario: The winner is checked before the full board
     When the game 891746253 is played turn by turn
-    Then the last turn tells "gameWon(X)" and never "gameDraw()"
+    Then the last turn leads to "gameWon(X)" and never "gameDraw()"
 
   @A1
   Scenario: A game ends in the second or the third step only
@@ -47,22 +47,22 @@ Feature: 002 The algorithm
 
   @A2
   Scenario: There is no winner before the fifth mark
-    Given every position there is
+    Given every reachable position
     Then nobody has won with fewer than 5 marks on the board
     And somebody has won with 5, 6, 7, 8 and 9 marks on the board
 
   @A2
   Scenario: A game of fewer than five marks is never over
-    Given every position there is
-    Then the library says of every board with fewer than 5 marks that its game is on
+    Given every reachable position
+    Then no game with fewer than 5 marks is over, says the library
 
   @A3
   Scenario Outline: When a game ends the players are asked whether to play again
     When I run "noughts play --wording <wording> --first X" and play <moves> and type "n"
-    Then it says "<result>"
+    Then it prints "<result>"
     And it asks "Play again? (y/n)" after "<result>"
-    And the last thing it says is "Goodbye!"
-    And it leaves with exit code 0
+    And it finally prints "Goodbye!"
+    And it exits with code 0
 
     Examples:
       | wording   | moves     | result                     |
@@ -77,18 +77,18 @@ Feature: 002 The algorithm
     When I run "noughts play" and play 14253 and type "y" "9" "quit"
     Then it asks "Play again? (y/n)" 1 times
     And the empty board is shown again after "Play again? (y/n)"
-    And the last thing it says is "Goodbye!"
+    And it finally prints "Goodbye!"
 
   @A3
   Scenario: Who says something else is asked once more
     When I run "noughts play" and play 14253 and type "maybe" "" "5" "no"
     Then it asks "Play again? (y/n)" 4 times
-    And it leaves with exit code 0
+    And it exits with code 0
 
   @A3
   Scenario: Nobody is asked while the game is on
     When I run "noughts play" and play 1425
-    Then it never says "Play again? (y/n)"
+    Then it never prints "Play again? (y/n)"
 
   @A4
   Scenario: All possibilities are tested

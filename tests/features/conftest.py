@@ -40,7 +40,7 @@ def a_board_with_a_starter(text: str, first: str) -> Board:
     return parse_board(text, Mark(first))
 
 
-@given("every position there is", target_fixture="positions")
+@given("every reachable position", target_fixture="positions")
 def all_positions() -> tuple[Board, ...]:
     positions = reachable()
     assert len(positions) == 5478
@@ -60,57 +60,55 @@ def run(arguments: str, moves: str | None, typed: str | None, env_vars: dict[str
     return noughts(*shlex.split(arguments), typed=keys(moves, typed), env=env_vars)
 
 
-@then(parsers.re(r"it leaves with exit code (?P<code>\d+)"))
-def leaves(ran: Ran, code: str) -> None:
+@then(parsers.re(r"it exits with code (?P<code>\d+)"))
+def exits(ran: Ran, code: str) -> None:
     assert (ran.returncode, ran.stderr) == (int(code), "")
 
 
-@then(
-    parsers.re(r'it leaves with exit code (?P<code>\d+) and one complaint that quotes "(?P<what>[^"]+)"')
-)
-def leaves_with_complaint(ran: Ran, code: str, what: str) -> None:
+@then(parsers.re(r'it exits with code (?P<code>\d+) and an error that quotes "(?P<what>[^"]+)"'))
+def exits_with_error(ran: Ran, code: str, what: str) -> None:
     assert (ran.returncode, ran.stdout) == (int(code), "")
     assert repr(what) in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
-@then(parsers.re(r'it says "(?P<line>[^"]+)"'))
-def says_line(ran: Ran, line: str) -> None:
+@then(parsers.re(r'it prints "(?P<line>[^"]+)"'))
+def prints_line(ran: Ran, line: str) -> None:
     assert line in ran.stdout.splitlines()
 
 
-@then(parsers.re(r'it (?:says|asks) "(?P<line>[^"]+)" (?P<times>\d+) times'))
-def says_times(ran: Ran, line: str, times: str) -> None:
+@then(parsers.re(r'it (?:prints|asks) "(?P<line>[^"]+)" (?P<times>\d+) times'))
+def prints_times(ran: Ran, line: str, times: str) -> None:
     assert ran.stdout.splitlines().count(line) == int(times)
 
 
-@then(parsers.re(r'it never says "(?P<line>[^"]+)"'))
-def never_says(ran: Ran, line: str) -> None:
+@then(parsers.re(r'it never prints "(?P<line>[^"]+)"'))
+def never_prints(ran: Ran, line: str) -> None:
     assert line not in ran.stdout
 
 
-@then("it says")
-def says_lines(ran: Ran, docstring: str) -> None:
+@then("it prints")
+def prints_lines(ran: Ran, docstring: str) -> None:
     assert f"\n{docstring}\n" in f"\n{ran.stdout}"
 
 
-@then(parsers.re(r'the first thing it says is "(?P<line>[^"]+)"'))
-def says_line_first(ran: Ran, line: str) -> None:
+@then(parsers.re(r'it first prints "(?P<line>[^"]+)"'))
+def starts_with_line(ran: Ran, line: str) -> None:
     assert ran.stdout.startswith(f"{line}\n")
 
 
-@then("the first thing it says is")
-def says_lines_first(ran: Ran, docstring: str) -> None:
+@then("it first prints")
+def starts_with_lines(ran: Ran, docstring: str) -> None:
     assert ran.stdout.startswith(f"{docstring}\n")
 
 
-@then(parsers.re(r'the last thing it says is "(?P<line>[^"]+)"'))
-def says_line_last(ran: Ran, line: str) -> None:
+@then(parsers.re(r'it finally prints "(?P<line>[^"]+)"'))
+def ends_with_line(ran: Ran, line: str) -> None:
     assert ran.stdout.endswith(f"\n{line}\n")
 
 
-@then("the last thing it says is")
-def says_lines_last(ran: Ran, docstring: str) -> None:
+@then("it finally prints")
+def ends_with_lines(ran: Ran, docstring: str) -> None:
     assert f"\n{ran.stdout}".endswith(f"\n{docstring}\n")
 
 

@@ -1,6 +1,6 @@
 Feature: 001 The events
   A game is the sequence of its events. The first part runs the document's own lines as they stand:
-  where one mark would move twice in a row, a harmless move of the other stands between, and the last
+  where one mark would move twice in a row, a harmless move of the other comes between, and the last
   move of the vertical win is (2,0).
 
   # Game
@@ -109,7 +109,7 @@ Feature: 001 The events
   @E1
   Scenario: The language has these ten names
     When every move is tried in every position, the illegal ones too
-    Then these events are told and no others
+    Then these events occur and no others
       | gameCreated             |
       | gameReady               |
       | gameWon                 |
@@ -125,11 +125,11 @@ Feature: 001 The events
   Scenario Outline: State is what the events add up to, and nothing else
     Given the game <moves>
     When its record is written down, read back and added up
-    Then the same game stands there, and answers every next move alike
+    Then the game is the same, and answers every next move alike
     And it does not matter where the adding up was broken off and resumed
 
     Examples:
-      | moves     | how it stands |
+      | moves     | state |
       | -         | new           |
       | 5         | O to move     |
       | 1425      | X to move     |
@@ -138,7 +138,7 @@ Feature: 001 The events
       | 123465897 | drawn         |
 
   @E1
-  Scenario Outline: What no game can have told does not add up
+  Scenario Outline: Events that no game can have produced are refused
     Given the game 1425
     When event <number> of its record is left out
     Then the record is refused
@@ -154,9 +154,9 @@ Feature: 001 The events
   # Who starts
 
   @E2
-  Scenario Outline: A created game is ready at once on one screen, and whoever was chosen starts
+  Scenario Outline: A created game is ready at once on one screen, and the chosen mark starts
     When a game is created for <first> to start
-    Then the game tells
+    Then the events are
       """
       gameCreated(<first>)
       gameReady()
@@ -172,19 +172,19 @@ Feature: 001 The events
   @E2
   Scenario Outline: With open seats a game is ready when both are taken
     When a game is created with open seats
-    Then the game tells
+    Then the events are
       """
       gameCreated(X)
       playerActive(X)
       """
     When bob joins as <one>
-    Then the game tells
+    Then the events are
       """
       playerJoined(<one>,bob)
       """
     And the game is not ready
     When frank joins as <other>
-    Then the game tells
+    Then the events are
       """
       playerJoined(<other>,frank)
       gameReady()
@@ -215,7 +215,7 @@ Feature: 001 The events
   Scenario Outline: A token leads to the count and to the other player's turn
     Given the game <moves>
     When <mark> places a token on (<row>,<column>)
-    Then the game tells
+    Then the events are
       """
       playerPlacedToken(<row>,<column>,<mark>)
       gamePlacedCount(<count>)
@@ -237,17 +237,17 @@ Feature: 001 The events
   @E3
   Scenario: No playerActive follows the end
     When every move is tried in every position, the illegal ones too
-    Then gameCompleted(true) is the last event of its answer wherever it is told
-    And playerActive is never told together with it
+    Then gameCompleted(true) is always the last event of its answer
+    And playerActive never comes together with it
     And playerActive always names the player that did not move
 
   # The end
 
   @E4
-  Scenario Outline: A line wins, whichever it is and whoever has it
+  Scenario Outline: Every line wins, for either mark
     Given the game <moves>
     When <mark> places a token on (<row>,<column>)
-    Then the game tells
+    Then the events are
       """
       playerPlacedToken(<row>,<column>,<mark>)
       gamePlacedCount(<count>)
@@ -283,7 +283,7 @@ Feature: 001 The events
   Scenario Outline: Nine tokens without a line are a draw
     Given the game <moves>
     When X places a token on (<row>,<column>)
-    Then the game tells
+    Then the events are
       """
       playerPlacedToken(<row>,<column>,X)
       gamePlacedCount(9)
@@ -298,11 +298,11 @@ Feature: 001 The events
       | 51937468 | 0   | 1      |
 
   @E5
-  Scenario: The ninth token is waited for, even where nobody can win any more
+  Scenario: The game goes on to the ninth token, even if nobody can win any more
     Given the game 1234658
     When O places a token on (2,2)
     Then every line has both marks in it
-    And the game tells
+    And the events are
       """
       playerPlacedToken(2,2,O)
       gamePlacedCount(8)
@@ -314,7 +314,7 @@ Feature: 001 The events
   Scenario: A line that the ninth token completes is a win and no draw
     Given the game 89174625
     When X places a token on (0,2)
-    Then the game tells
+    Then the events are
       """
       playerPlacedToken(0,2,X)
       gamePlacedCount(9)
@@ -329,7 +329,7 @@ Feature: 001 The events
   Scenario Outline: The first reason that applies is given, and nothing changes
     Given the game <moves>
     When <mark> tries to place a token on cell <cell>
-    Then the game tells
+    Then the events are
       """
       playerNotifyIllegalMove(<mark>,<reason>)
       """
@@ -364,7 +364,7 @@ Feature: 001 The events
   @E1 @E6
   Scenario: A game prints its events live, and an illegal move is not in its record
     When I run "noughts play --events" and play 5519
-    Then these events are among the lines it says
+    Then these events are among the lines it prints
       """
       gameCreated(X)
       gameReady()
@@ -398,7 +398,7 @@ Feature: 001 The events
   Scenario Outline: Resigning ends the game in the same language
     Given the game <moves>
     When <mark> resigns
-    Then the game tells
+    Then the events are
       """
       playerResigned(<mark>)
       gameWon(<other>)
@@ -417,14 +417,14 @@ Feature: 001 The events
   Scenario Outline: Taking back removes the player's last token, and the answer to it
     Given the game <moves>
     When <mark> takes back
-    Then the game tells
+    Then the events are
       """
       playerTookBack(<mark>)
       gamePlacedCount(<count>)
       playerActive(<mark>)
       """
     And the active player is <mark>
-    And the game stands as after <left>
+    And the game is as after <left>
 
     Examples:
       | moves | mark | count | left |

@@ -31,14 +31,14 @@ Feature: 004 The kata
 
   @K1
   Scenario: Neither O first nor a player twice in a row
-    Given every position there is
+    Given every reachable position
     Then X is to move where both have as many marks, and O where X has one more
     And only the mark to move may be placed
 
   @K1 @K3
   Scenario Outline: A played position cannot be played again
     When I run "noughts play" and play <moves>
-    Then it says "Position is Invalid!" 1 times
+    Then it prints "Position is Invalid!" 1 times
     And the board it shows last is <board>
 
     Examples:
@@ -49,7 +49,7 @@ Feature: 004 The kata
 
   @K1
   Scenario: On no board can a played position be played again
-    Given every position there is
+    Given every reachable position
     Then no mark can be placed on another
 
   # The board
@@ -57,7 +57,7 @@ Feature: 004 The kata
   @K2
   Scenario: The first board shows what to type
     When I run "noughts play"
-    Then the first thing it says is
+    Then it first prints
       """
       1|2|3
       -+-+-
@@ -70,7 +70,7 @@ Feature: 004 The kata
   @K2
   Scenario: A played position shows its mark, and a free one its number
     When I run "noughts play" and play 519
-    Then it says
+    Then it prints
       """
       O|2|3
       -+-+-
@@ -100,7 +100,7 @@ Feature: 004 The kata
 
   @K2
   Scenario: Every position is drawn on a grid of five by five characters
-    Given every position there is
+    Given every reachable position
     Then each is drawn in 5 lines of 5 characters
     And the characters between the positions are always
       """
@@ -117,7 +117,7 @@ Feature: 004 The kata
   @K3
   Scenario Outline: Anything else is invalid, and the same player is asked again
     When I run "noughts play" and type "5" "<typed>" "1"
-    Then it says "Position is Invalid!" 1 times
+    Then it prints "Position is Invalid!" 1 times
     And it asks in this order
       | Player X, enter a position from 1 to 9: |
       | Player O, enter a position from 1 to 9: |
@@ -140,15 +140,15 @@ Feature: 004 The kata
   @K3
   Scenario: It may be invalid many times in a row
     When I run "noughts play" and type "0" "10" "" "x" "5" "5"
-    Then it says "Position is Invalid!" 5 times
+    Then it prints "Position is Invalid!" 5 times
     And the board it shows last is ___/_X_/___
 
   # The end
 
   @K4
-  Scenario Outline: The end of a game is told
+  Scenario Outline: The result of a game is printed
     When I run "noughts play" and play <moves> and type "n"
-    Then the final board is <board>, and then it says "<line>"
+    Then the final board is <board>, and then it prints "<line>"
 
     Examples:
       | moves     | board       | line          |
@@ -160,7 +160,7 @@ Feature: 004 The kata
   @K4
   Scenario Outline: First, second and last row and column and both diagonals win
     When I run "noughts show <moves> --wording kata"
-    Then the last thing it says is "<line>"
+    Then it finally prints "<line>"
 
     Examples:
       | moves  | line          | with                 |
@@ -184,11 +184,11 @@ Feature: 004 The kata
   @K4
   Scenario: A line that the last free position completes is no draw
     When I run "noughts show 891746253 --wording kata"
-    Then the last thing it says is "Player X Won!"
-    And it never says "Game is Draw!"
+    Then it finally prints "Player X Won!"
+    And it never prints "Game is Draw!"
 
   @K4
   Scenario: A player with a name wins under it
     When I run "noughts play --x bob" and play 14253 and type "n"
-    Then it says "bob Won!"
-    And it never says "Player X Won!"
+    Then it prints "bob Won!"
+    And it never prints "Player X Won!"

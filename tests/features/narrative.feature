@@ -1,5 +1,5 @@
 Feature: 000 The narrative
-  Two bots play at random, and the game is told in the narrative's words.
+  Two bots play at random, in the narrative's words.
 
   # The board
 
@@ -48,7 +48,7 @@ Feature: 000 The narrative
   @N1
   Scenario Outline: A board is three by three and nothing else
     When a board of <rows> rows of <columns> blank cells is read
-    Then it is refused as no board
+    Then it is refused because it is not a board
 
     Examples:
       | rows | columns |
@@ -89,7 +89,7 @@ Feature: 000 The narrative
   @N2
   Scenario: X starts when bots play
     When I run "noughts watch --interval 0 --seed 7"
-    Then the first thing it says is "Player X:"
+    Then it first prints "Player X:"
 
   @N8
   Scenario Outline: Players switch (US7)
@@ -104,24 +104,24 @@ Feature: 000 The narrative
   # Bots that look on nothing
 
   @N3 @N9
-  Scenario: A game to look on at is told move by move
+  Scenario: A watched game is shown move by move
     When I run "noughts watch --interval 0 --seed narrative"
-    Then every board stands under the name of the player that moved
+    Then every board is shown under the name of the player that moved
     And every board has one token more than the one before, and it is that player's
-    And the result stands under the final board
-    And it leaves with exit code 0
+    And the result is shown under the final board
+    And it exits with code 0
 
   @N3 @N9
-  Scenario: Many games in a row are told the same way
+  Scenario: Many games in a row are shown the same way
     When I run "noughts watch --interval 0 --seed narrative --games 50"
-    Then 50 games are told
+    Then 50 games are shown
     And X starts the first game, and the loser every other, or the one who did not start a draw
-    And every board stands under the name of the player that moved
+    And every board is shown under the name of the player that moved
     And every board has one token more than the one before, and it is that player's
-    And the result stands under the final board
+    And the result is shown under the final board
 
   @N3
-  Scenario: Bots rest two seconds between moves unless told otherwise
+  Scenario: Bots pause two seconds between moves by default
     Given a clock that takes notes and never waits
     When I run "noughts watch --seed 7"
     Then it rested 2 seconds between every two moves
@@ -141,12 +141,12 @@ Feature: 000 The narrative
   @N3
   Scenario: The help names the rest
     When I run "noughts watch --help"
-    Then "--interval SECONDS between moves (2)" stands in the help
+    Then "--interval SECONDS between moves (2)" is in the help
 
   @N3
   Scenario Outline: A rest that is no time is refused
     When I run "noughts watch --interval <interval>"
-    Then it leaves with exit code 2 and one complaint that quotes "<interval>"
+    Then it exits with code 2 and an error that quotes "<interval>"
 
     Examples:
       | interval |
@@ -268,8 +268,8 @@ Feature: 000 The narrative
     And the game is a draw
 
   @N4
-  Scenario: Every position is drawn in five lines that tell it from all others
-    Given every position there is
+  Scenario: Every position is drawn in five lines, unlike any other
+    Given every reachable position
     Then each is drawn in five lines, the second and the fourth "-+-+-"
     And no line of a drawing ends with a space
     And no two drawings are the same
@@ -305,14 +305,14 @@ Feature: 000 The narrative
 
   @N5
   Scenario: Nothing else wins
-    Given every position there is
+    Given every reachable position
     Then a mark has won exactly where it holds one of these lines
       | 0 1 2 | 3 4 5 | 6 7 8 |
       | 0 3 6 | 1 4 7 | 2 5 8 |
       | 0 4 8 | 2 4 6 |       |
 
   @N5
-  Scenario Outline: Three of one mark that are no line do not win
+  Scenario Outline: Three marks that are not a line do not win
     Given the board <board>
     Then the game is not over
 
@@ -336,7 +336,7 @@ Feature: 000 The narrative
 
   @N6
   Scenario: Sixteen full boards are draws, and no board with a free cell is one
-    Given every position there is
+    Given every reachable position
     Then 16 of them are draws, and all of these are full and have no line
 
   @N6
@@ -396,7 +396,7 @@ Feature: 000 The narrative
 
   @N9
   Scenario Outline: The result has one line for each end (US7)
-    Then the narrative tells the result of "<winner>" as "<line>"
+    Then the narrative gives the result of "<winner>" as "<line>"
 
     Examples:
       | winner | line                       |
@@ -415,9 +415,9 @@ Feature: 000 The narrative
       | 0      |
 
   @N9
-  Scenario: The win of X is told after the final board
+  Scenario: The win of X is printed after the final board
     When I run "noughts show 14253"
-    Then the last thing it says is
+    Then it finally prints
       """
       Player X:
       X|X|X
@@ -429,9 +429,9 @@ Feature: 000 The narrative
       """
 
   @N9
-  Scenario: The win of O is told after the final board
+  Scenario: The win of O is printed after the final board
     When I run "noughts show 142596"
-    Then the last thing it says is
+    Then it finally prints
       """
       Player O:
       X|X|
@@ -443,9 +443,9 @@ Feature: 000 The narrative
       """
 
   @N9
-  Scenario: A draw is told after the final board
+  Scenario: A draw is printed after the final board
     When I run "noughts show 123465897"
-    Then the last thing it says is
+    Then it finally prints
       """
       Player X:
       X|O|X

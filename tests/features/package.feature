@@ -15,7 +15,7 @@ Feature: 003 The package
       | Game   |
 
   @G1
-  Scenario: Everything public can be had, and type checkers may trust it
+  Scenario: Every public name can be imported, and is typed
     Then every public name can be imported from the library
     And the library is marked as typed
 
@@ -84,9 +84,9 @@ Feature: 003 The package
       | 0  | -1 |
 
   @G3
-  Scenario Outline: A board is asked how the game stands
+  Scenario Outline: The state of the game is read from a board
     Given the board <board> that <first> started
-    Then the game stands as "<standing>"
+    Then the state of the game is "<standing>"
 
     Examples: The document's boards, with O where it has Y
       | board       | first | standing                      |
@@ -107,7 +107,7 @@ Feature: 003 The package
   @G2 @G4 @G5
   Scenario: Bob and frank play a whole game
     When I run "noughts play --wording gem --x bob --o frank --first X" and play 14253 and type "n"
-    Then it says
+    Then it prints
       """
       _ _ _
       _ _ _
@@ -139,13 +139,13 @@ Feature: 003 The package
       O O _
       _ _ _
       """
-    And it leaves with exit code 0
+    And it exits with code 0
 
   @G2
   Scenario Outline: The starter can be chosen, and the mark stays with the player
     When I run "noughts play --wording gem --x bob --o frank <option>" and play 5
     Then the first question is "<starter>: Enter a number between 1 and 9 to make your move"
-    And it says
+    And it prints
       """
       _ _ _
       _ <mark> _
@@ -163,8 +163,8 @@ Feature: 003 The package
   @G2
   Scenario Outline: The starter is picked at random
     When I run "noughts play --wording gem --x bob --o frank <option>" and play 5
-    Then the first thing it says is that bob or frank has randomly been selected as the first player
-    And whoever was selected is asked first, and places their own mark
+    Then it first prints that bob or frank has randomly been selected as the first player
+    And the selected player is asked first, and places their own mark
 
     Examples:
       | option         |
@@ -175,7 +175,7 @@ Feature: 003 The package
   Scenario Outline: Both are picked in some games, and move first in them
     When I run "noughts watch --wording <wording> --x bob --o frank --games 40 --interval 0 --seed 7 <option>"
     Then bob has randomly been selected as the first player in some games, and frank in the others
-    And whoever was selected moves first, and places their own mark
+    And the selected player moves first, and places their own mark
 
     Examples:
       | wording   | option         |
@@ -188,7 +188,7 @@ Feature: 003 The package
   Scenario: The starter is picked again for every game
     When I run "noughts play --wording gem --x bob --o frank" and the starter wins 40 games
     Then bob has randomly been selected as the first player in some games, and frank in the others
-    And whoever was selected is asked first in each of them
+    And the selected player is asked first in each of them
 
   @G2
   Scenario Outline: A chosen starter starts every game
@@ -221,7 +221,7 @@ Feature: 003 The package
   @G4
   Scenario Outline: The numbers 1 to 9 are the cells row by row
     When I run "noughts play --wording gem --x bob --o frank --first X" and play <number>
-    Then it says
+    Then it prints
       """
       bob: Enter a number between 1 and 9 to make your move
       <top>
@@ -260,9 +260,9 @@ Feature: 003 The package
       | 9      | 2 | 2 |
 
   @G5
-  Scenario: The winner is told by name, and then the final board is shown
+  Scenario: The winner is named, and then the final board is shown
     When I run "noughts play --wording gem --x bob --o frank --first X" and play 142596 and type "n"
-    Then it says
+    Then it prints
       """
       frank: Enter a number between 1 and 9 to make your move
       frank won!
@@ -272,9 +272,9 @@ Feature: 003 The package
       """
 
   @G5
-  Scenario: A tie is told, and then the final board is shown
+  Scenario: A tie is announced, and then the final board is shown
     When I run "noughts play --wording gem --x bob --o frank --first X" and play 123465897 and type "n"
-    Then it says
+    Then it prints
       """
       bob: Enter a number between 1 and 9 to make your move
       The game ended in a tie
@@ -286,7 +286,7 @@ Feature: 003 The package
   @G5 @K4 @N9
   Scenario Outline: Each telling keeps its own order of result and final board
     When I run "noughts show 14253 --wording <wording>"
-    Then the last thing it says is the result "<result>" <where> the final board
+    Then it finally prints the result "<result>" <where> the final board
 
     Examples:
       | wording   | result        | where  |
@@ -309,31 +309,31 @@ Feature: 003 The package
   @G6 @G2 @G4
   Scenario: The example welcomes bob and frank and lets one of them win
     When I run the example and play 14253
-    Then the first thing it says is "Welcome to tic tac toe"
-    And the next thing it says is that bob or frank has randomly been selected as the first player
-    And whoever was selected is asked first, and places their own mark
-    And the last thing it says is that whoever was selected won with the top row
-    And it leaves with exit code 0
+    Then it first prints "Welcome to tic tac toe"
+    And it then prints that bob or frank has randomly been selected as the first player
+    And the selected player is asked first, and places their own mark
+    And it finally prints that the selected player won with the top row
+    And it exits with code 0
 
   @G6
   Scenario: The example can end in a tie
     When I run the example and play 123465897
-    Then it says "The game ended in a tie"
+    Then it prints "The game ended in a tie"
     And no cell of the last board is free
-    And it leaves with exit code 0
+    And it exits with code 0
 
   @G6 @G7
   Scenario: The example refuses what is no move and asks the same player again
     When I run the example and type "5" "5" "0" "10" "no" "" "1"
     Then both players are asked by turns, and the second one 6 times in a row
-    And the last thing it says is "Goodbye!"
-    And it leaves with exit code 0
+    And it finally prints "Goodbye!"
+    And it exits with code 0
 
   @G6 @G7
   Scenario: The example is left with Ctrl-C
     When I press Ctrl-C in the example once it has asked for a move
-    Then the last thing it says is "Goodbye!"
-    And it leaves with exit code 130
+    Then it finally prints "Goodbye!"
+    And it exits with code 130
 
   @G6
   Scenario: The example builds on public names alone
@@ -344,7 +344,7 @@ Feature: 003 The package
   @G7
   Scenario Outline: What is no move is refused, the player is asked again, and nothing is overwritten
     When I run "noughts play --wording gem --x bob --o frank --first X" and type "5" "<typed>" "1"
-    Then it says "That is not a move you can make."
+    Then it prints "That is not a move you can make."
     And it asks in this order
       | bob: Enter a number between 1 and 9 to make your move   |
       | frank: Enter a number between 1 and 9 to make your move |
@@ -376,8 +376,8 @@ Feature: 003 The package
   @G7
   Scenario Outline: The end of input leaves cleanly, wherever it comes
     When I run "noughts play --wording gem --x bob --o frank --first X" and type <lines>
-    Then the last thing it says is "Goodbye!"
-    And it leaves with exit code 0
+    Then it finally prints "Goodbye!"
+    And it exits with code 0
 
     Examples:
       | lines               | when                         |
@@ -389,8 +389,8 @@ Feature: 003 The package
   @G7
   Scenario Outline: Ctrl-C leaves cleanly
     When I press Ctrl-C in "<command>" once it has said "<line>"
-    Then the last thing it says is "Goodbye!"
-    And it leaves with exit code 130
+    Then it finally prints "Goodbye!"
+    And it exits with code 130
 
     Examples:
       | command                                      | line                                                  |

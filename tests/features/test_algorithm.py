@@ -40,11 +40,11 @@ def turns_go(turns: list[tuple[Event, ...]], datatable: list[list[str]]) -> None
     assert rows == datatable[1:]
 
 
-@then(parsers.parse('the last turn tells "{told}" and never "{untold}"'))
-def last_turn_tells(turns: list[tuple[Event, ...]], told: str, untold: str) -> None:
+@then(parsers.parse('the last turn leads to "{happened}" and never "{unexpected}"'))
+def last_turn_leads_to(turns: list[tuple[Event, ...]], happened: str, unexpected: str) -> None:
     last = [str(event) for event in turns[-1]]
-    assert told in last
-    assert untold not in last
+    assert happened in last
+    assert unexpected not in last
 
 
 @when("every move is tried in every position that is not over", target_fixture="tries")
@@ -54,40 +54,40 @@ def try_moves() -> list[Answer]:
 
 @then("a free cell is marked first, and its mark is counted")
 def marked_and_counted(tries: list[Answer]) -> None:
-    for game, mark, cell, told in _on_free_cells(tries):
+    for game, mark, cell, happened in _on_free_cells(tries):
         count = events.GamePlacedCount(10 - len(game.board.free_cells))
-        assert told[:2] == (events.PlayerPlacedToken(cell // 3, cell % 3, mark), count)
+        assert happened[:2] == (events.PlayerPlacedToken(cell // 3, cell % 3, mark), count)
 
 
 @then("then there is a winner where the mark completed a line")
 def winner(tries: list[Answer]) -> None:
     won = (each for each in _on_free_cells(tries) if _completes_line(each))
-    for _, mark, _, told in won:
-        assert told[2:] == (events.GameWon(mark), events.GameLost(mark.other), events.GameCompleted())
+    for _, mark, _, happened in won:
+        assert happened[2:] == (events.GameWon(mark), events.GameLost(mark.other), events.GameCompleted())
 
 
 @then("else there is a tie where no cell is left")
 def tie(tries: list[Answer]) -> None:
     rest = [each for each in _on_free_cells(tries) if not _completes_line(each)]
-    for _, _, _, told in (each for each in rest if len(each.game.board.free_cells) == 1):
-        assert told[2:] == (events.GameDraw(), events.GameCompleted())
+    for _, _, _, happened in (each for each in rest if len(each.game.board.free_cells) == 1):
+        assert happened[2:] == (events.GameDraw(), events.GameCompleted())
 
 
 @then("else the turn passes to the other player, and the game is still on")
 def turn_passes(tries: list[Answer]) -> None:
     rest = [each for each in _on_free_cells(tries) if not _completes_line(each)]
-    for game, mark, _, told in (each for each in rest if len(each.game.board.free_cells) > 1):
-        assert told[2:] == (events.PlayerActive(mark.other),)
-        assert fold(told, game).active is mark.other
+    for game, mark, _, happened in (each for each in rest if len(each.game.board.free_cells) > 1):
+        assert happened[2:] == (events.PlayerActive(mark.other),)
+        assert fold(happened, game).active is mark.other
 
 
 @then("every cell that holds a mark is refused")
 def taken_refused(tries: list[Answer]) -> None:
     taken = [each for each in tries if each.game.board.cells[each.cell]]
     assert taken
-    for game, mark, _, told in taken:
-        assert [str(event) for event in told] == [f"playerNotifyIllegalMove({mark},cellTaken)"]
-        assert fold(told, game) == game
+    for game, mark, _, happened in taken:
+        assert [str(event) for event in happened] == [f"playerNotifyIllegalMove({mark},cellTaken)"]
+        assert fold(happened, game) == game
 
 
 # When to look for a winner
@@ -103,7 +103,7 @@ def later_winners(positions: tuple[Board, ...]) -> None:
     assert {board.count for board in positions if board.winner} == {5, 6, 7, 8, 9}
 
 
-@then("the library says of every board with fewer than 5 marks that its game is on")
+@then("no game with fewer than 5 marks is over, says the library")
 def early_games_are_on(positions: tuple[Board, ...]) -> None:
     assert {game_over(board) for board in positions if board.count < 5} == {(False, "")}
 

@@ -116,21 +116,23 @@ def when_line(given_events: list[WrittenEvent], line: str) -> list[tuple[Event, 
             return [_answer_to_token(given_events, happened[0])]
         case ["gameCompleted"]:  # with `false`: all was given, and no win has completed the game
             answers = [answer.events for answer in every_answer()]
-            given_all = [told for told in answers if all(event.is_in(told) for event in given_events)]
-            return [told for told in given_all if not WrittenEvent("gameWon", ()).is_in(told)]
-        case _:  # one or the other: wherever one of them is told, and each is somewhere
+            given_all = [
+                answer for answer in answers if all(event.is_in(answer) for event in given_events)
+            ]
+            return [answer for answer in given_all if not WrittenEvent("gameWon", ()).is_in(answer)]
+        case _:  # one or the other: every answer with one of them, and each is in some answer
             answers = [answer.events for answer in every_answer() if answer.cell in range(9)]
-            assert all(any(event.is_in(told) for told in answers) for event in happened)
-            return [told for told in answers if any(event.is_in(told) for event in happened)]
+            assert all(any(event.is_in(answer) for answer in answers) for event in happened)
+            return [answer for answer in answers if any(event.is_in(answer) for event in happened)]
 
 
 @then(parsers.re(r"\[(?P<line>.*)\]"))
 def then_line(answers: list[tuple[Event, ...]], line: str) -> None:
     (expected,) = _parse_events(line)
     assert answers
-    assert all(expected.is_in(told) for told in answers)
+    assert all(expected.is_in(answer) for answer in answers)
     if expected.name == "playerNotifyIllegalMove":
-        assert [len(told) for told in answers] == [1], "nothing else happens"
+        assert [len(answer) for answer in answers] == [1], "nothing else happens"
 
 
 # The language
@@ -153,10 +155,10 @@ def try_everything() -> tuple[Answer, ...]:
     return every_answer()
 
 
-@then("these events are told and no others")
-def told_and_no_others(everything: tuple[Answer, ...], datatable: list[list[str]]) -> None:
-    told = set(decide(None, CreateGame())).union(*(answer.events for answer in everything))
-    assert {encode(event)["event"] for event in told} == {name for (name,) in datatable}
+@then("these events occur and no others")
+def occur_and_no_others(everything: tuple[Answer, ...], datatable: list[list[str]]) -> None:
+    found = set(decide(None, CreateGame())).union(*(answer.events for answer in everything))
+    assert {encode(event)["event"] for event in found} == {name for (name,) in datatable}
 
 
 @when("its record is written down, read back and added up", target_fixture="read_back")
@@ -164,7 +166,7 @@ def read_back(record: Record) -> tuple[Event, ...]:
     return parse_record(format_record(record.history))
 
 
-@then("the same game stands there, and answers every next move alike")
+@then("the game is the same, and answers every next move alike")
 def same_game(record: Record, read_back: tuple[Event, ...]) -> None:
     again = replay(read_back)
     assert again == fold(read_back) == record.game
@@ -255,8 +257,8 @@ def env_vars(tmp_path: Path) -> dict[str, str]:
     return environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games.sqlite")
 
 
-@then("these events are among the lines it says")
-def events_said(ran: Ran, docstring: str) -> None:
+@then("these events are among the lines it prints")
+def events_among_lines(ran: Ran, docstring: str) -> None:
     assert _events_in(ran) == docstring.split("\n")
 
 
@@ -270,8 +272,8 @@ def events_printed(ran: Ran, env_vars: dict[str, str]) -> None:
 # What they lead to
 
 
-@then("the game tells")
-def game_tells(record: Record, docstring: str) -> None:
+@then("the events are")
+def events_are(record: Record, docstring: str) -> None:
     assert [str(event) for event in record.answer] == docstring.split("\n")
 
 
@@ -297,25 +299,25 @@ def ready(record: Record, negation: str | None) -> None:
     assert record.game.is_ready is (negation is None)
 
 
-@then(parsers.re(r"the game stands as after (?P<moves>\d+|-)"))
-def stands_as_after(record: Record, moves: str) -> None:
+@then(parsers.re(r"the game is as after (?P<moves>\d+|-)"))
+def is_as_after(record: Record, moves: str) -> None:
     assert record.game == _played(moves).game
 
 
-@then("gameCompleted(true) is the last event of its answer wherever it is told")
+@then("gameCompleted(true) is always the last event of its answer")
 def completed_is_last(everything: tuple[Answer, ...]) -> None:
     end = events.GameCompleted()
     ends = [answer.events for answer in everything if end in answer.events]
     assert ends
-    assert all(told.index(end) == len(told) - 1 for told in ends)
+    assert all(answer.index(end) == len(answer) - 1 for answer in ends)
 
 
-@then("playerActive is never told together with it")
+@then("playerActive never comes together with it")
 def never_active_after_end(everything: tuple[Answer, ...]) -> None:
     kinds = [{type(event) for event in answer.events} for answer in everything]
-    assert not any({events.PlayerActive, events.GameCompleted} <= told for told in kinds)
+    assert not any({events.PlayerActive, events.GameCompleted} <= found for found in kinds)
     over = [answer.events for answer in everything if answer.game.is_over]
-    assert all(isinstance(told, events.PlayerNotifyIllegalMove) for (told,) in over)
+    assert all(isinstance(event, events.PlayerNotifyIllegalMove) for (event,) in over)
 
 
 @then("playerActive always names the player that did not move")
@@ -361,8 +363,8 @@ def _parse_events(line: str) -> list[WrittenEvent]:
 
 @cache
 def _ways_to_write(event: Event) -> tuple[WrittenEvent, ...]:
-    (told,) = _parse_events(str(event))
-    return told, told._replace(arguments=())
+    (written,) = _parse_events(str(event))
+    return written, written._replace(arguments=())
 
 
 def _played(moves: str) -> Record:

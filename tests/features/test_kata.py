@@ -94,7 +94,7 @@ def shows_number_or_mark(positions: tuple[Board, ...]) -> None:
 # The end
 
 
-@then(parsers.re(r'the final board is (?P<board>[XO_/]+), and then it says "(?P<line>[^"]+)"'))
+@then(parsers.re(r'the final board is (?P<board>[XO_/]+), and then it prints "(?P<line>[^"]+)"'))
 def board_and_then(ran: Ran, board: str, line: str) -> None:
     assert f"\n{KATA.draw(parse_board(board))}\n{line}\n" in ran.stdout
 

@@ -140,7 +140,7 @@ def refusal_quotes(refusal: NoughtsError, sign: str) -> None:
     assert repr(sign) in str(refusal)
 
 
-@then("it is refused as no board")
+@then("it is refused because it is not a board")
 def refused_as_no_board(refusal: NoughtsError) -> None:
     assert isinstance(refusal, errors.UnreadableBoard)
 
@@ -182,7 +182,7 @@ def next_player_is(next_player: str, mark: str) -> None:
     assert next_player == mark
 
 
-# Bots that look on nothing
+# Bots
 
 
 @given("a clock that takes notes and never waits", target_fixture="env_vars")
@@ -198,12 +198,12 @@ def rested(ran: Ran, env_vars: dict[str, str], seconds: float) -> None:
     assert rests == [seconds] * (len(_moves(ran)) - 1)
 
 
-@then(parsers.parse('"{words}" stands in the help'))
-def stands_in_help(ran: Ran, words: str) -> None:
+@then(parsers.parse('"{words}" is in the help'))
+def is_in_help(ran: Ran, words: str) -> None:
     assert words in " ".join(ran.stdout.split())
 
 
-@then("every board stands under the name of the player that moved")
+@then("every board is shown under the name of the player that moved")
 def boards_under_names(ran: Ran) -> None:
     lines = ran.stdout.splitlines()
     names = [at for at, line in enumerate(lines) if re.fullmatch("Player [XO]:", line)]
@@ -224,7 +224,7 @@ def one_token_more(ran: Ran) -> None:
             before, expected = board, "O" if player == "X" else "X"
 
 
-@then("the result stands under the final board")
+@then("the result is shown under the final board")
 def result_under_board(ran: Ran) -> None:
     results = [line for line in ran.stdout.splitlines() if line in RESULTS.values()]
     assert len(results) == len(_games(ran))
@@ -236,8 +236,8 @@ def result_under_board(ran: Ran) -> None:
         assert f"{picture}\n{result}\n" in ran.stdout
 
 
-@then(parsers.parse("{count:d} games are told"))
-def games_told(ran: Ran, count: int) -> None:
+@then(parsers.parse("{count:d} games are shown"))
+def games_shown(ran: Ran, count: int) -> None:
     assert len(_games(ran)) == count
 
 
@@ -266,10 +266,10 @@ def chosen_equally(board: Board, after: list[Board]) -> None:
 
 @then(parsers.parse("X won about {x:g}, O about {o:g} and nobody about {nobody:g} games of 100"))
 def won_about(ran: Ran, x: float, o: float, nobody: float) -> None:
-    told = Counter(line for line in ran.stdout.splitlines() if line in RESULTS.values())
+    found = Counter(line for line in ran.stdout.splitlines() if line in RESULTS.values())
     for winner, share in zip("XO", (x, o), strict=True):
-        assert 100 * told[RESULTS[winner]] / told.total() == pytest.approx(share, abs=4)
-    assert 100 * told[RESULTS[""]] / told.total() == pytest.approx(nobody, abs=4)
+        assert 100 * found[RESULTS[winner]] / found.total() == pytest.approx(share, abs=4)
+    assert 100 * found[RESULTS[""]] / found.total() == pytest.approx(nobody, abs=4)
 
 
 # The drawing
@@ -399,8 +399,8 @@ def no_random_move(board: Board) -> None:
 # The result
 
 
-@then(parsers.re(r'the narrative tells the result of "(?P<winner>[XO]?)" as "(?P<line>[^"]+)"'))
-def result_told(winner: str, line: str) -> None:
+@then(parsers.re(r'the narrative gives the result of "(?P<winner>[XO]?)" as "(?P<line>[^"]+)"'))
+def result_is(winner: str, line: str) -> None:
     assert NARRATIVE.result(winner) == line
     assert NARRATIVE.result(Mark(winner) if winner else None) == line
 
@@ -421,9 +421,9 @@ def answer_leads_to(board: Board, line: str) -> None:
 
 @then(parsers.parse("asked whether the game is over, the library answers {answer}"))
 def over_and_winner(board: Board, answer: str) -> None:
-    told = game_over(board)
-    assert told == ast.literal_eval(answer)
-    assert [type(part) for part in told] == [bool, str]
+    found = game_over(board)
+    assert found == ast.literal_eval(answer)
+    assert [type(part) for part in found] == [bool, str]
 
 
 @then(parsers.re(r"asked about it as (?P<form>.+), the library answers (?P<answer>\(.+\))"))

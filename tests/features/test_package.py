@@ -81,7 +81,7 @@ def make_incomplete_player(missing: str) -> str:
 
 
 @then(parsers.parse("the error says that {missing} is missing, and names nothing else"))
-def says_what_is_missing(error: str, missing: str) -> None:
+def names_what_is_missing(error: str, missing: str) -> None:
     assert re.findall(r"\b(?:name|mark)\b", error) == missing.split(" and ")
 
 
@@ -91,7 +91,7 @@ def create(first: str) -> Game:
 
 
 @then(parsers.re(r"its board is (?P<board>[XO_/]+) and (?P<mark>[XO]) is to move"))
-def game_stands(game: Game, board: str, mark: str) -> None:
+def game_is(game: Game, board: str, mark: str) -> None:
     assert str(game.board) == board
     assert game.active is Mark(mark)
 
@@ -116,8 +116,8 @@ def no_cell(board: Board, x: int, y: int) -> None:
         board.mark_at(x, y)
 
 
-@then(parsers.parse('the game stands as "{words}"'))
-def stands(board: Board, words: str) -> None:
+@then(parsers.parse('the state of the game is "{words}"'))
+def state_is(board: Board, words: str) -> None:
     kind = "winner" if board.winner else "draw" if board.is_draw else "not over"
     assert f"{kind}: {standing(board)}" == words
     assert board.is_over is (kind != "not over")
@@ -133,7 +133,7 @@ def first_question(ran: Ran, question: str) -> None:
 
 @then(
     parsers.re(
-        r"the (?P<which>first|next) thing it says is "
+        r"it (?P<which>first|then) prints "
         r"that bob or frank has randomly been selected as the first player"
     ),
     target_fixture="starter",
@@ -146,7 +146,7 @@ def one_selected(ran: Ran, which: str) -> str:
     return starter
 
 
-@then("whoever was selected is asked first, and places their own mark")
+@then("the selected player is asked first, and places their own mark")
 def starter_is_asked(ran: Ran, starter: str) -> None:
     lines = ran.stdout.splitlines()
     assert questions(lines)[0] == f"{starter}: Enter a number between 1 and 9 to make your move"
@@ -168,7 +168,7 @@ def both_selected(ran: Ran) -> list[int]:
     return selected
 
 
-@then("whoever was selected moves first, and places their own mark")
+@then("the selected player moves first, and places their own mark")
 def selected_moves(ran: Ran, selected: list[int]) -> None:
     lines = ran.stdout.splitlines()
     for at in selected:
@@ -187,7 +187,7 @@ def win_games(arguments: str, games: str, env_vars: dict[str, str]) -> Ran:
     return noughts(*shlex.split(arguments), typed=typed, env=env_vars)
 
 
-@then("whoever was selected is asked first in each of them")
+@then("the selected player is asked first in each of them")
 def selected_asked(ran: Ran, selected: list[int]) -> None:
     lines = ran.stdout.splitlines()
     assert _asked_first(ran) == [lines[at].split()[0] for at in selected]
@@ -203,9 +203,7 @@ def number_is(number: str, x: int, y: int) -> None:
     assert Board().place(parse_cell(number)).mark_at(x, y) is Mark.X
 
 
-@then(
-    parsers.re(r'the last thing it says is the result "(?P<result>[^"]+)" (?P<where>\w+) the final board')
-)
+@then(parsers.re(r'it finally prints the result "(?P<result>[^"]+)" (?P<where>\w+) the final board'))
 def result_and_board(ran: Ran, result: str, where: str) -> None:
     wording = next(each for each in WORDINGS.values() if each.result(Mark.X) == result)
     board = wording.draw(parse_board("XXX/OO_/___"))
@@ -237,7 +235,7 @@ def run_example(moves: str | None, typed: str | None, env_vars: dict[str, str]) 
     )
 
 
-@then("the last thing it says is that whoever was selected won with the top row")
+@then("it finally prints that the selected player won with the top row")
 def starter_won(ran: Ran, starter: str) -> None:
     mark, other = ("X", "O") if starter == "bob" else ("O", "X")
     rows = [f"{mark} {mark} {mark}", f"{other} {other} _", "_ _ _"]
