@@ -257,7 +257,7 @@ INVALID_NAMES = (
 )
 def test_an_invalid_name_or_file_is_refused(offered: str) -> None:
     with pytest.raises(
-        InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) is NAME=FILE, the name of up"
+        InvalidSetting, match=r"^--bot \(NOUGHTS_BOTS\) must be NAME=FILE, the name of up"
     ) as no:
         read_roster(offered)
     assert str(no.value).isprintable()

@@ -102,8 +102,8 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
         name, _, file = part.partition("=")
         if not (file and len(name) <= MAX_NAME_LENGTH and _NAME.fullmatch(name)):
             raise InvalidSetting(
-                f"{_OPTION} is NAME=FILE, the name of up to {MAX_NAME_LENGTH} small letters and digits "
-                f"with hyphens between, not {quoted(part)}"
+                f"{_OPTION} must be NAME=FILE, the name of up to {MAX_NAME_LENGTH} lower-case "
+                f"letters and digits separated by hyphens, not {quoted(part)}"
             )
         if name in _RESERVED:
             raise InvalidSetting(f"{_OPTION} says {quoted(name)}, which is reserved")

@@ -36,7 +36,7 @@ RETRY_SECONDS = 1.0
 MAX_EVENTS = 1500
 """After this many events nothing can be taken back, so that games end."""
 
-WENT_BACK = "the store has gone back behind what it had acknowledged"
+WENT_BACK = "the store has lost records that it had acknowledged"
 
 _REASONS = {
     "gameOver": "the game is over",

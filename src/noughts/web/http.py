@@ -225,7 +225,7 @@ class Connection(asyncio.Protocol):
         if self._head_bytes > MAX_HEAD_BYTES:
             self._stop(HEAD_TOO_LARGE)
         if self._hosts > 1 or (not self._hosts and self._parser.get_http_version() == "1.1"):
-            self._stop(ApiError("badRequest", "a request names one host"))
+            self._stop(ApiError("badRequest", "a request must have exactly one Host header"))
         self._is_in_body = True
         self._received = 0
         if b"expect" in self._headers and not self.is_busy:
@@ -305,7 +305,7 @@ class Connection(asyncio.Protocol):
             self._respond(result, is_head=method == "HEAD")
         elif self._parser.get_http_version() != "1.1":
             result.close()
-            refusal = ApiError("badRequest", "a game is followed by HTTP/1.1 or later")
+            refusal = ApiError("badRequest", "streams need HTTP/1.1 or later")
             self._respond(problem(refusal), is_head=False)
         elif self._held:  # nothing more is expected
             result.close()

@@ -49,7 +49,7 @@ CODES: dict[str, tuple[int, str]] = {
     "wrongType": (415, "The request is not JSON"),
     "tooMany": (429, "Too many requests"),
     "headersTooLarge": (431, "The headers are too large"),
-    "internal": (500, "Something went wrong here"),
+    "internal": (500, "Something went wrong on the server"),
     "storeUnavailable": (503, "The games cannot be reached now"),
     "tooBusy": (503, "The server is full"),
 }
@@ -142,4 +142,4 @@ def absent() -> ApiError:
 
 
 def unexpected() -> ApiError:
-    return ApiError("internal", "something went wrong here, and was logged")
+    return ApiError("internal", "something went wrong on the server, and was logged")

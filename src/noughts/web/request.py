@@ -208,7 +208,7 @@ class Request(msgspec.Struct):
         """Read the body; a form of another site can't claim to be JSON."""
         kind = self.headers.get(b"content-type", b"")
         if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
-            raise ApiError("wrongType", "the body is JSON, and its Content-Type is application/json")
+            raise ApiError("wrongType", "the body must be JSON, with Content-Type application/json")
         try:
             return decoder.decode(self.body)
         except msgspec.ValidationError as error:
@@ -222,5 +222,5 @@ class Request(msgspec.Struct):
 
 def read_version(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise ApiError("badRequest", f"{name} is a number from 0 on, not {quoted(text)}")
+        raise ApiError("badRequest", f"{name} must be a number of at least 0, not {quoted(text)}")
     return int(text)

@@ -61,11 +61,11 @@ _MOVING = (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notR
 _CREATING = ("nameRefused", "unknownPolicy", "keyReused")
 _JOINING = ("nameRefused", "notFound", "seatTaken", "alreadyOver")
 
-_AT = Parameter("version", "As it was at this version; without it, as it is", _VERSION)
-_AFTER = Parameter("after", "The version that you have seen; Last-Event-ID counts more", _VERSION)
+_AT = Parameter("version", "The version to return (default: the current one)", _VERSION)
+_AFTER = Parameter("after", "The last version you have seen; Last-Event-ID takes precedence", _VERSION)
 _BOARD = Parameter("board", "A position, such as X__/_O_/___", _TEXT)
 _PLAYED = Parameter("moves", "A game, such as 519", _TEXT)
-_FIRST = Parameter("first", "Who started; without it, X", _MARK)
+_FIRST = Parameter("first", "The mark that started (default: X)", _MARK)
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("/games", Handlers.create, {201: schemas.Seated}, _CREATING, schemas.Create),

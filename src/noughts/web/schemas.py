@@ -20,14 +20,14 @@ Key: TypeAlias = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9_-]{1,64}$(?!\n)",
-        description="Your own for this command: sent again, it gets the first answer again",
+        description="Your own key for this command; a retry with the same key gets the first answer",
     ),
 ]
 JoinKey: TypeAlias = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9_-]{16,64}$(?!\n)",
-        description="Random, and known to you alone: with it the same seat is given again",
+        description="Random and secret; a retry with the same key returns the same seat",
     ),
 ]
 Version: TypeAlias = Annotated[
@@ -50,13 +50,13 @@ class Create(RequestBody, frozen=True, kw_only=True):
             str,
             Meta(
                 max_length=64,
-                description="The policy of a bot that is listed, with parameters that it takes",
+                description="The policy of a listed bot, optionally with parameters",
             ),
         ]
         | None
     ) = None
     name: Name | None = None
-    other: Annotated[Name, Meta(description="The name at the other seat, if both are yours")] | None = (
+    other: Annotated[Name, Meta(description="The name for the other seat, if both are yours")] | None = (
         None
     )
     mark: Choice = "X"

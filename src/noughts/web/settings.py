@@ -71,9 +71,9 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
 
     >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "7"}, store="memory:").joins_per_minute
     7
-    >>> from_environment({"NOUGHTS_JOINS_PER_MINUTE": "many"})
+    >>> from_environment({"NOUGHTS_CACHED_GAMES": "many"})
     Traceback (most recent call last):
-    noughts.web.problems.InvalidSetting: NOUGHTS_JOINS_PER_MINUTE is a number from 0 on, not 'many'
+    noughts.web.problems.InvalidSetting: NOUGHTS_CACHED_GAMES must be a number of at least 0, not 'many'
     """
     read: dict[str, str | int] = {}
     for field in msgspec.structs.fields(Settings):
@@ -85,12 +85,14 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
         raise InvalidSetting(f"NOUGHTS_LOG is one of {', '.join(LOG_LEVELS)}, not {quoted(settings.log)}")
     if settings.origin and not _is_origin(settings.origin):
         raise InvalidSetting(
-            "NOUGHTS_ORIGIN is like https://noughts.example, without a path, "
+            "NOUGHTS_ORIGIN must be like https://noughts.example, without a path, "
             f"not {quoted(settings.origin)}"
         )
     for proxy in filter(None, settings.proxy.split(",")):
         if proxy.strip() != "*" and not _is_address(proxy.strip()):
-            raise InvalidSetting(f"NOUGHTS_PROXY is addresses with commas between, not {quoted(proxy)}")
+            raise InvalidSetting(
+                f"NOUGHTS_PROXY must be addresses separated by commas, not {quoted(proxy)}"
+            )
     return settings
 
 
@@ -101,7 +103,7 @@ def variable(name: str) -> str:
 
 def _number(name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise InvalidSetting(f"{variable(name)} is a number from 0 on, not {quoted(text)}")
+        raise InvalidSetting(f"{variable(name)} must be a number of at least 0, not {quoted(text)}")
     return int(text)
 
 

@@ -110,9 +110,7 @@ class Streams:
             if after > live.version:
                 await self._games.refresh(live)
             if after > live.version:
-                raise ApiError(
-                    "staleVersion", f"the game never was at version {after}", version=live.version
-                )
+                raise ApiError("staleVersion", f"the game has no version {after}", version=live.version)
             marks = await self._seats.held(live, request)
             await self._presence.find(live)
             if self._games.known(live.id) is live:  # else it was deleted meanwhile
