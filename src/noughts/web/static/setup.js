@@ -9,7 +9,7 @@ const LONGEST_NAME = 32;
 const MARKS = [
   ["X", "X"],
   ["O", "O"],
-  ["random", "By lot"],
+  ["random", "At random"],
 ];
 
 const KINDS = {
