@@ -107,8 +107,8 @@ def try_gymnasium() -> None:
 
 def try_postgres() -> None:
     """Connect to a database that does not answer."""
-    told = run("games", "--store", "postgresql://nobody@127.0.0.1:1/none", code=1)
-    assert "the store on PostgreSQL is unavailable" in told, told
+    output = run("games", "--store", "postgresql://nobody@127.0.0.1:1/none", code=1)
+    assert "the store on PostgreSQL is unavailable" in output, output
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What is certain about a bot, checked by other ways to look at every game."""
+"""Certificates of bots, compared with other ways to search every game."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def first_cell(board: Board) -> Mapping[int, Fraction]:
 
 
 def shy(board: Board) -> Mapping[int, Fraction]:
-    """Leave it to chance, and resign once there are five tokens or more."""
+    """Move at random, and resign once there are five tokens."""
     return random(board) if board.count < 5 else {}
 
 
 @cache
 def named(name: str) -> Policy:
-    """Return a bot: one built in, or one of this file."""
+    """Return a bot: a built-in one, or one of this file."""
     if name == "learned":
         machine = Menace(BeadRules(empty="refill"))
         for mark in Mark:
@@ -58,14 +58,14 @@ def certified(name: str, mark: Mark) -> Certificate:
 
 
 def result_of(winner: Mark | None, mark: Mark) -> Result:
-    """Return how a game ended for a mark."""
+    """Return the result of a game for a mark."""
     if winner is None:
         return Result.DRAW
     return Result.WIN if winner is mark else Result.LOSS
 
 
-class SecondOpinion:
-    """What is to be known of a bot in a seat, found position by position, each question by itself."""
+class SecondCertificate:
+    """A second implementation: finds each fact about a bot in a seat by a search of its own."""
 
     def __init__(self, policy: Policy, mark: Mark) -> None:
         self.policy = policy
@@ -76,7 +76,7 @@ class SecondOpinion:
         self._chances: dict[tuple[Board, Result], Fraction] = {}
 
     def moves(self, board: Board) -> dict[int, Fraction]:
-        """Return what can be played here, and how likely; an opponent plays whatever she wants."""
+        """Return the possible moves and their chances; the opponent may play anything."""
         if board not in self._moves:
             self._moves[board] = (
                 {cell: Fraction(chance) for cell, chance in self.policy(board).items() if chance}
@@ -86,13 +86,13 @@ class SecondOpinion:
         return self._moves[board]
 
     def end(self, board: Board) -> Result | None:
-        """Return how the game has ended here, if it has; a bot without a move resigns."""
+        """Return the result, if the game is over here; a bot without a move resigns."""
         if board.is_over:
             return result_of(board.winner, self.mark)
         return None if self.moves(board) else Result.LOSS
 
     def least(self, board: Board) -> Fraction:
-        """Return what the bot scores on average against the best there is against it."""
+        """Return the average score of the bot against the best opponent."""
         if board not in self._least:
             end = self.end(board)
             after = {cell: self.least(board.place(cell)) for cell in self.moves(board)} if not end else {}
@@ -108,7 +108,7 @@ class SecondOpinion:
         return self._least[board]
 
     def games(self, board: Board, result: Result) -> int:
-        """Return how many games from here on end so."""
+        """Return how many games from here end like this."""
         key = board, result
         if key not in self._games:
             end = self.end(board)
@@ -120,7 +120,7 @@ class SecondOpinion:
         return self._games[key]
 
     def likeliest(self, board: Board, result: Result) -> Fraction:
-        """Return how likely its own moves are at best in a game that ends so; nothing if none does."""
+        """Return the highest chance of the bot's own moves in a game with this result; 0 without one."""
         key = board, result
         if key not in self._chances:
             end = self.end(board)
@@ -137,7 +137,7 @@ class SecondOpinion:
     def lines(
         self, board: Board, line: tuple[int, ...] = (), chance: Fraction = Fraction(1)
     ) -> Iterator[tuple[tuple[int, ...], Fraction, Result]]:
-        """Return every single game, with how likely the bot's own moves are, and how it ends."""
+        """Return every game, with the chance of the bot's own moves and the result."""
         end = self.end(board)
         if end:
             yield line, chance, end
@@ -147,9 +147,9 @@ class SecondOpinion:
 
 
 @cache
-def judged(name: str, mark: Mark) -> SecondOpinion:
-    """Return the second opinion on a bot in a seat."""
-    return SecondOpinion(named(name), mark)
+def judged(name: str, mark: Mark) -> SecondCertificate:
+    """Return the second implementation for a bot in a seat."""
+    return SecondCertificate(named(name), mark)
 
 
 @pytest.mark.parametrize(("name", "mark"), SEATS)
@@ -187,7 +187,7 @@ def test_a_certificate_agrees_with_the_second_opinion(name: str, mark: Mark) -> 
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("name", FEW_GAMES)
 def test_the_worst_line_is_the_first_of_all(name: str, mark: Mark) -> None:
-    """The worst, the likeliest, the shortest, the first by cells."""
+    """The worst, then the likeliest, the shortest, and the first by cells."""
     found = certified(name, mark)
     every = sorted(
         (WORTH[result], -chance, len(line), line)
@@ -199,7 +199,7 @@ def test_the_worst_line_is_the_first_of_all(name: str, mark: Mark) -> None:
     assert every[0] == (WORTH[worst.result], -worst.chance, len(worst.line), worst.line)
 
 
-def test_chance_can_come_to_every_game_there_is() -> None:
+def test_random_play_can_reach_every_game() -> None:
     x_wins, draws, o_wins = 131_184, 46_080, 77_904
 
     assert certified("random", X).games == {Result.WIN: x_wins, Result.DRAW: draws, Result.LOSS: o_wins}
@@ -271,7 +271,7 @@ def test_a_bot_that_resigns_at_once_has_lost_every_game(mark: Mark, line: tuple[
 
 
 def test_a_bot_that_resigns_later_has_lost_where_it_does() -> None:
-    """The line ends with the move that it did not answer; of equal ones the first is given."""
+    """The line ends with the move before the resignation; among equals it is the first one."""
     found = certified("shy", O)
 
     assert found.worst.result is Result.LOSS

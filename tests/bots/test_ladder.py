@@ -44,29 +44,29 @@ STEPS = list(pairwise(ORDER))
 
 
 def as_text(oversights: Oversights) -> dict[str, str]:
-    """Return how often each thing is overlooked, as text."""
+    """Return the oversights as text."""
     return {thing: str(getattr(oversights, thing)) for thing in THINGS}
 
 
 def chance_of(cells: Iterable[int], chances: Mapping[int, Fraction]) -> Fraction:
-    """Return the chance that one of these cells is taken."""
+    """Return the chance to take one of these cells."""
     return sum((chances.get(cell, NEVER) for cell in cells), NEVER)
 
 
 @cache
 def found_once(name: str) -> Policy:
-    """Return the policy of that name, which remembers what it has thought about."""
+    """Return the policy with that name, cached."""
     return find_policy(name)
 
 
 @cache
 def score(name: str, opponent: str, seat: Mark) -> Fraction:
-    """Return what the one of that name gets on average, in that seat; X starts."""
+    """Return the average score of a bot in that seat; X starts."""
     policies = found_once(name), found_once(opponent)
     return odds(*(policies if seat is X else policies[::-1])).score(seat)
 
 
-def test_newell_simon_takes_the_first_of_its_eight_rules_that_says_something() -> None:
+def test_newell_simon_applies_the_first_of_its_eight_rules_that_fits() -> None:
     """Win, block, fork, stop a fork, centre, opposite corner, corner, edge."""
     play = newell_simon
     used = set()
@@ -104,7 +104,7 @@ def test_a_rung_gives_exact_chances_that_add_up_to_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LADDER)
-def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
+def test_a_rung_matches_the_reference(name: str) -> None:
     play, plain = found_once(name), somebody(**as_text(LADDER[name]))
     for board in in_play(X):
         assert play(board) == plain(*seen(board)), board
@@ -112,7 +112,7 @@ def test_a_rung_goes_down_its_list_as_a_second_opinion_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", LADDER)
 def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
-    """An edge without a reason is taken only where no cell has one."""
+    """An edge without a reason is taken only if no cell has one."""
     play = found_once(name)
     for board in IN_PLAY:
         signs, mark = seen(board)
@@ -122,8 +122,8 @@ def test_no_move_of_a_rung_is_without_a_reason(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LADDER)
-def test_a_rung_overlooks_a_thing_no_more_often_than_its_attention_says(name: str) -> None:
-    """A win is taken with a chance of 1 - win at least; if there is none, a block, and so on down."""
+def test_a_rung_overlooks_no_more_than_its_parameters_say(name: str) -> None:
+    """A win is taken with a chance of at least 1 - win; without one, a block, and so on."""
     oversights = LADDER[name]
     play = found_once(name)
     met = set()
@@ -144,7 +144,7 @@ def test_a_rung_overlooks_a_thing_no_more_often_than_its_attention_says(name: st
     assert met == set(THINGS)
 
 
-def test_who_overlooks_nothing_never_fails_to_win_or_to_block() -> None:
+def test_without_oversights_every_win_and_block_is_taken() -> None:
     play = fallible(Oversights())
     for board in IN_PLAY:
         signs, mark = seen(board)
@@ -176,7 +176,7 @@ def test_chances_with_long_denominators_stay_exact() -> None:
 
 
 @pytest.mark.parametrize("name", LADDER)
-def test_a_rung_is_a_person_of_its_attention(name: str) -> None:
+def test_a_rung_is_a_fallible_policy_with_its_oversights(name: str) -> None:
     play = fallible(LADDER[name])
 
     assert all(play(board) == found_once(name)(board) for board in IN_PLAY[::7])

@@ -1,4 +1,4 @@
-"""The machine of matchboxes and beads: what it does, and what a game changes in it."""
+"""The machine of matchboxes and beads: how it plays, and what a game changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ some_games = st.lists(
 
 
 class Bookkeeper:
-    """A second opinion: the beads of a machine, kept by hand, on boards that are nine signs."""
+    """A second implementation: counts the beads of a machine by hand, on boards of nine signs."""
 
     def __init__(self, rules: BeadRules) -> None:
         self.rules = rules
@@ -60,7 +60,7 @@ class Bookkeeper:
         return self.boxes.setdefault(box_of(signs), self.new_box(signs))
 
     def new_box(self, signs: str) -> dict[Move, int]:
-        """Fill a box as at first."""
+        """Fill a box as at the start."""
         count = self.rules.beads[(9 - len(free(signs))) // 2]
         return {move_of(signs, cell): count for cell in free(signs)}
 
@@ -87,7 +87,7 @@ class Bookkeeper:
 
 
 def play(seed: int, mark: Mark, first: Mark) -> tuple[list[int], list[Move], Result]:
-    """Play a random game, perhaps resigned; return its moves, those of one mark, and how it ended."""
+    """Play a random game, perhaps resigned; return its moves, those of one mark, and the result."""
     rng = Random(seed)
     board, moves, own = Board(first=first), list[int](), list["Move"]()
     while not board.is_over and rng.random() < 0.97:
@@ -104,7 +104,7 @@ def play(seed: int, mark: Mark, first: Mark) -> tuple[list[int], list[Move], Res
 
 
 def changes(machine: Menace) -> dict[tuple[str, str], int]:
-    """Return how many beads more there are than at first, by the label and the cell, from 1 on."""
+    """Return the changes of beads since the start, by label and cell, counted from 1."""
     fresh = Menace(machine.rules)
     return {
         (str(box.board), str(cell + 1)): now - then
@@ -115,7 +115,7 @@ def changes(machine: Menace) -> dict[tuple[str, str], int]:
 
 
 def learn(machine: Menace, moves: Iterable[int], mark: Mark, first: Mark = X) -> None:
-    """Let it learn a game that was given up, if it is not over, by the mark to move."""
+    """Learn a game; an unfinished one is resigned by the mark to move."""
     cells, board = list(moves), Board(first=first)
     for cell in cells:
         board = board.place(cell)
@@ -123,7 +123,7 @@ def learn(machine: Menace, moves: Iterable[int], mark: Mark, first: Mark = X) ->
 
 
 def changed(moves: str, mark: Mark, rules: BeadRules = MICHIE, first: Mark = X) -> list[tuple[int, int]]:
-    """Learn one game; return the stage of each box that has changed, and by how much, in order."""
+    """Learn one game; return the stage of each changed box, and its changes, in order."""
     machine = Menace(rules)
     learn(machine, parse_moves(moves, first), mark, first)
     stages = {str(box.board): box.stage for box in boxes()}
@@ -131,14 +131,14 @@ def changed(moves: str, mark: Mark, rules: BeadRules = MICHIE, first: Mark = X) 
 
 
 def drain(machine: Menace, board: Board | None = None) -> None:
-    """Take a bead of each kind out of a box, by games that were lost."""
+    """Empty a box with lost games."""
     place = find_box(board or Board())
     for kind in range(len(place.cells)):
         machine.settle([(place.box, kind)], Result.LOSS)
 
 
 def drawn_in(moves: tuple[int, ...], mark: Mark, first: Mark = X) -> list[tuple[int, int]]:
-    """Return the beads that a game was played with: the box of each, and its kind."""
+    """Return the beads drawn in a game: the box and the kind of each."""
     board, drawn = Board(first=first), []
     for cell in moves:
         if board.turn is mark and len(board.free_cells) > 1:
@@ -222,7 +222,7 @@ def test_other_rules_to_the_letter(
 
 @given(some_rules, some_games)
 @settings(max_examples=60)
-def test_the_beads_agree_with_a_second_opinion(
+def test_the_beads_match_the_second_implementation(
     rules: BeadRules, games: list[tuple[int, Mark, Mark]]
 ) -> None:
     machine, books = Menace(rules), Bookkeeper(rules)
@@ -255,7 +255,7 @@ def test_a_game_is_learned_alike_by_its_moves_and_by_its_beads(moves: str, mark:
 
 @pytest.mark.parametrize("moves", [X_WINS, O_WINS, DRAW, "51"])
 @pytest.mark.parametrize("mark", Mark)
-def test_the_letters_make_no_difference(moves: str, mark: Mark) -> None:
+def test_swapping_the_marks_makes_no_difference(moves: str, mark: Mark) -> None:
     one, other = Menace(), Menace()
     learn(one, parse_moves(moves), mark, X)
     learn(other, parse_moves(moves, O), mark.other, O)
@@ -387,7 +387,7 @@ def test_one_cell_of_each_kind_has_the_chance_of_its_kind() -> None:
 
 
 def test_a_last_free_cell_is_certain() -> None:
-    """It has no box, and there is no choice."""
+    """It has no box: there is no choice."""
     machine = Menace()
     machine.boxes = [[0] * len(beads) for beads in machine.boxes]
     last = [board for board in IN_PLAY if len(board.free_cells) == 1]
@@ -398,7 +398,7 @@ def test_a_last_free_cell_is_certain() -> None:
         assert machine.beads(board) == {board.free_cells[0]: 1}
 
 
-def test_asking_changes_nothing() -> None:
+def test_querying_changes_nothing() -> None:
     machine = Menace()
     machine.beads(Board())[0] = 99
 
@@ -468,7 +468,7 @@ def test_a_letter_is_not_a_mark() -> None:
 
 
 @pytest.mark.parametrize("mark", Mark)
-def test_a_game_that_is_not_over_teaches_nothing(mark: Mark) -> None:
+def test_an_unfinished_game_teaches_nothing(mark: Mark) -> None:
     machine = Menace()
     with pytest.raises(errors.NotOver) as refusal:
         machine.learn((0, 4), mark)
@@ -516,7 +516,7 @@ def test_beads_in_a_list_are_as_good_as_in_a_tuple() -> None:
     assert rules.replace(beads=[8, 4, 2, 1]).beads == (8, 4, 2, 1)
 
 
-def test_a_machine_has_nothing_to_say_when_the_game_is_over() -> None:
+def test_a_machine_has_no_move_when_the_game_is_over() -> None:
     assert Menace()(parse_board("XXX/OO_/___")) == {}
 
 

@@ -1,4 +1,4 @@
-"""The shelf: which positions share a box, and which moves share a bead."""
+"""Which positions share a box, and which moves share a bead."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def boxes_of(answering: int) -> list[Box]:
     return [box for box in boxes() if box.board.count % 2 == answering]
 
 
-def test_the_second_opinion_turns_and_mirrors() -> None:
+def test_the_reference_turns_and_mirrors() -> None:
     assert clockwise("abcdefghi") == "gdahebifc"
     assert mirrored("abcdefghi") == "cbafedihg"
     assert len(set(images("abcdefghi"))) == 8
@@ -136,7 +136,7 @@ def test_a_place_is_the_same_whichever_mark_started() -> None:
     ],
 )
 def test_kinds_of_known_positions(written: str, kinds: list[set[int]]) -> None:
-    """Corners, sides and the middle at first; then as even as the position still is."""
+    """Corners, edges and the centre at first; then by the symmetry that is left."""
     found = find_box(parse_board(written)).kinds
     grouped = [{cell for cell in found if found[cell] == kind} for kind in set(found.values())]
 

@@ -1,4 +1,4 @@
-"""A machine that plays game after game, and how its exact chances change."""
+"""Training a machine, and how its exact chances change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIRST_BOX = find_box(Board()).box
 
 
 def give_up(_: Board) -> Mapping[int, Fraction]:
-    """Resign, whatever the position."""
+    """Resign at once."""
     return {}
 
 
@@ -41,7 +41,7 @@ def loss(machine: Policy, mark: Mark, against: Policy) -> Fraction:
 def trained(
     games: int, seed: int, mark: Mark = X, rules: BeadRules | None = None, against: Policy = perfect
 ) -> Menace:
-    """Return a machine that has learned so many games."""
+    """Return a machine trained with this many games."""
     machine = Menace(rules)
     Training(machine, against, Random(seed), mark).play(games)
     return machine
@@ -64,7 +64,7 @@ def test_michies_rules_teach_a_machine_that_survives_never_to_lose() -> None:
 
 
 def test_michies_rules_bring_the_chance_to_lose_ever_closer_to_zero() -> None:
-    """In a machine that does not unlearn all that loses, but does it ever more seldom."""
+    """In a machine that still has losing moves, but makes them less and less often."""
     machine = Menace()
     training = Training(machine, perfect, Random(4))
     chances = [loss(machine, X, perfect)]
@@ -77,7 +77,7 @@ def test_michies_rules_bring_the_chance_to_lose_ever_closer_to_zero() -> None:
 
 
 def test_a_machine_whose_first_box_is_empty_has_lost_for_good() -> None:
-    """By Michie's rules it resigns every game from then on, and no bead changes any more."""
+    """By Michie's rules it resigns every game from then on, and its beads never change again."""
     machine = trained(200, seed=2)
     before = [list(beads) for beads in machine.boxes]
     lost = machine.results[Result.LOSS]
@@ -92,7 +92,7 @@ def test_a_machine_whose_first_box_is_empty_has_lost_for_good() -> None:
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_boxes_that_are_filled_again_teach_every_machine(seed: int, mark: Mark) -> None:
-    """Some of them never to lose."""
+    """Some of them learn never to lose."""
     chance = loss(trained(2000, seed, mark, REFILL), mark, perfect)
 
     assert chance < Fraction(2, 1000)
@@ -109,7 +109,7 @@ def test_the_last_bead_that_is_kept_can_be_the_right_one(seed: int, mark: Mark) 
 
 @pytest.mark.parametrize("mark", Mark)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_machine_learns_from_chance_too(seed: int, mark: Mark) -> None:
+def test_a_machine_learns_from_random_play_too(seed: int, mark: Mark) -> None:
     machine = Menace()
     training = Training(machine, random, Random(seed), mark)
     chances = [loss(machine, mark, random)]
@@ -130,7 +130,7 @@ def test_the_same_seed_trains_the_same_machine(mark: Mark) -> None:
     assert one.boxes != other.boxes
 
 
-def test_games_in_one_go_or_in_several_come_to_the_same() -> None:
+def test_training_in_one_or_several_calls_is_the_same() -> None:
     machine = Menace(REFILL)
     training = Training(machine, perfect, Random(3), O)
     for games in (1, 0, 9, 90):
@@ -191,7 +191,7 @@ def test_a_kind_that_has_run_out_is_never_drawn() -> None:
 
 @pytest.mark.parametrize("mark", Mark)
 def test_an_opponent_that_resigns_has_lost(mark: Mark) -> None:
-    """A game without a move of the machine's own is won, and changes no bead."""
+    """A game without a move of the machine is won, but changes no beads."""
     machine, new = trained(40, 1, mark, against=give_up), Menace()
 
     assert machine.results == {Result.WIN: 40, Result.DRAW: 0, Result.LOSS: 0}
@@ -243,7 +243,7 @@ def test_an_opponent_that_is_not_a_policy_is_refused() -> None:
         training.play(1)
 
 
-def test_a_game_that_broke_off_is_not_learned_from() -> None:
+def test_an_interrupted_game_is_not_learned_from() -> None:
     def fails(board: Board) -> Mapping[int, Fraction]:
         if board.count > 2:
             raise RuntimeError("out of coffee")

@@ -1,4 +1,4 @@
-"""How two policies fare against each other, exactly; against naive sums, and against games played."""
+"""The exact odds of two policies, compared with naive sums and with played games."""
 
 from __future__ import annotations
 
@@ -48,18 +48,17 @@ GAMES = 4_000
 
 @cache
 def calculator(pair: tuple[str, str]) -> OddsCalculator:
-    """Return the odds of two policies by their names; what one test has reckoned, the others know."""
+    """Return the odds of two policies by name; the tests share them."""
     return OddsCalculator(found_once(pair[0]), found_once(pair[1]))
 
 
 @cache
 def found_once(name: str) -> Policy:
-    """Return the policy of that name, which remembers what it has thought about."""
+    """Return the policy with that name, cached."""
     return find_policy(name)
 
 
 def resign(_board: Board) -> Mapping[int, Fraction]:
-    """Give up."""
     return {}
 
 
@@ -108,14 +107,14 @@ def test_o_starting_exchanges_the_odds(pair: tuple[str, str]) -> None:
         assert (ends.x, ends.draw, ends.o, ends.length) == (other.o, other.draw, other.x, other.length)
 
 
-def test_two_who_move_by_chance() -> None:
+def test_two_random_players() -> None:
     """X wins 737 of 1,260, O 121 of 420, 8 of 63 are drawn; they last 3203/420 tokens on average."""
     assert odds(random, random) == Odds(
         Fraction(737, 1260), Fraction(8, 63), Fraction(121, 420), Fraction(3203, 420)
     )
 
 
-def test_two_who_play_perfectly_always_draw() -> None:
+def test_two_perfect_players_always_draw() -> None:
     drawn = Odds(Fraction(0), Fraction(1), Fraction(0), Fraction(9))
     classic_rules = find_policy("newell-simon")
 
@@ -159,7 +158,7 @@ def test_a_player_who_resigns_has_lost() -> None:
 
 
 def test_resigning_sometimes_counts_for_those_games_alone() -> None:
-    """O resigns where X did not open in the centre, which is eight games of nine."""
+    """O resigns unless X opens in the centre: in eight games of nine."""
 
     def proud(board: Board) -> Mapping[int, Fraction]:
         return first_free(board) if board.x >> 4 & 1 else {}
@@ -172,7 +171,7 @@ def test_resigning_sometimes_counts_for_those_games_alone() -> None:
 
 
 def test_odds_can_be_asked_for_from_any_board() -> None:
-    """X, at random, hits the win once in three; or else O stops it, and the board fills up."""
+    """X, at random, wins in one case of three; otherwise O blocks, and the board fills up."""
     board = parse_board("XX_/OO_/X_O")
 
     assert odds(random, first_free, board) == Odds(
@@ -221,7 +220,7 @@ def test_a_bad_policy_is_refused(seat: Mark) -> None:
 
 
 def played(x: Bot, o: Bot, board: Board) -> tuple[Mark | None, int]:
-    """Play one game, and return the winner and how many tokens it took."""
+    """Play one game; return the winner and the number of tokens."""
     begun = board.count
     while not board.is_over:
         cell = (x if board.turn is X else o).choose(board)
@@ -234,7 +233,7 @@ def played(x: Bot, o: Bot, board: Board) -> tuple[Mark | None, int]:
 @pytest.mark.parametrize("first", Mark)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_games_played_end_as_often_as_the_odds_say(pair: tuple[str, str], first: Mark) -> None:
-    """Four thousand games: each end, and the mean length, within four and a half standard errors."""
+    """Four thousand games: the results and the mean length are within four and a half standard errors."""
     rng = Random(f"{pair} {first}")
     x, o = (Bot(found_once(name), rng) for name in pair)
     start = Board(first=first)

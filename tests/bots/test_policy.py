@@ -25,12 +25,12 @@ BOARD = parse_board("XO_/_X_/__O")
 
 
 def giving(given: object) -> Policy:
-    """Return a policy that gives this, whatever it is."""
+    """Return a policy that returns this value."""
     return cast("Policy", lambda _: given)
 
 
 class Seven:
-    """A whole number of a stranger's own type."""
+    """An integer of another type."""
 
     def __index__(self) -> int:
         return 7
@@ -121,7 +121,7 @@ def test_chances_become_whole_numbers_of_the_smallest_total() -> None:
 
 
 @pytest.mark.parametrize("given", [{7: 1}, {7: True}, {Seven(): Fraction(1)}, MappingProxyType({7: 1})])
-def test_whole_numbers_of_any_type_and_mappings_of_any_kind_will_do(given: object) -> None:
+def test_integers_and_mappings_of_any_type_are_accepted(given: object) -> None:
     found = weigh(giving(given), BOARD)
 
     assert found == Weights((7,), (1,), 1)
@@ -157,6 +157,6 @@ def test_no_chance_at_all_may_be_given_to_a_cell_that_is_taken() -> None:
     assert weigh(giving(given), BOARD).cells == (2,)
 
 
-def test_a_policy_that_leaves_the_program_is_refused() -> None:
+def test_a_policy_that_exits_is_refused() -> None:
     with pytest.raises(errors.BadPolicy, match="SystemExit: 5"):
         weigh(lambda _: sys.exit(5), BOARD)

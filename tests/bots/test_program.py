@@ -63,7 +63,7 @@ class Watch:
         self._writing = os.open(pipe, os.O_WRONLY)
 
     def watched(self, line: str) -> str:
-        """Return the command with the pipe open in it."""
+        """Return the command, run with the pipe open."""
         return shlex.join(["sh", "-c", f'exec 9>"$0"; exec {line}', str(self.pipe)])
 
     def start(self, code: str, *arguments: object, wait: Wait = poll) -> Program:
@@ -120,14 +120,14 @@ def hurry(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(line: str, patience: float = PATIENT) -> str:
-    """Return why a program cannot even start to play; it has been ended."""
+    """Return why a program cannot start to play; its process has ended."""
     with pytest.raises(errors.Forfeit) as forfeit:
         Program(line, patience)
     return checked(forfeit.value)
 
 
 def forfeited(program: Program, board: Board | None = None) -> str:
-    """Return why a program lost, when it was asked for a move."""
+    """Return why a program forfeited when it was asked for a move."""
     with pytest.raises(errors.Forfeit) as forfeit:
         program.choose(board or Board())
     return checked(forfeit.value)
@@ -244,7 +244,7 @@ def test_a_program_that_misbehaves_at_once_has_lost(kind: str, watch: Watch) -> 
 def test_a_program_that_misbehaves_in_a_game_has_lost(
     kind: str, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the name that it gave itself; it is ended, with everything that it has started."""
+    """Reported under its own name; it is killed, with everything it started."""
     code, why, patience = MISBEHAVIOURS[kind]
     with watch.start(plays(code if kind != "is not a program" else f"exec({code!r})")) as program:
         program.new_game(X)
@@ -363,7 +363,7 @@ def test_a_program_that_does_not_read_has_lost(watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("more", ["hello", "\\n", "move 5\\n", "move 5\\nmove 6\\n", "\\x1b[2J"])
-def test_a_program_that_speaks_unasked_has_lost(more: str, watch: Watch) -> None:
+def test_unexpected_output_forfeits(more: str, watch: Watch) -> None:
     """What it said together with its name is not an answer."""
     code = f"read(); os.write(1, b'name hostile\\n{more}'); wait()"
     with watch.start(code) as program:
@@ -391,8 +391,8 @@ def test_a_second_move_is_one_too_many(watch: Watch) -> None:
         ("for line in sys.stdin:\n    if line.startswith('new'): os.write(1, b'mo')", "mo"),
     ],
 )
-def test_what_is_said_before_the_question_is_not_an_answer(code: str, said: str, watch: Watch) -> None:
-    """However late it came: what is in the pipe when the question is asked was not asked for."""
+def test_output_before_the_question_is_not_an_answer(code: str, said: str, watch: Watch) -> None:
+    """However late: whatever is in the pipe before the question was not asked for."""
     sources: list[int] = []
 
     def wait(open_ones: Iterable[int], seconds: float) -> list[int]:
@@ -420,7 +420,7 @@ def test_after_a_forfeit_the_program_is_started_again(announced: bool, watch: Wa
     assert len({process.pid for process in watch.started}) == 3
 
 
-def test_a_program_may_do_better_in_its_next_life(watch: Watch, tmp_path: Path) -> None:
+def test_a_restarted_program_may_do_better(watch: Watch, tmp_path: Path) -> None:
     code = (
         f"if not os.path.exists(sys.argv[1]):\n"
         f"    open(sys.argv[1], 'w').close()\n"
@@ -480,7 +480,7 @@ def test_a_program_may_exit_by_itself(code: str, watch: Watch) -> None:
         "os.write(1, b'never' * 100); wait()",
     ],
 )
-def test_a_program_that_does_not_go_is_ended(code: str, watch: Watch) -> None:
+def test_a_program_that_does_not_exit_is_killed(code: str, watch: Watch) -> None:
     watch.start(greets(code)).close()
     check_reaped(watch.started)
 
@@ -601,7 +601,7 @@ def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
 
 
 def test_a_program_resigns(watch: Watch) -> None:
-    """That is not a forfeit: it stays for the next game."""
+    """This is not a forfeit: it stays for the next game."""
     code = "read(); write('name meek')\nfor line in sys.stdin:\n    'pos' in line and write('resign')"
     with watch.start(code) as program:
         for mark in (X, O, X):
@@ -768,7 +768,7 @@ def test_the_example_in_a_shell_takes_the_first_free_cell() -> None:
 
 
 def test_an_interrupt_while_it_is_started_ends_the_program(tmp_path: Path) -> None:
-    """Nobody could close it yet."""
+    """It could not be closed yet."""
     log = tmp_path / "pid"
 
     def wait(_: Iterable[int], __: float) -> list[int]:

@@ -66,7 +66,7 @@ def stubborn(cell="4"):
 
 
 def refused(asked: str) -> str:
-    """Return the sentence with which this is refused; it is short, and safe to print."""
+    """Return the message of the refusal, which must be short and printable."""
     with pytest.raises(errors.UnknownPolicy) as refusal:
         find_policy(asked)
     sentence = str(refusal.value)
@@ -138,7 +138,7 @@ def test_the_same_name_with_other_parameters_is_another_policy() -> None:
 @pytest.mark.parametrize(
     "asked", ["", "nobody", "Perfect", " perfect", "perfect ", "club.block=1", "__class__", NOT_ASCII]
 )
-def test_an_unknown_name_is_answered_with_those_there_are(asked: str) -> None:
+def test_an_unknown_name_is_answered_with_the_list_of_names(asked: str) -> None:
     sentence = refused(asked)
 
     assert repr(asked) in sentence
@@ -241,7 +241,7 @@ def test_a_chance_is_read_exactly(text: str, chance: Fraction) -> None:
         (("depth", "file", "seed"), "it has depth, file and seed"),
     ],
 )
-def test_the_parameters_there_are_are_listed_well(known: tuple[str, ...], sentence: str) -> None:
+def test_the_parameters_are_listed_in_a_sentence(known: tuple[str, ...], sentence: str) -> None:
     check_parameters("deep", known, known)
     with pytest.raises(errors.UnknownPolicy) as refusal:
         check_parameters("deep", ("luck",), known)
@@ -284,7 +284,7 @@ def test_a_package_is_loaded_only_when_its_policy_is_asked_for(offer: Offer) -> 
 
 
 @pytest.mark.parametrize("name", WITHOUT_MEMORY)
-def test_a_name_that_is_built_in_is_never_taken_by_a_stranger(name: str, offer: Offer) -> None:
+def test_other_packages_cannot_replace_a_built_in_name(name: str, offer: Offer) -> None:
     """The other package is not even loaded, and the name is listed once."""
     offer("noughts_thief", "raise SystemExit('stolen')", **{name: "stubborn"})
 

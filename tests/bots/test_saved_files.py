@@ -73,7 +73,7 @@ def last_free(board: Board) -> Mapping[Cell, Fraction]:
 
 
 def machine_state(machine: Menace) -> object:
-    """Return all that a machine consists of."""
+    """Return the whole state of a machine."""
     return machine.rules, machine.boxes, machine.results
 
 
@@ -244,7 +244,7 @@ def test_missing_folders_are_made_for_a_machine_only(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused(kind: Kind, path: Path, name: str, why: str) -> None:
-    """A pipe that nobody writes to is not even opened."""
+    """A pipe without a writer is not even opened."""
     os.mkfifo(path.parent / "pipe")
     (path.parent / "loop").symlink_to(path.parent / "loop")
     with pytest.raises(kind.refusal) as refusal:
@@ -330,7 +330,7 @@ def test_damage_is_refused_or_read(
 
 
 def failing(number: int) -> Callable[..., object]:
-    """Return a function that fails as the system does with this error."""
+    """Return a function that raises this system error."""
 
     def fail(*_: object, **__: object) -> object:
         raise OSError(number, os.strerror(number))
@@ -535,7 +535,7 @@ SPOILED: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("where", "put", "because"), SPOILED, ids=range(len(SPOILED)))
-def test_a_spoiled_machine_is_refused(tmp_path: Path, where: str, put: object, because: str) -> None:
+def test_an_invalid_machine_is_refused(tmp_path: Path, where: str, put: object, because: str) -> None:
     written: Json = json.loads(text_of(MENACE))
     *folders, name = where.split(".")
     part = written
@@ -595,7 +595,7 @@ def test_any_value_in_a_machine_is_refused_or_read(
 
 
 def faint_hearted(board: Board) -> Mapping[Cell, Fraction]:
-    """Resign as soon as the centre is taken, and take it otherwise."""
+    """Take the centre; resign once it is taken."""
     return evenly(cell for cell in board.free_cells if cell == 4)
 
 
@@ -738,7 +738,7 @@ BAD_POLICIES: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "because"), BAD_POLICIES, ids=range(len(BAD_POLICIES)))
-def test_a_spoiled_policy_is_refused(tmp_path: Path, old: str, new: str, because: str) -> None:
+def test_an_invalid_policy_is_refused(tmp_path: Path, old: str, new: str, because: str) -> None:
     path = tmp_path / "policy"
     assert old in text_of(POLICY)
     path.write_text(text_of(POLICY).replace(old, new, 1))

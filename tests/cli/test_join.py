@@ -395,7 +395,7 @@ def test_a_saved_seat_is_private(game: HostedGame, tmp_path: Path) -> None:
         (file,) = seats(tmp_path)
         mode, folder = (path.stat().st_mode & 0o777 for path in (file, file.parent))
         found.append((mode, folder, json.loads(file.read_text())))
-        file.chmod(0o644)  # whoever did that, the next save makes it private again
+        file.chmod(0o644)  # the next save makes it private again
         return answer
 
     game.proxy.replace("/join", look)

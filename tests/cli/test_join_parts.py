@@ -347,38 +347,38 @@ def test_answers_are_read_or_refused(
 def _typed(*pieces: bytes) -> tuple[LineBuffer, list[str]]:
     """Return the lines read from input that arrives in these pieces."""
     reading, writing = os.pipe()
-    typed, heard = LineBuffer(reading), []
+    typed, lines = LineBuffer(reading), []
     try:
         for piece in pieces:
             os.write(writing, piece)
             typed.feed()
             while typed:
                 try:
-                    heard.append(typed.next_line())
+                    lines.append(typed.next_line())
                 except UnreadableLine:
-                    heard.append("?")
+                    lines.append("?")
         os.close(writing)
         typed.feed()
-        heard += [typed.next_line() for _ in range(bool(typed))]
+        lines += [typed.next_line() for _ in range(bool(typed))]
     finally:
         os.close(reading)
-    return typed, heard
+    return typed, lines
 
 
 def test_lines_are_read_when_they_are_complete() -> None:
     """The last line counts at the end of input, even without a line break."""
-    typed, heard = _typed(b"5", b"\n\nhi", b"nt\r\nqu", b"it")
+    typed, lines = _typed(b"5", b"\n\nhi", b"nt\r\nqu", b"it")
 
-    assert heard == ["5", "", "hint", "quit"]
+    assert lines == ["5", "", "hint", "quit"]
     assert typed.has_ended
     assert typed.sources == []
 
 
 def test_a_long_line_is_not_kept_in_memory() -> None:
     """It is one line, and refused."""
-    _, heard = _typed(*([b"5" * 60_000] * 3), b"\n5\n", b"\xff\n")
+    _, lines = _typed(*([b"5" * 60_000] * 3), b"\n5\n", b"\xff\n")
 
-    assert heard == ["?", "5", "?"]
+    assert lines == ["?", "5", "?"]
 
 
 def test_unread_lines_stay_in_the_pipe() -> None:

@@ -51,7 +51,7 @@ os.write(pipe, str(os.getpid()).encode())
 wait()
 """
 WAITS_IN_A_PIPE = plays(IN_A_PIPE)
-"""A program that thinks for ever, after it has written its process id to a pipe."""
+"""A program that thinks forever, after it has written its process id to a pipe."""
 
 
 def program(code: str, *arguments: object) -> str:

@@ -58,7 +58,7 @@ for line in sys.stdin:
     if words[0] == "bye":
         break
 """
-"""It plays two games, and in the third it writes to a pipe and thinks for ever."""
+"""It plays two games, and in the third it writes to a pipe and thinks forever."""
 
 
 def run(*arguments: str, bars: list[RecordingBar] | None = None) -> str:

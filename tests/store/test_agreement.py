@@ -1,4 +1,4 @@
-"""All engines answer alike: whatever is asked of one, the others return the same."""
+"""All engines give the same answers."""
 
 from __future__ import annotations
 

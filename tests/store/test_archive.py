@@ -1,4 +1,4 @@
-"""Games out of a store and into one, all of them or none; and copies of a whole store."""
+"""Exports and imports of games, all of them or none; and copies of a whole store."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def old_export(store: EventStore) -> bytes:
 
 
 def written(game: str, *commands: Sequence[Event]) -> bytes:
-    """Write a game as lines, with the right hashes, whatever else is wrong with it."""
+    """Write a game as lines with valid hashes, whatever else is wrong with it."""
     lines, version, link = [], 0, b""
     for command in commands:
         texts = [*map(dumps, command)]
@@ -108,7 +108,7 @@ def test_games_are_exported_in_the_order_in_which_they_were_started(
 
 
 def test_a_line_says_all_that_its_hash_covers(store: EventStore) -> None:
-    """Anybody can check a line with nothing but the line itself and the one before it."""
+    """A line can be checked with only that line and the one before it."""
     fill(store)
     ends: dict[str, tuple[int, bytes]] = {}
     for line in export_all(store):
@@ -358,7 +358,7 @@ def test_the_line_at_fault_is_named() -> None:
             import_lines(MemoryStore(), BytesIO(b"".join(bad)))
 
 
-def test_a_game_that_went_another_way_is_refused(store: EventStore, source: EventStore) -> None:
+def test_a_game_that_differs_is_refused(store: EventStore, source: EventStore) -> None:
     play(store, "given-up", game_of("59"), at=NOW + 4000)
     before = feed_of(store)
     with pytest.raises(errors.BrokenChain, match="game given-up differs in the store from version 6 on"):
@@ -369,7 +369,7 @@ def test_a_game_that_went_another_way_is_refused(store: EventStore, source: Even
 
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 3), write=st.sampled_from([exported, old_export]))
-def test_a_damaged_file_is_never_imported_by_half(
+def test_a_damaged_file_is_never_imported_in_part(
     seed: int, count: int, write: Callable[[EventStore], bytes]
 ) -> None:
     """Either nothing is recorded, or games that are complete, with the hashes that they had."""
@@ -432,7 +432,7 @@ def between_pages(
 
 
 @pytest.mark.parametrize("page", [1000, 5])
-def test_a_backup_is_the_store_once_more(
+def test_a_backup_equals_the_store(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
     monkeypatch.setattr(backups, "PAGE_SIZE", page)

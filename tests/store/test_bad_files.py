@@ -89,7 +89,7 @@ def claimed(path: Path) -> None:
 
 
 def newer(path: Path) -> None:
-    """Put a store there that a noughts of the future has made."""
+    """Create a store made by a newer version of noughts."""
     make_store(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")

@@ -19,7 +19,7 @@ from support.at_once import DEADLINE, run_code
 
 
 class Gate:
-    """A commit that waits until it is opened, once for each call, and then ends as asked."""
+    """A commit that waits until it is opened, once for each call, and then has the given outcome."""
 
     def __init__(self, *ends: Callable[[], None]) -> None:
         self.batches: list[list[str]] = []
@@ -84,7 +84,7 @@ class Queue:
 
 
 def fine() -> None:
-    """End well."""
+    """Succeed."""
 
 
 def fail(kind: type[BaseException]) -> None:
@@ -118,7 +118,7 @@ class CountedLock:
         self.release()
 
 
-def test_nobody_leaves_before_it_is_said_who_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_writer_leaves_before_the_next_leader_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer may check for itself at any moment, also while the leader settles the commit."""
 
     def slow_pairwise(tickets: list[Any]) -> Any:  # noqa: ANN401 - the queue's own tickets

@@ -107,7 +107,7 @@ class Play:
         self._watcher = self._start(self._follow)
 
     def wait_for(self, more: int) -> None:
-        """Return when so many more commands were acknowledged."""
+        """Wait until this many more commands are acknowledged."""
         wanted = len(self.acknowledged) + more
         self.wait_until(lambda: len(self.acknowledged) >= wanted)
 
@@ -117,7 +117,7 @@ class Play:
         self._check()
 
     def end(self) -> list[Record]:
-        """Let everybody finish, and return what is in the store."""
+        """Let all writers finish; return what is in the store."""
         self._is_over = True
         self._join(self._writers)
         found = everything(self.stores[1])

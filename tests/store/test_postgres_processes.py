@@ -34,7 +34,7 @@ END = "end"
 
 @pytest.fixture(autouse=True)
 def _notifications_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave it to notifications alone to wake a store; each commit checks whether anybody listens."""
+    """Rely on notifications alone to wake a store; each commit checks for listeners."""
     monkeypatch.setattr(engine, "POLL_INTERVAL_SECONDS", A_DAY)
     monkeypatch.setattr(engine, "LISTENER_CHECK_SECONDS", 0)
 
@@ -171,7 +171,7 @@ def test_a_new_listener_is_noticed_at_once(
     version = play(here, "game", [CREATED])
     changes, found = listen(there), set[str]()
     number = 0
-    while not found:  # for ever, if it isn't
+    while not found:  # forever, if it isn't
         version = here.append("game", JOINED, expected=version, key=f"key{number}", at=NOW)
         found = changes.wait(0.05) or set()
         number += 1

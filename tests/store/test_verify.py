@@ -1,4 +1,4 @@
-"""Whatever was changed behind a store's back is found, and the first bad record is named."""
+"""Any change behind the store's back is found, and the first bad record is named."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def begin(process: subprocess.Popen[str]) -> None:
 
 @pytest.fixture
 def _no_polling(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave it to notifications alone to wake watches, where the engine has notifications."""
+    """Rely on notifications alone to wake watches, if the engine has them."""
     monkeypatch.setattr(postgres, "POLL_INTERVAL_SECONDS", 1_000_000)
 
 
@@ -133,7 +133,7 @@ def test_a_watch_of_a_deleted_game_raises(store: EventStore) -> None:
 
 
 def test_closing_a_watch_ends_it(store: EventStore) -> None:
-    """Also for a thread that waits in it; there is nothing more to read from it."""
+    """Also for a thread that is waiting in it; nothing more can be read from it."""
     watch = store.watch("game")
     seen: list[Record] = []
     closer = Thread(target=watch.close, daemon=True)

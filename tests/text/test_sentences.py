@@ -47,23 +47,23 @@ def counted(cells: tuple[int, ...]) -> list[str]:
 def test_every_reason_makes_one_sentence() -> None:
     """It begins with It and ends with its only period."""
     assert len(all_advice()) == 16_167
-    for said in {said for _, _, said in all_sentences()}:
-        assert SENTENCE.fullmatch(said), said
+    for sentence in {sentence for _, _, sentence in all_sentences()}:
+        assert SENTENCE.fullmatch(sentence), sentence
         for wrong in ("{", "}", "  ", "()", " ,", " :", " .", ",,", ": (", ": ;", "\n", "None"):
-            assert wrong not in said, said
-        assert not EMPTY_LIST.search(said), said
+            assert wrong not in sentence, sentence
+        assert not EMPTY_LIST.search(sentence), sentence
 
 
 def test_cells_are_counted_from_1_to_9() -> None:
-    for said in {said for _, _, said in all_sentences()}:
-        assert all(number in "123456789" for number in re.findall(r"\d+", said)), said
+    for sentence in {sentence for _, _, sentence in all_sentences()}:
+        assert all(number in "123456789" for number in re.findall(r"\d+", sentence)), sentence
 
 
 def test_only_the_opponent_is_named() -> None:
     named = set()
-    for one, reason, said in all_sentences():
-        assert str(one.mark) not in said, said
-        if str(one.mark.other) in said:
+    for one, reason, sentence in all_sentences():
+        assert str(one.mark) not in sentence, sentence
+        if str(one.mark.other) in sentence:
             named.add(reason.kind)
     assert named == {
         Kind.GIVES_UP_DRAW,
@@ -77,23 +77,27 @@ def test_only_the_opponent_is_named() -> None:
 
 
 def test_what_was_better_is_named() -> None:
-    for _, reason, said in all_sentences():
+    for _, reason, sentence in all_sentences():
         if reason.kind in BETTER:
-            assert f": {one_of(counted(reason.cells))} is better" in said.replace("; ", ": "), said
+            assert f": {one_of(counted(reason.cells))} is better" in sentence.replace("; ", ": "), (
+                sentence
+            )
 
 
 def test_the_moves_that_force_or_allow_a_fork_are_named() -> None:
-    for _, reason, said in all_sentences():
+    for _, reason, sentence in all_sentences():
         if reason.kind in FORCED - {Kind.FORCES_FORK}:
-            assert re.search(rf"fork,? (with|unlike) {one_of(counted(reason.cells))} \(", said), said
+            assert re.search(rf"fork,? (with|unlike) {one_of(counted(reason.cells))} \(", sentence), (
+                sentence
+            )
 
 
 def test_where_a_fork_is_to_be_made_is_named() -> None:
-    for _, reason, said in all_sentences():
+    for _, reason, sentence in all_sentences():
         if reason.kind in FORKS:
-            found = re.search(r"fork on ([^:.]*)[:.]", said)
-            assert found is not None, said
-            assert found[1] == one_of(counted(reason.cells)), said
+            found = re.search(r"fork on ([^:.]*)[:.]", sentence)
+            assert found is not None, sentence
+            assert found[1] == one_of(counted(reason.cells)), sentence
 
 
 def one_of(words: list[str]) -> str:
@@ -102,22 +106,22 @@ def one_of(words: list[str]) -> str:
 
 
 def test_lines_are_written_with_dashes() -> None:
-    for _, reason, said in all_sentences():
+    for _, reason, sentence in all_sentences():
         wanted = ["-".join(counted(line)) for line in reason.lines] if reason.kind in SHOWN_LINES else []
-        assert re.findall(r"\d-\d-\d", said) == wanted, said
+        assert re.findall(r"\d-\d-\d", sentence) == wanted, sentence
 
 
 def test_the_moves_that_show_it_are_written_out() -> None:
-    for _, reason, said in all_sentences():
+    for _, reason, sentence in all_sentences():
         play = ", ".join(counted(reason.play))
         if reason.kind is Kind.GIVES_UP_DRAW:
-            assert f" after {play};" in said
+            assert f" after {play};" in sentence
         elif reason.kind is Kind.WINS_LATER:
-            assert f" ({play}):" in said
+            assert f" ({play}):" in sentence
         elif reason.kind in SHOWN_PLAY:
-            assert said.endswith(f" ({play}).")
+            assert sentence.endswith(f" ({play}).")
         else:
-            assert "(" not in said
+            assert "(" not in sentence
 
 
 EXAMPLES: dict[Kind, list[tuple[str, int, str]]] = {

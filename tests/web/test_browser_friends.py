@@ -87,7 +87,7 @@ def test_a_taken_seat_is_refused_with_a_sentence(users: Users) -> None:
     ann, bob, cid = (users.new_user(name) for name in ("Ann", "Bob", "Cid"))
     cid.allow_errors("404")
     link = ann.create_link()
-    cid.hold_requests("**/events*", most=9)  # so that they hear of nothing
+    cid.hold_requests("**/events*", most=9)  # so that they receive nothing
     cid.open(link)
     expect(cid.button("Take the seat")).to_be_visible()
     bob.open(link)

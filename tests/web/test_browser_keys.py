@@ -104,9 +104,9 @@ def test_each_move_is_announced_with_the_status(users: Users) -> None:
             listener.expect_announcement(f"{who} on {number}. {'Draw' if number == 7 else state}")
 
     for listener in (ann, bob, cid):
-        heard = listener.announcements
-        assert len(heard) == 9
-        assert [text.partition(". ")[2] for text in heard] == listener.statuses
+        announced = listener.announcements
+        assert len(announced) == 9
+        assert [text.partition(". ")[2] for text in announced] == listener.statuses
 
 
 def test_a_win_is_seen_and_announced_alike(users: Users) -> None:
