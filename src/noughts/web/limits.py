@@ -53,7 +53,11 @@ class Limit:
 
 
 def network(address: str) -> str:
-    """Return the key to count an address by: for IPv6, its first 64 bits."""
+    """Return the key to count an address by: for IPv6, its first 64 bits.
+
+    >>> network("2001:db8:1:2:3:4:5:6"), network("192.0.2.7")
+    ('2001:db8:1:2', '192.0.2.7')
+    """
     if ":" not in address:
         return address
     try:
