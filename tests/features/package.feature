@@ -284,7 +284,7 @@ Feature: 003 The package
       """
 
   @G5 @K4 @N9
-  Scenario Outline: Each telling keeps its own order of result and final board
+  Scenario Outline: Each wording keeps its own order of result and final board
     When I run "noughts show 14253 --wording <wording>"
     Then it finally prints the result "<result>" <where> the final board
 
