@@ -10,12 +10,12 @@ import sqlite3
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from pwd import getpwuid
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -318,10 +318,18 @@ def test_a_restored_store_keeps_its_owner(good: Path, copy: Path, *, has_checkpo
     assert len([*good.rglob("*.sqlite*")]) == 3 + has_checkpoint
 
 
-def test_a_file_that_is_replaced_keeps_its_group(tmp_path: Path) -> None:
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Return a folder for all users; another run of the tests may close the parents of `tmp_path`."""
+    with TemporaryDirectory(prefix="noughts-") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+
+
+def test_a_file_that_is_replaced_keeps_its_group(open_folder: Path) -> None:
     """Others of the group must be able to read it, and only root can give files away."""
     group = 3000 if os.geteuid() == 0 else os.getgid()
-    path = open_folder(tmp_path) / "file"
+    path = open_folder / "file"
     path.write_bytes(b"old")
     os.chown(path, -1, group)
     path.chmod(0o660)
@@ -349,16 +357,6 @@ def test_only_a_store_is_replaced(good: Path, copy: Path, tmp_path: Path, kind: 
     assert restore(str(copy), f"sqlite:{other}").copied.games == 3
 
 
-def open_folder(tmp_path: Path) -> Path:
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        if folder.owner() == getpwuid(os.getuid()).pw_name:
-            folder.chmod(folder.stat().st_mode | 0o011)
-    folder = tmp_path / "open"
-    folder.mkdir()
-    folder.chmod(0o777)
-    return folder
-
-
 def as_another_user(work: Callable[[], object], group: int) -> None:
     """Do something in another process, without root's privileges."""
     child = os.fork()
@@ -383,12 +381,11 @@ def _rights(path: Path) -> tuple[int, int, int]:
 # Repairing
 
 
-def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: Path) -> None:
+def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, open_folder: Path) -> None:
     """As on a disk that was mounted read-only because it fails."""
-    folder = open_folder(tmp_path)
-    store, target = folder / "games.sqlite", tmp_path / "target"
-    target.mkdir()
-    target.chmod(0o777)
+    folder = open_folder / "read-only"
+    folder.mkdir()
+    store, target = folder / "games.sqlite", open_folder
     back_up(good, store)
     store.chmod(0o444)
     folder.chmod(0o555)
@@ -398,7 +395,7 @@ def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, tmp_path: 
     assert [path.name for path in folder.iterdir() if "-wal" in path.name] == []
     with open_store(f"sqlite:{target / 'new.sqlite'}") as repaired:
         assert verify(repaired).games == 3
-    folder.chmod(0o777)
+    folder.chmod(0o777)  # so that it can be removed
 
 
 @pytest.mark.parametrize("name", ["new store.sqlite", "new.sqlite"])
