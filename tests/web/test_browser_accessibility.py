@@ -29,9 +29,9 @@ def test_axe_finds_nothing_outside_a_game(users: Users) -> None:
     ann.allow_errors("404")
 
     for screen, path, status in (
-        ("lobby-open", "/lobby#open", "Open a table"),
+        ("lobby-open", "/lobby#open", "Open a game"),
         ("replay", "/replay/15263", "X won"),
-        ("no-such-game", f"/game/{'a' * 26}", "There is no such game."),
+        ("no-such-game", f"/game/{'a' * 26}", "Game not found."),
     ):
         ann.open(path)
         ann.expect_status(status)

@@ -109,7 +109,7 @@ def test_a_replay_works_without_the_api(users: Users) -> None:
     ann.page.route("**/api/**", lambda route: route.abort())
     ann.open("/replay/153246879")
     ann.expect_status("Draw", "XOX/XOO/OXX")
-    ann.expect_text("The coach is silent.")
+    ann.expect_text("No advice available.")
     ann.page.get_by_role("slider", name="Move").fill("2")
     ann.expect_status("X to move", "X__/_O_/___")
     assert ann.announcements[-1].startswith("Move 2 of 9: O on 5.")
@@ -124,7 +124,7 @@ def test_an_invalid_replay_is_refused(users: Users) -> None:
         ("142536", "Move 6: the game was over by then."),
     ):
         ann.open(f"/replay/{digits}")
-        ann.expect_status("These digits are no game.")
+        ann.expect_status("That is not a valid game.")
         ann.expect_text(words)
     ann.press("To the start")
     ann.expect_status("Three in a row.")

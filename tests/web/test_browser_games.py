@@ -60,9 +60,9 @@ def test_a_game_from_the_lobby(users: Users) -> None:
     expect(waiting).to_be_visible()
 
     ann.open("/")
-    ann.press("Open table", "Open a table")
+    ann.press("Lobby", "Open a game")
     ann.page.get_by_label("Your name").fill(ann.name)
-    ann.press("Open a table")
+    ann.press("Open a game")
     ann.expect_status("Waiting for an opponent")
     bob.page.clock.fast_forward(10_000)  # the list is asked for again every few seconds
     bob.screenshot("lobby")

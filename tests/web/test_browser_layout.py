@@ -70,7 +70,7 @@ def test_small_screens(users: Users, device: dict[str, Any], request: pytest.Fix
     expect(bob.page.get_by_role("dialog")).to_be_visible()
     shows(bob, "settings")
     bob.open("/lobby")
-    bob.expect_status("Open table")
+    bob.expect_status("Lobby")
     shows(bob, "lobby")
 
 

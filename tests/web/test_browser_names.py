@@ -13,7 +13,7 @@ def test_markup_in_names_is_shown_as_text(users: Users) -> None:
     ann, bob, cid = users.new_user(IMAGE), users.new_user(SCRIPT), users.new_user("Cid")
     ann.open("/lobby#open")
     ann.page.get_by_label("Your name").fill(IMAGE)
-    ann.press("Open a table")
+    ann.press("Open a game")
     ann.expect_status("Waiting for an opponent")
     bob.open("/lobby")
     bob.page.get_by_role("region", name="Waiting for an opponent").get_by_role("link", name=IMAGE).click()

@@ -110,8 +110,8 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
     ann.expect_announcement("This game is gone")
     assert ann.announcements == ["This game is gone"]
     ann.page.reload()
-    ann.expect_status("There is no such game.")
-    ann.expect_announcement("There is no such game.")
+    ann.expect_status("Game not found.")
+    ann.expect_announcement("Game not found.")
 
 
 def test_a_page_that_wakes_up_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
@@ -204,7 +204,7 @@ def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
 
     held[0].continue_()
 
-    ann.expect_text("Your move on 3 was not taken.")
+    ann.expect_text("Your move on 3 was refused.")
     ann.expect_status("Bob thinks", "___/___/X__")
     expect(ann.cell(3)).to_have_accessible_name("Cell 3: free")
     assert read_game(users.server, ann.game).moves == (6,)

@@ -121,7 +121,7 @@ export function copyButton(label, text, attributes = {}) {
     const isDone = await copy(text());
     element.style.minWidth = `${element.offsetWidth}px`; // so that its neighbours do not move
     element.textContent = isDone ? "Copied" : "Not copied";
-    announce(isDone ? "Copied." : "The browser did not let it be copied.");
+    announce(isDone ? "Copied." : "Copying was blocked by the browser.");
     clearTimeout(back);
     back = setTimeout(() => (element.textContent = label), 2000);
   }

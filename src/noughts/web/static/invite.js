@@ -8,7 +8,7 @@ import { inviteOf } from "./setup.js";
 export function panel({ id, room }) {
   const code = inviteOf(id);
   if (!code && !room.lobby) {
-    return h("p", { class: "soft" }, "The link to this game is where it was made.");
+    return h("p", { class: "soft" }, "Only the browser that created this game has its link.");
   }
   const link = `${location.origin}${BASE}/game/${id}${room.lobby ? "" : `#${code}`}`;
   const field = h("input", {
@@ -28,7 +28,7 @@ export function panel({ id, room }) {
       "p",
       { class: "soft" },
       room.lobby
-        ? "Your table stands in the lobby. You can send the link, too."
+        ? "Your game is listed in the lobby. You can also send the link."
         : "Send this link. The first person to open it takes the other seat.",
     ),
     field,

@@ -1,4 +1,4 @@
-/** The lobby: games that wait for an opponent, games to watch, and opening a table. */
+/** The lobby: games that wait for an opponent, games to watch, and opening one. */
 
 import { get } from "./ask.js";
 import { BASE } from "./base.js";
@@ -12,21 +12,21 @@ export function mount(place, context) {
 }
 
 function openTable(place, context) {
-  context.title("Open a table");
+  context.title("Open a game");
   const create = creator(context, () => ({ opponent: "lobby" }));
   place.append(
     h(
       "div",
       { class: "hero" },
-      h("h1", { tabindex: "-1" }, "Open a table"),
-      h("p", {}, "Anybody may sit down and play you."),
+      h("h1", { tabindex: "-1" }, "Open a game"),
+      h("p", {}, "Anyone can join."),
       h(
         "form",
         { class: "setup", onsubmit: create },
         nameField("Your name", "name"),
         markChoice(),
         firstChoice(),
-        h("button", { class: "btn main wide", type: "submit" }, "Open a table"),
+        h("button", { class: "btn main wide", type: "submit" }, "Open a game"),
         h("p", { class: "said", role: "alert" }),
       ),
     ),
@@ -35,17 +35,17 @@ function openTable(place, context) {
 }
 
 function listTables(place, context) {
-  context.title("Open table");
-  const open = rows("Waiting for an opponent", "No open games. Open a table and wait for an opponent.");
-  const playing = rows("Being played", "No game is on.");
+  context.title("Lobby");
+  const open = rows("Waiting for an opponent", "No open games. Open one and wait for an opponent.");
+  const playing = rows("Being played", "No games in progress.");
   const said = h("p", { class: "said", role: "alert" });
   place.append(
     h(
       "div",
       { class: "hero" },
-      h("h1", { tabindex: "-1" }, "Open table"),
+      h("h1", { tabindex: "-1" }, "Lobby"),
       h("p", {}, "Play against anyone who is here, or watch."),
-      h("a", { class: "btn main wide", href: `${BASE}/lobby#open` }, "Open a table"),
+      h("a", { class: "btn main wide", href: `${BASE}/lobby#open` }, "Open a game"),
       said,
       open.element,
       playing.element,

@@ -58,7 +58,7 @@ function refuse(place, message) {
     h(
       "div",
       { class: "hero" },
-      h("h1", { tabindex: "-1" }, "These digits are no game."),
+      h("h1", { tabindex: "-1" }, "That is not a valid game."),
       h("p", {}, code ? `Move ${number}: ${REFUSALS[code]}.` : message),
       h("a", { class: "btn", href: `${BASE}/` }, "To the start"),
     ),

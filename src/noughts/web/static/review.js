@@ -78,7 +78,7 @@ export function reviewPanel(game, called, show) {
       ({ review } = await get(`/analysis?moves=${digits(game)}&first=${game.first}`));
       failure = "";
     } catch (error) {
-      failure = `The coach is silent. ${error.message}`;
+      failure = `No advice available. ${error.message}`;
     }
     tell();
   }

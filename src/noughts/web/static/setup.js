@@ -168,7 +168,7 @@ async function listBots(form) {
   const list = h(
     "div",
     { class: "bots", role: "group", "aria-label": "Opponents" },
-    h("p", { class: "soft" }, "Asking who is there…"),
+    h("p", { class: "soft" }, "Loading bots…"),
   );
   form.querySelector(".said").before(list);
   try {

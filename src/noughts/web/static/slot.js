@@ -21,7 +21,7 @@ export function slot(state, { isResigning, said }) {
   const { offer } = room;
   if (isResigning && !game.over) {
     return {
-      words: ["", "Give this game up?"],
+      words: ["", "Resign this game?"],
       choices: [
         ["Yes, resign", "resign"],
         ["No, play on", "playOn"],

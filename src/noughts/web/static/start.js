@@ -7,7 +7,7 @@ import { h, s, setText } from "./dom.js";
 const WAYS = [
   ["#friend", "Play a friend", "Share a link or a code to scan"],
   ["#computer", "Play the computer", "From pure chance to perfect play"],
-  ["lobby", "Open table", "Play against anyone who is here, or watch"],
+  ["lobby", "Lobby", "Play against anyone who is here, or watch"],
   ["#same", "Same screen", "Two people, one device"],
 ];
 

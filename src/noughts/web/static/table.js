@@ -109,7 +109,7 @@ class Table {
       this.#herald.tell(null);
       return;
     }
-    const sentence = "There is no such game.";
+    const sentence = "Game not found.";
     announce(sentence);
     this.#context.title("No such game");
     this.#place.replaceChildren(
@@ -181,7 +181,7 @@ class Table {
       await this.#known.send("moves", { cell, version, key: newKey(), mark }, broken);
       if (wasBroken) this.#say(`Your move on ${cell + 1} has arrived.`);
     } catch (error) {
-      this.#say(`Your move on ${cell + 1} was not taken. ${error.message}`);
+      this.#say(`Your move on ${cell + 1} was refused. ${error.message}`);
     }
     this.#known.set({ pending: null });
   }
@@ -406,7 +406,7 @@ class Table {
   }
 
   #coachWaits() {
-    if (!this.#mayCoach()) return "The coach speaks when you are to move.";
+    if (!this.#mayCoach()) return "The coach helps when it is your turn.";
     return this.#coach?.failure ?? "The coach thinks…";
   }
 
