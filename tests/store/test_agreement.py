@@ -163,6 +163,7 @@ def _answer(ask: Callable[[EventStore], object], store: EventStore) -> object:
         return type(refusal), str(refusal)
 
 
+@pytest.mark.torture
 def test_all_engines_answer_alike(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
     class Alike(Agreement):
         def __init__(self) -> None:

@@ -367,6 +367,7 @@ def test_a_game_that_differs_is_refused(store: EventStore, source: EventStore) -
     assert feed_of(store) == before
 
 
+@pytest.mark.torture
 @settings(max_examples=EXAMPLES)
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 3), write=st.sampled_from([exported, old_export]))
 def test_a_damaged_file_is_never_imported_in_part(

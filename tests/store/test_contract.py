@@ -467,6 +467,7 @@ def test_the_first_and_the_last_time_are_taken(store: EventStore, at: int) -> No
     assert store.games() == (GameSummary("game", at, 3, fold(CREATED), at),)
 
 
+@pytest.mark.torture
 @settings(max_examples=EXAMPLES)
 @given(st.lists(names, min_size=1, max_size=40))
 @example(["\U0001f3b2", "\u05d0\u05d1", "'; DROP TABLE games; --", "%s", "\\x00", "{}"])
@@ -701,6 +702,7 @@ FILTERS = st.builds(
 )
 
 
+@pytest.mark.torture
 @settings(max_examples=EXAMPLES)
 @given(
     games=st.dictionaries(st.text("ab-_AB", min_size=1, max_size=5), histories(), max_size=12),

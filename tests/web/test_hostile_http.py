@@ -216,6 +216,7 @@ def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None
     assert b"Traceback" not in server.log()
 
 
+@pytest.mark.torture
 def test_damaged_requests_are_never_answered_with_a_server_error(server: Server) -> None:
     """Bytes are changed, left out or put in."""
     random = Random(5)

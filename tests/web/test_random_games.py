@@ -33,6 +33,7 @@ GAMES = 2000 if os.environ.get("NOUGHTS_TORTURE") else 25
 STEPS = 40
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("seed", range(GAMES))
 def test_a_random_game_matches_the_core(server: Server, seed: int) -> None:
     """Whatever two players try."""
