@@ -355,7 +355,7 @@ def test_unread_output_is_not_an_error(arguments: list[str]) -> None:
 def test_a_full_disk_is_reported(arguments: list[str]) -> None:
     ran = shell('"$@" > /dev/full', *arguments)
 
-    assert (ran.returncode, ran.stderr) == (1, "noughts: cannot go on: No space left on device\n")
+    assert (ran.returncode, ran.stderr) == (1, "noughts: cannot continue: No space left on device\n")
 
 
 @pytest.mark.parametrize("arguments", [["bogus"], ["play", "--x", ""], ["show", "bogus"]], ids=" ".join)
@@ -385,7 +385,7 @@ def test_input_that_cannot_be_read_is_reported() -> None:
     ran = shell('"$@" 0> /dev/null', "play")
 
     assert ran.returncode == 1
-    assert ran.stderr == "noughts: cannot go on: Bad file descriptor\n"
+    assert ran.stderr == "noughts: cannot continue: Bad file descriptor\n"
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ SAME_NAME = "the players need different names, and '"
 LENGTH = "a name has 1 to 32 characters"
 JOINER = "a name cannot contain invisible characters: character 4 is U+200D, zero width joiner"
 SECONDS = "is not a number of seconds from 0 to 86400"
-COUNT = "is not a whole number from 1 on"
+COUNT = "is not a whole number of at least 1"
 NO_NUMBERS = "-1", "1_0", "two", "", "\x1b[31m", "9" * 5000
 BAD_SECONDS = "nan", "inf", "-inf", "-0.1", "1e400", "86401", *NO_NUMBERS
 BAD_COUNTS = "0", "1.5", "many", *NO_NUMBERS

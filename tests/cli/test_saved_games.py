@@ -400,7 +400,7 @@ def test_limits_that_are_huge_or_wrong(tmp_path: Path) -> None:
     for limit in ("0", "-1", "1.5", "many", ""):
         ran = noughts("games", f"--limit={limit}", env=saving(tmp_path))
         assert (ran.returncode, ran.stdout) == (2, "")
-        assert "is not a whole number from 1 on" in ran.stderr
+        assert "is not a whole number of at least 1" in ran.stderr
 
 
 def test_the_list_says_that_no_games_are_saved(tmp_path: Path) -> None:
@@ -453,7 +453,7 @@ def old_game(tmp_path: Path) -> Path:
         (["resume", "old", "--describe"], "1\nquit\n", "1; BOB\u2800 \\x1b[2J (O) to move.\n"),
         (["replay", "old", "--describe"], "", "The board is empty; bob\u2800 (X) to move.\n"),
         (["analyse", "old"], "", "bob\u2800 (X) to move.\n"),
-        (["store", "verify"], "", "1 game, 5 events: all as they were recorded.\n"),
+        (["store", "verify"], "", "1 game, 5 events: no faults found.\n"),
         (["export", "old"], "", '"name":"bob\u2800"}'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -489,7 +489,7 @@ def test_output_that_is_full_closed_or_unread(tmp_path: Path, command: str) -> N
     closed = shell('"$@" <&- >&-', *arguments, env=env)
     unread = run_unread(*arguments, env=env)
 
-    assert (full.returncode, full.stderr) == (1, "noughts: cannot go on: No space left on device\n")
+    assert (full.returncode, full.stderr) == (1, "noughts: cannot continue: No space left on device\n")
     assert (closed.returncode, closed.stderr) == (unread.returncode, unread.stderr) == (0, "")
     assert digits(tmp_path) == ["5"]
     names = {path.name for path in file(tmp_path).parent.iterdir()}

@@ -186,12 +186,12 @@ def test_shares_are_those_of_the_tally() -> None:
     [
         (["--x", "nobody"], "unknown policy 'nobody'"),
         (["--o", "club:luck=1"], "club has no 'luck'"),
-        (["--games", "0"], "'0' is not a whole number from 1 on"),
+        (["--games", "0"], "'0' is not a whole number of at least 1"),
         (["--games", "many"], "'many' is not a whole number"),
         (["--games", "1000000000000001"], "is not a number of games"),
         (["--seed", "-1"], "'-1' is not a whole number|expected one argument"),
         (["--seed", "x"], "'x' is not a whole number"),
-        (["--jobs", "0"], "'0' is not a whole number from 1 on"),
+        (["--jobs", "0"], "'0' is not a whole number of at least 1"),
         (["--x", "program:./bot"], "'program:./bot' is a program, and only a bot can be named here"),
     ],
 )
@@ -237,7 +237,7 @@ def test_a_killed_process_is_reported() -> None:
 
     assert process.returncode == 1
     assert "of 1,000,000,000,000 games in" in output
-    assert complaint == "noughts: cannot go on: a worker process was killed\n"
+    assert complaint == "noughts: cannot continue: a worker process was killed\n"
 
 
 def a_worker_of(process: int) -> int:

@@ -103,7 +103,7 @@ def test_an_intact_store_is_reported_as_such(good: Path) -> None:
     ran = noughts("store", "verify", env=saving(good))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"3 games, {EVENTS} events: all as they were recorded.\n"
+    assert ran.stdout == f"3 games, {EVENTS} events: no faults found.\n"
     assert contents(good) == before
 
 
@@ -385,7 +385,7 @@ def test_an_export_that_does_not_fit_is_reported(tmp_path: Path) -> None:
     with (tmp_path / "games.jsonl").open("w") as out:
         ran = with_limit(50_000, saving(tmp_path), "store", "export", out=out)
 
-    check_refused(ran, 1, "cannot go on: File too large")
+    check_refused(ran, 1, "cannot continue: File too large")
 
 
 MANY = 40
@@ -461,7 +461,7 @@ def test_every_change_is_found(good: Path, statement: str, sentence: str) -> Non
     check_refused(ran, 1, "the store is damaged: ")
     *faults, good_part = ran.stdout.splitlines()
     assert sentence in faults[0]
-    assert good_part.endswith(": the rest, as they were recorded.")
+    assert good_part.endswith(": the rest is sound.")
     assert contents(good) == before
 
 
@@ -592,7 +592,7 @@ def test_a_file_without_games_is_refused(good: Path, tmp_path: Path, source: str
 
 @pytest.mark.parametrize(
     ("shut", "code", "sentence"),
-    [("<&-", 2, "cannot be read"), ("0> /dev/null", 1, "cannot go on: Bad file descriptor")],
+    [("<&-", 2, "cannot be read"), ("0> /dev/null", 1, "cannot continue: Bad file descriptor")],
 )
 def test_an_input_that_cannot_be_read_is_reported(
     good: Path, shut: str, code: int, sentence: str

@@ -189,7 +189,7 @@ def test_verification_shows_its_progress_in_a_terminal(
 
     assert ("0 %" in terminal.getvalue()) == is_shown
     assert terminal.getvalue().rpartition("\r")[2] == ""
-    assert out.getvalue() == "3 games, 63 events: all as they were recorded.\n"
+    assert out.getvalue() == "3 games, 63 events: no faults found.\n"
 
 
 # Restoring

@@ -141,7 +141,7 @@ Feature: 000 The narrative
   @N3
   Scenario: The help names the rest
     When I run "noughts watch --help"
-    Then "--interval SECONDS between moves (2)" is in the help
+    Then "--interval SECONDS seconds between moves (default: 2)" is in the help
 
   @N3
   Scenario Outline: A rest that is no time is refused

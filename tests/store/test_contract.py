@@ -665,7 +665,7 @@ def test_a_game_that_is_against_the_rules_does_not_hide_the_others(store: EventS
 
     assert [(each.id, each.game is None, each.fault) for each in store.games()] == [
         ("lost", False, None),
-        ("odd", True, "recorded like this, but against the rules"),
+        ("odd", True, "recorded, but against the rules"),
         ("won", False, None),
     ]
 

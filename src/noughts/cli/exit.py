@@ -71,7 +71,7 @@ def _end(work: Callable[[], None]) -> int:
         code = HUNG_UP if error.errno == EIO and _is_hung_up(sys.stdout) else FAILED
         _give_up(sys.stdout)
         if code == FAILED:
-            _write_if_ready(f"noughts: cannot go on: {error.strerror}\n", sys.stderr)
+            _write_if_ready(f"noughts: cannot continue: {error.strerror}\n", sys.stderr)
     return code
 
 

@@ -33,12 +33,12 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")
 
 
-def add_seats(parser: Parser, name: str = "a name") -> None:
+def add_seats(parser: Parser, name: str = "a name, ") -> None:
     for mark in ("X", "O"):
         parser.add_argument(
             f"--{mark.lower()}",
             metavar="SEAT",
-            help=f"who plays {mark}: {name}, bot:POLICY, bot:saved:file=PATH or program:COMMAND",
+            help=f"who plays {mark}: {name}bot:POLICY, bot:saved:file=PATH or program:COMMAND",
         )
     add_patience(parser)
 
@@ -68,7 +68,7 @@ def add_events(parser: Parser) -> None:
 
 
 def add_interval(parser: Parser, default: int | None) -> None:
-    help_ = "between moves" + ("" if default is None else f" ({default})")
+    help_ = "seconds between moves" + ("" if default is None else f" (default: {default})")
     parser.add_argument("--interval", type=seconds, default=default, metavar="SECONDS", help=help_)
 
 
@@ -144,5 +144,5 @@ def count(text: str) -> int:
     except ValueError:  # Python reads at most 4,300 digits
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least 1")
     return number

@@ -48,7 +48,7 @@ __all__ = ["Append", "EventStore", "GameFilter", "GameSummary", "Record", "Watch
 
 PAGE_SIZE = 1000
 DAMAGED = "damaged: noughts store verify says more"
-AGAINST_THE_RULES = "recorded like this, but against the rules"
+AGAINST_THE_RULES = "recorded, but against the rules"
 
 
 class GameFilter(Value):

@@ -64,7 +64,7 @@ def data_folder(environment: Mapping[str, str]) -> Path:
 
 
 def is_on_server(url: str) -> bool:
-    """Check whether other processes and machines can open the same store."""
+    """Check whether the store is in a database server, which other machines may use too."""
     return url.partition(":")[0] in _POSTGRES
 
 

@@ -82,7 +82,7 @@ class Roster:
 
 
 def split_offered(offered: str) -> list[str]:
-    """Split a list of NAME=FILE with commas between.
+    """Split a list of NAME=FILE, separated by commas.
 
     >>> split_offered("q=q.json, deep=deep.json,")
     ['q=q.json', 'deep=deep.json']

@@ -219,7 +219,7 @@ class Handlers:
         """Return a bot's name in the record, if the bot exists."""
         name = f"{BOT}{policy}"
         if len(name) > MAX_NAME_CHARACTERS or clean_name(name) != name:
-            raise UnknownPolicy(f"the policy {quoted(policy)} is too long")
+            raise UnknownPolicy(f"unknown policy {quoted(policy)}")
         await self._games.world.thinking.run(lambda: self._roster.bot(policy))
         return name
 

@@ -119,7 +119,7 @@ class Queries:
         parameters = request.parameters("board", "moves", "first")
         first = parameters.get("first", "X")
         if first not in MARKS:
-            raise ApiError("badRequest", f"first is X or O, not {quoted(first)}")
+            raise ApiError("badRequest", f"first must be X or O, not {quoted(first)}")
         if ("board" in parameters) == ("moves" in parameters):
             raise ApiError("badRequest", "give either board or moves, such as moves=519")
         if "board" in parameters:

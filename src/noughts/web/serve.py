@@ -49,7 +49,7 @@ STARTED = "started"
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
     """Serve the games of a store until a signal comes.
 
-    Bots are NAME=FILE each; or one text, with commas between.
+    Bots are NAME=FILE each; or one text, separated by commas.
     """
     settings = from_environment(os.environ, store=store)
     if workers > 1:

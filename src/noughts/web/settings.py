@@ -23,11 +23,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_file: str = ""
     """A file for a copy of the checkpoint of a store on PostgreSQL."""
     bots: str = ""
-    """Saved policies that are offered as bots, `NAME=FILE` with commas between."""
+    """Saved policies that are offered as bots, `NAME=FILE` separated by commas."""
     origin: str = ""
-    """Where browsers find the server, such as `https://noughts.example`; else wherever they ask."""
+    """Where browsers find the server, such as `https://noughts.example`; default: as requests say."""
     proxy: str = ""
-    """Addresses of trusted proxies, with commas between; `*` trusts everybody."""
+    """Addresses of trusted proxies, separated by commas; `*` trusts everybody."""
     creates_per_minute: int = 60
     """Games that one address may create."""
     joins_per_minute: int = 120
@@ -55,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     shared: int = 0
     """`1` if servers that were started separately share a SQLite file."""
     log: str = "info"
-    """The least level that is logged: `debug`, `info`, `warning` or `error`."""
+    """The minimum level that is logged: `debug`, `info`, `warning` or `error`."""
 
     @property
     def is_shared(self) -> bool:
@@ -82,7 +82,9 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
             read[field.name] = _number(field.name, text) if field.type is int else text
     settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
     if settings.log not in LOG_LEVELS:
-        raise InvalidSetting(f"NOUGHTS_LOG is one of {', '.join(LOG_LEVELS)}, not {quoted(settings.log)}")
+        raise InvalidSetting(
+            f"NOUGHTS_LOG must be one of {', '.join(LOG_LEVELS)}, not {quoted(settings.log)}"
+        )
     if settings.origin and not _is_origin(settings.origin):
         raise InvalidSetting(
             "NOUGHTS_ORIGIN must be like https://noughts.example, without a path, "

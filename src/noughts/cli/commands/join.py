@@ -13,7 +13,7 @@ from noughts.cli.prompt import NO, YES, YES_OR_NO
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import Address, BadAddress, parse_address
 from noughts.cli.remote.background import Call, Failed, Inbox, PendingCall, Replied
-from noughts.cli.remote.client import Client, NotANoughtsServer, RequestRefused, Unreachable
+from noughts.cli.remote.client import Client, GameNotFound, NotANoughtsServer, RequestRefused, Unreachable
 from noughts.cli.remote.game import JoinedGame, RemoteGame
 from noughts.cli.remote.messages import GameSnapshot, ListedGame
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
@@ -23,7 +23,6 @@ from noughts.core.board import Mark
 from noughts.core.errors import SeatTaken
 from noughts.core.player import clean_name
 from noughts.service import random_id
-from noughts.store.errors import NoSuchGame
 
 MAX_TRIES = 3
 """How often a seat is requested; the same key gets the same seat."""
@@ -101,7 +100,7 @@ class Joiner:
         except RequestRefused as error:
             if error.code != "notFound":
                 raise
-            raise NoSuchGame(f"no such game at {address.server}") from None
+            raise GameNotFound(f"no such game at {address.server}") from None
         if secret and snapshot.our_marks:
             return JoinedGame(address.at(game), snapshot, snapshot.our_marks[0], secret)
         if address.invite:
@@ -125,7 +124,7 @@ class Joiner:
         except RequestRefused as error:
             self._seats.remove(address)
             if error.code == "notFound":
-                raise NoSuchGame("that invitation is invalid or has been used") from None
+                raise GameNotFound("that invitation is invalid or has been used") from None
             raise
         self._seats.save(address, SavedSeat(key, seat.secret))
         return JoinedGame(address.at(address.game or ""), seat.snapshot, seat.mark, seat.secret)

@@ -27,7 +27,7 @@ def add_options(parser: shared.Parser) -> None:
         nargs="?",
         help="its id, or the beginning of it (default: the last one left)",
     )
-    shared.add_seats(parser)
+    shared.add_seats(parser, "")
     shared.add_starting_rule(parser)
     shared.add_display(parser, "kata")
     shared.add_store(parser)

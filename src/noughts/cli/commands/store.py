@@ -61,7 +61,7 @@ def _verify(options: Namespace, console: Console) -> None:
             out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
         else:
             out.writelines(f"{printable(fault)}\n" for fault in faults)
-            state = "the rest, as they were recorded" if faults else "all as they were recorded"
+            state = "the rest is sound" if faults else "no faults found"
             out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {state}.\n")
         out.flush()
     if faults:

@@ -61,6 +61,10 @@ class RequestRefused(NoughtsError):
         self.code = code
 
 
+class GameNotFound(NoughtsError):
+    """The server has no such game, or the invitation is invalid."""
+
+
 class StreamMessage(Value):
     event: str
     id: str | None
