@@ -92,13 +92,7 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
     own = [GAME_ID] if "{id}" in operation.path else []
     own += [LAST_EVENT_ID] if not operation.answers else []
     return own + [
-        {
-            "name": query.name,
-            "in": "query",
-            "required": False,
-            "description": query.description,
-            "schema": query.schema,
-        }
+        {"name": query.name, "in": "query", "required": False} | query._asdict()
         for query in operation.query
     ]
 

@@ -13,7 +13,7 @@ from noughts.web.moves import MoveHandlers
 from noughts.web.problems import ApiError
 from noughts.web.queries import Queries
 from noughts.web.request import Pending, Request, Response
-from noughts.web.schemas import BASE
+from noughts.web.schemas import BASE, Action, Moved, Rematch, Seated, TakeBackReply
 from noughts.web.streams import EventStream, Streams
 
 Result: TypeAlias = Response | EventStream
@@ -52,63 +52,46 @@ class Operation(NamedTuple):
         return self.method == "POST" and self.path.startswith("/games/{id}/") and self.path != JOIN
 
 
-JOIN = "/games/{id}/join"
+GAME = "/games/{id}"
+JOIN = f"{GAME}/join"
+
+_ACTING = ("notFound", "staleVersion", "keyReused", "tooLong")
+_MOVING = (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notReady")
+_RESIGNING = (*_ACTING, "alreadyOver")
+_TAKING_BACK = (*_RESIGNING, "nothingToTakeBack")
+_ANSWERING = (*_ACTING, "noOffer")
+_CREATING = ("nameRefused", "unknownPolicy", "keyReused")
+_JOINING = ("nameRefused", "notFound", "seatTaken", "alreadyOver")
+_AGAIN = ("notFound", "notOver")
+_FOLLOWING = ("notFound", "staleVersion")
+
 _TEXT = {"type": "string"}
 _VERSION = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
 _MARK = {"type": "string", "enum": ["X", "O"], "default": "X"}
-_ACTING = ("notFound", "staleVersion", "keyReused", "tooLong")
-_MOVING = (*_ACTING, "gameOver", "noSuchCell", "notYourTurn", "cellTaken", "notReady")
-_CREATING = ("nameRefused", "unknownPolicy", "keyReused")
-_JOINING = ("nameRefused", "notFound", "seatTaken", "alreadyOver")
-
-_AT = Parameter("version", "The version to return (default: the current one)", _VERSION)
-_AFTER = Parameter("after", "The last version you have seen; Last-Event-ID takes precedence", _VERSION)
-_BOARD = Parameter("board", "A position, such as X__/_O_/___", _TEXT)
-_PLAYED = Parameter("moves", "A game, such as 519", _TEXT)
-_FIRST = Parameter("first", "The mark that started (default: X)", _MARK)
+_AT = (Parameter("version", "The version to return (default: the current one)", _VERSION),)
+_AFTER = (Parameter("after", "The last version you have seen; Last-Event-ID takes precedence", _VERSION),)
+_ANALYSED = (
+    Parameter("board", "A position, such as X__/_O_/___", _TEXT),
+    Parameter("moves", "A game, such as 519", _TEXT),
+    Parameter("first", "The mark that started (default: X)", _MARK),
+)
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("/games", Handlers.create, {201: schemas.Seated}, _CREATING, schemas.Create),
+    Operation("/games", Handlers.create, {201: Seated}, _CREATING, schemas.Create),
     Operation("/games", Queries.lobby, {200: schemas.Lobby}),
-    Operation("/games/{id}", Queries.read, {200: schemas.Game}, ("notFound",), query=(_AT,)),
-    Operation(JOIN, Handlers.join, {200: schemas.Seated}, _JOINING, schemas.Join),
-    Operation("/games/{id}/moves", MoveHandlers.move, {200: schemas.Moved}, _MOVING, schemas.Move),
+    Operation(GAME, Queries.read, {200: schemas.Game}, ("notFound",), query=_AT),
+    Operation(JOIN, Handlers.join, {200: Seated}, _JOINING, schemas.Join),
+    Operation(f"{GAME}/moves", MoveHandlers.move, {200: Moved}, _MOVING, schemas.Move),
+    Operation(f"{GAME}/resign", MoveHandlers.resign, {200: Moved}, _RESIGNING, Action),
     Operation(
-        "/games/{id}/resign",
-        MoveHandlers.resign,
-        {200: schemas.Moved},
-        (*_ACTING, "alreadyOver"),
-        schemas.Action,
+        f"{GAME}/take-back", MoveHandlers.take_back, {200: Moved, 202: Moved}, _TAKING_BACK, Action
     ),
+    Operation(f"{GAME}/take-back/answer", MoveHandlers.answer, {200: Moved}, _ANSWERING, TakeBackReply),
     Operation(
-        "/games/{id}/take-back",
-        MoveHandlers.take_back,
-        {200: schemas.Moved, 202: schemas.Moved},
-        (*_ACTING, "alreadyOver", "nothingToTakeBack"),
-        schemas.Action,
+        f"{GAME}/rematch", Handlers.rematch, {200: Seated, 201: Seated, 202: Moved}, _AGAIN, Rematch
     ),
-    Operation(
-        "/games/{id}/take-back/answer",
-        MoveHandlers.answer,
-        {200: schemas.Moved},
-        (*_ACTING, "noOffer"),
-        schemas.TakeBackReply,
-    ),
-    Operation(
-        "/games/{id}/rematch",
-        Handlers.rematch,
-        {200: schemas.Seated, 201: schemas.Seated, 202: schemas.Moved},
-        ("notFound", "notOver"),
-        schemas.Rematch,
-    ),
-    Operation("/games/{id}/events", Streams.subscribe, {}, ("notFound", "staleVersion"), query=(_AFTER,)),
-    Operation(
-        "/analysis",
-        Queries.analyse,
-        {200: schemas.Analysis},
-        ("unreadable",),
-        query=(_BOARD, _PLAYED, _FIRST),
-    ),
+    Operation(f"{GAME}/events", Streams.subscribe, {}, _FOLLOWING, query=_AFTER),
+    Operation("/analysis", Queries.analyse, {200: schemas.Analysis}, ("unreadable",), query=_ANALYSED),
     Operation("/bots", Queries.bots, {200: schemas.Bots}),
     Operation("/health", Queries.health, {200: schemas.Health}),
     Operation("/ready", Queries.ready, {200: schemas.Health}),
@@ -156,10 +139,9 @@ class Router:
                 parts[place] = parameter
             else:
                 raise ApiError("notFound", "nothing is at that address")
-        method = request.method
-        route = methods.get(method)
+        route = methods.get(request.method)
         if route is None:
-            error = ApiError("methodNotAllowed", f"{method[:20]} is not allowed for this address")
+            error = ApiError("methodNotAllowed", f"{request.method[:20]} is not allowed for this address")
             error.headers = ((b"allow", ", ".join(sorted(methods)).encode()),)
             raise error
         return route

@@ -16,6 +16,10 @@ encode = msgspec.json.Encoder().encode
 Choice: TypeAlias = Literal["X", "O", "random"]
 Cell: TypeAlias = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8]
 Name: TypeAlias = Annotated[str, Meta(max_length=200, description="1 to 32 printable characters")]
+OtherName: TypeAlias = Annotated[Name, Meta(description="The name for the other seat, if both are yours")]
+PolicyName: TypeAlias = Annotated[
+    str, Meta(max_length=64, description="The policy of a listed bot, optionally with parameters")
+]
 Key: TypeAlias = Annotated[
     str,
     Meta(
@@ -45,20 +49,9 @@ class Create(RequestBody, frozen=True, kw_only=True):
 
     opponent: Literal["friend", "lobby", "bot", "self"]
     key: JoinKey | None = None
-    bot: (
-        Annotated[
-            str,
-            Meta(
-                max_length=64,
-                description="The policy of a listed bot, optionally with parameters",
-            ),
-        ]
-        | None
-    ) = None
+    bot: PolicyName | None = None
     name: Name | None = None
-    other: Annotated[Name, Meta(description="The name for the other seat, if both are yours")] | None = (
-        None
-    )
+    other: OtherName | None = None
     mark: Choice = "X"
     first: Choice = "X"
     secret: bool = False
