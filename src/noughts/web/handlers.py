@@ -33,10 +33,6 @@ COOKIE_SECONDS = 365 * 24 * 3600
 SECRET_BYTES = 24
 """192 bits, in 32 letters, digits, - and _."""
 
-CREATE = msgspec.json.Decoder(schemas.Create)
-JOIN = msgspec.json.Decoder(schemas.Join)
-REMATCH = msgspec.json.Decoder(schemas.Rematch)
-
 
 class Handlers:
     """The operations that give somebody a seat."""
@@ -55,7 +51,7 @@ class Handlers:
     async def create(self, request: Request) -> Response:
         """Create a game, and take a seat in it."""
         self._creates.spend(request)
-        body = request.json(CREATE)
+        body = request.json(schemas.Create)
         if (body.opponent == "bot") != (body.bot is not None):
             raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
         if body.other is not None and body.opponent != "self":
@@ -113,7 +109,7 @@ class Handlers:
     async def join(self, request: Request) -> Response:
         """Take the free seat of a game, by invitation or in the lobby."""
         self._joins.spend(request)
-        body = request.json(JOIN)
+        body = request.json(schemas.Join)
         live = await self._games.find(request.id, is_latest=True)
         secret, key = _derived_secret(body.key, live.id), hash_secret(body.key)
         taken: list[tuple[MarkName, str]] = []
@@ -151,7 +147,7 @@ class Handlers:
 
     async def rematch(self, request: Request) -> Response:
         """Play again with the same seats, the other starting; both have to agree."""
-        body = request.json(REMATCH)
+        body = request.json(schemas.Rematch)
         live, mark = await self._seats.find(request)
         has_both = len(await self._seats.held(live, request)) == 2
         if live.room.next is None:

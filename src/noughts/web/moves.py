@@ -25,9 +25,6 @@ from noughts.web.seats import SeatAccess
 
 TOKENS = {(mark, cell): PlaceToken(Mark(mark), cell) for mark in MARKS for cell in range(9)}
 ROUTE = f"{schemas.BASE}/games/{{id}}/moves"
-MOVE = msgspec.json.Decoder(schemas.Move)
-ACTION = msgspec.json.Decoder(schemas.Action)
-REPLY = msgspec.json.Decoder(schemas.TakeBackReply)
 
 
 class MoveHandlers:
@@ -50,7 +47,7 @@ class MoveHandlers:
     def move(self, request: Request) -> Pending[Response]:
         """Place a mark."""
         self._limit.spend(request)
-        body = request.json(MOVE)
+        body = request.json(schemas.Move)
         live = self._games.known(request.id)
         # Most moves only wait for the commit, and need no task.
         if live and live.game.is_ready and not live.is_busy and not live.is_stale:
@@ -97,13 +94,13 @@ class MoveHandlers:
 
     async def resign(self, request: Request) -> Response:
         """Resign."""
-        body = request.json(ACTION)
+        body = request.json(schemas.Action)
         live, mark = await self._seats.find(request, body.mark)
         return await self._act(live, Resign(Mark(mark)), body.version, body.key)
 
     async def take_back(self, request: Request) -> Response:
         """Take back the last token, or ask the opponent to allow it."""
-        body = request.json(ACTION)
+        body = request.json(schemas.Action)
         live, mark = await self._seats.find(request, body.mark, is_to_move=False)
         command = TakeBack(Mark(mark))
         if not live.room.needs_consent:
@@ -119,7 +116,7 @@ class MoveHandlers:
 
     async def answer(self, request: Request) -> Response:
         """Allow the opponent to take back, or refuse."""
-        body = request.json(REPLY)
+        body = request.json(schemas.TakeBackReply)
         live, mark = await self._seats.find(request)
         if self._games.is_shared:
             await self._games.refresh(live)

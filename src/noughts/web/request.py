@@ -204,13 +204,13 @@ class Request(msgspec.Struct):
             found[name] = value
         return found
 
-    def json(self, decoder: msgspec.json.Decoder[Body]) -> Body:
+    def json(self, body: type[Body]) -> Body:
         """Read the body; a form of another site can't claim to be JSON."""
         kind = self.headers.get(b"content-type", b"")
         if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
             raise ApiError("wrongType", "the body must be JSON, with Content-Type application/json")
         try:
-            return decoder.decode(self.body)
+            return msgspec.json.decode(self.body, type=body)
         except msgspec.ValidationError as error:
             words = str(error)
             if "$.cell" in words and "Invalid enum value" in words:
