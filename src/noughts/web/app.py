@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
 from noughts.web.moves import MoveHandlers
 from noughts.web.peers import Follower, Presence
-from noughts.web.problems import WRITER_CRASHED, ApiError, ServerFailed, api_error, unexpected
+from noughts.web.problems import WRITER_CRASHED, ApiError, ServerFailed, api_error
 from noughts.web.queries import Queries
 from noughts.web.request import API_HEADERS, Pending, Request, Response, bare_address, problem
 from noughts.web.routes import OPERATIONS, Result, Route, Router
@@ -54,7 +55,8 @@ async def open_app(
 ) -> App:
     """Open the application with a real store and real threads."""
     app = App(await open_world(settings, end, may_create=may_create), policies)
-    for first in Mark:  # computed now rather than during the first games
+    assets.load()  # now rather than during the first games
+    for first in Mark:
         reachable(first)
     log.info("started", extra=details(store=settings.store.partition(":")[0]))
     return app
@@ -87,18 +89,14 @@ class App:
         handlers = Handlers(games, seats, roster, self.metrics)
         queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store)
         owners = {type(one).__name__: one for one in (handlers, moves, queries, self.streams)}
-        self._files = assets.load()
         self._router = Router(
             [
                 *(Route(one.method, one.route, _bound(one.handler, owners)) for one in OPERATIONS),
                 Route("GET", f"{BASE}/openapi.json", lambda _request: Response(200, openapi.encoded())),
                 Route("GET", "/metrics", self._metrics_page),
                 Route("GET", "/favicon.ico", lambda _request: Response(204, b"", API_HEADERS)),
-                Route("GET", "/static/{name}", lambda request: self._file(request, request.id)),
-                *(
-                    Route("GET", path, lambda request: self._file(request, "index.html"))
-                    for path in PAGES
-                ),
+                Route("GET", "/static/{name}", lambda request: assets.respond(request.id, request)),
+                *(Route("GET", path, partial(assets.respond, "index.html")) for path in PAGES),
             ]
         )
         self.metrics.lookups = {
@@ -154,7 +152,7 @@ class App:
     def _failed(self, path: str, error: BaseException) -> Response:
         if not isinstance(error, NoughtsError):
             log.error("failure", exc_info=error, extra=details(route=path))
-            return problem(unexpected())
+            return problem(ApiError("internal", "something went wrong on the server, and was logged"))
         if isinstance(error, StoreLost):
             self._lose(error)
         return problem(api_error(error))
@@ -166,9 +164,6 @@ class App:
     def _metrics_page(self, _request: Request) -> Response:
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         return Response(200, self.metrics.text().encode(), (kind, *API_HEADERS))
-
-    def _file(self, request: Request, name: str) -> Response:
-        return assets.respond(self._files, name, request)
 
     def _lose(self, lost: StoreLost) -> None:
         """Note that the store was lost, and end in a few seconds."""

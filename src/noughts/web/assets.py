@@ -84,9 +84,9 @@ def _file(kind: str, content: bytes) -> File:
     return File(kind, content, gzip.compress(content, 9, mtime=0), tag)
 
 
-def respond(files: Mapping[str, File], name: str, request: Request) -> Response:
+def respond(name: str, request: Request) -> Response:
     """Return a file, or 304 if the client has it."""
-    file = files.get(name)
+    file = load().get(name)
     if file is None:
         raise ApiError("notFound", "nothing is at that address")
     if request.prefix and name.endswith(".html"):

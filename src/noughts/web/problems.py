@@ -70,7 +70,7 @@ class ServerFailed(errors.NoughtsError):
 
 
 # The first that an error is an instance of is its code.
-_CODES_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
+_CODES_OF_ERRORS = (
     (errors.GameOver, "gameOver"),
     (errors.NoSuchCell, "noSuchCell"),
     (errors.NotYourTurn, "notYourTurn"),
@@ -82,20 +82,13 @@ _CODES_OF_ERRORS: tuple[tuple[type[errors.NoughtsError], str], ...] = (
     (errors.KeyReused, "keyReused"),
     (errors.NoSuchGame, "notFound"),
     (errors.InvalidName, "nameRefused"),
-    (errors.InvalidId, "badRequest"),
     (errors.PolicyError, "unknownPolicy"),
     (errors.NotationError, "unreadable"),
-    (errors.StoreError, "storeUnavailable"),
-    (GamesUnavailable, "storeUnavailable"),
-    (ServerFailed, "storeUnavailable"),
-    (errors.RecordError, "storeUnavailable"),
+    (errors.StoreError | errors.RecordError | GamesUnavailable | ServerFailed, "storeUnavailable"),
 )
 
 STORE_LOST = "the store was moved, replaced or cut short while it was in use: the server ends in a moment"
 WRITER_CRASHED = "the thread that writes to the store has crashed"
-UNAVAILABLE = "the games cannot be reached now: try again in a moment"
-DAMAGED = "this game is damaged: its record has changed since it was written"
-ABSENT = "no such game, or you have no seat in it"
 
 
 class ApiError(errors.NoughtsError):
@@ -108,7 +101,6 @@ class ApiError(errors.NoughtsError):
         self.code = code
         self.status, self.title = CODES[code]
         self.version = version
-        self.retry_after = retry_after
         self.headers: tuple[tuple[bytes, bytes], ...] = ()
         """Those apart from the headers of every problem."""
         if retry_after is not None:
@@ -132,14 +124,11 @@ def api_error(error: errors.NoughtsError) -> ApiError:
     if isinstance(error, errors.StoreLost | ServerFailed):
         return ApiError(code, STORE_LOST, retry_after=1)
     if isinstance(error, errors.CorruptStore | errors.RecordError):
-        return ApiError(code, DAMAGED)
-    return ApiError(code, UNAVAILABLE, retry_after=1)  # why is in the log
+        return ApiError(code, "this game is damaged: its record has changed since it was written")
+    # Why is in the log.
+    return ApiError(code, "the games cannot be reached now: try again in a moment", retry_after=1)
 
 
 def absent() -> ApiError:
     """Return the one refusal for a game that does not exist and for a seat that is not yours."""
-    return ApiError("notFound", ABSENT)
-
-
-def unexpected() -> ApiError:
-    return ApiError("internal", "something went wrong on the server, and was logged")
+    return ApiError("notFound", "no such game, or you have no seat in it")
