@@ -11,7 +11,7 @@ from noughts.store.base import EventStore
 from noughts.store.documents import Document
 from noughts.store.errors import CorruptStore
 from noughts.store.records import Record
-from noughts.web.world import Runner
+from noughts.web.world import Runner, resolve
 
 Found: TypeAlias = tuple[Document | None, tuple[Record, ...]]
 
@@ -60,12 +60,10 @@ class Reader:
         failure = done.exception()
         results = [failure] * len(batch) if failure else done.result()
         for wanted, result in zip(batch, results, strict=True):
-            if wanted.found.done():  # it was cancelled
-                continue
             if isinstance(result, BaseException):
-                wanted.found.set_exception(result)
+                resolve(wanted.found, None, result)
             else:
-                wanted.found.set_result(result)
+                resolve(wanted.found, result)
 
     def _read_all(self, wanted: Sequence[tuple[str, int]]) -> list[Found | NoughtsError]:
         after: dict[str, int] = {}

@@ -138,24 +138,24 @@ class Threads:
             done, work = item
             if done.cancelled():
                 continue
-            result: object = None
-            failure: BaseException | None = None
+            outcome: tuple[object, BaseException | None]
             try:
-                result = work()
+                outcome = work(), None
             except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
-                failure = error
+                outcome = None, error
             try:
-                self._loop.call_soon_threadsafe(_settle, done, result, failure)
+                self._loop.call_soon_threadsafe(resolve, done, *outcome)
             except RuntimeError:  # the loop is closed
                 return
 
 
-def _settle(done: asyncio.Future[Any], result: object, failure: BaseException | None) -> None:
-    if done.done():  # it was cancelled
+def resolve(future: asyncio.Future[Any], result: object, failure: BaseException | None = None) -> None:
+    """Give a future its outcome, unless it was cancelled."""
+    if future.done():
         return
+    if isinstance(failure, StopIteration):  # a future refuses it
+        failure = RuntimeError(f"the work raised {failure!r}")
     if failure is None:
-        done.set_result(result)
-    elif isinstance(failure, StopIteration):  # a future refuses it
-        done.set_exception(RuntimeError(f"the work raised {failure!r}"))
+        future.set_result(result)
     else:
-        done.set_exception(failure)
+        future.set_exception(failure)

@@ -10,7 +10,7 @@ from noughts.store.appends import Append
 from noughts.store.documents import Write
 from noughts.web.logging import log
 from noughts.web.problems import WRITER_CRASHED, ServerFailed
-from noughts.web.world import Runner
+from noughts.web.world import Runner, resolve
 
 Item: TypeAlias = Append | Write
 Settle: TypeAlias = Callable[[Exception | None], None]
@@ -25,16 +25,7 @@ MAX_ITEMS = 150
 def outcome_of(item: Item) -> tuple[asyncio.Future[None], Settle]:
     """Return a future for the outcome of a write, and the function that settles it."""
     written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def settle(failure: Exception | None) -> None:
-        if written.done():  # it was cancelled
-            return
-        if error := failure or item.refusal:
-            written.set_exception(error)
-        else:
-            written.set_result(None)
-
-    return written, settle
+    return written, lambda failure: resolve(written, None, failure or item.refusal)
 
 
 class Writer:
@@ -97,8 +88,8 @@ class Writer:
     def _begin_next(self, last: int) -> None:
         self._is_committing = bool(self._waiting)
         if not self._waiting:
-            if self._idle and not self._idle.done():
-                self._idle.set_result(None)
+            if self._idle:
+                resolve(self._idle, None)
         elif last > CROWDED_ITEMS:
             self._loop.call_later(GATHER_SECONDS, self._commit)
         else:
