@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import msgspec
 
 from noughts.core.board import Mark
 from noughts.core.events import Event
 from noughts.core.game import Game, fold
-from noughts.core.player import Player
 from noughts.store.records import Record, fold_records, read_events
 from noughts.text.describe import describe
 from noughts.web import schemas
 from noughts.web.room import MarkName, Room, RoomOffer, RoomSeat
-
-VisibleRoom: TypeAlias = tuple[Room, bool, bool, int, RoomOffer | None, tuple[Player, ...]]
-"""All that subscribers see of a room: with who is present, how many watch, and the players."""
-
 
 FIRST_FRAME = b"retry: 1000\n\n"
 
@@ -90,7 +85,9 @@ class LiveGame:
         "room", "streams", "timer", "version",
     )  # fmt: skip
 
-    def __init__(self, game: str, room: Room, revision: int, commands: list[StoredCommand]) -> None:
+    def __init__(
+        self, game: str, room: Room, revision: int, commands: list[StoredCommand], played_at: int
+    ) -> None:
         self.id = game
         self.room = room
         self.revision = revision
@@ -98,7 +95,7 @@ class LiveGame:
         self.commands = commands
         self.version = commands[-1].next_version
         self.game = _fold(commands)
-        self.played_at = 0
+        self.played_at = played_at
         """When its last record was made, in milliseconds since 1970."""
         self.streams: dict[Subscriber, None] = {}
         self.elsewhere: dict[str, Present] = {}
@@ -116,7 +113,7 @@ class LiveGame:
         """How often it became stale, so that a read notices a change that came during it."""
         self.timer: asyncio.TimerHandle | None = None
         """Set while a change of who is present waits to be sent."""
-        self._room_frame: tuple[VisibleRoom, bytes] | None = None
+        self._room_frame: tuple[schemas.Room, bytes] | None = None
 
     def mark_stale(self) -> None:
         self.is_stale = True
@@ -142,13 +139,11 @@ class LiveGame:
         self.commands.extend(new)
         self.version = new[-1].next_version
         if self.streams:
-            self._broadcast(b"".join([command.frames() for command in new]))
+            frames = b"".join([command.frames() for command in new])
+            for stream in tuple(self.streams):
+                stream.send(frames)
         if self.room.offer:  # it has lapsed
             self.broadcast_room()
-
-    def _broadcast(self, frame: bytes) -> None:
-        for stream in tuple(self.streams):
-            stream.send(frame)
 
     def broadcast_room(self) -> None:
         """Send the room to the subscribers that have seen another one."""
@@ -159,13 +154,9 @@ class LiveGame:
                 stream.send(frame)
 
     def room_frame(self) -> bytes:
-        present = self.present
-        seen = self.room, present.X > 0, present.O > 0, present.watching, self.offer, self.game.players
-        if self._room_frame is None or self._room_frame[0] != seen:
-            self._room_frame = (
-                seen,
-                b"event: room\ndata: " + schemas.encode(self.visible_room()) + b"\n\n",
-            )
+        room = self.visible_room()
+        if self._room_frame is None or self._room_frame[0] != room:
+            self._room_frame = room, b"event: room\ndata: %b\n\n" % schemas.encode(room)
         return self._room_frame[1]
 
     def first_frames(self, after: int) -> bytes:

@@ -103,8 +103,7 @@ class Games:
             return None
         loading = self._loading.get(game)
         if loading is None:
-            loading = asyncio.ensure_future(self._read(game))
-            self._loading[game] = loading
+            loading = self._loading[game] = asyncio.ensure_future(self._read(game))
             loading.add_done_callback(lambda _done: self._loaded(game))
         return await asyncio.shield(loading)
 
@@ -115,9 +114,8 @@ class Games:
                 return None
             live = self._alive.get(game)
             if live is None:
-                room = read_room(document.text)
-                live = LiveGame(game, room, document.revision, stored_commands(records))
-                live.played_at = records[-1].at
+                room, commands = read_room(document.text), stored_commands(records)
+                live = LiveGame(game, room, document.revision, commands, records[-1].at)
                 self._remember(live)
             else:
                 self.apply(live, records)
@@ -165,10 +163,8 @@ class Games:
         """
         write = Write(game, write_room(room), expected=0, label=room.label)
         append = append_of(game, 0, events, key=key, at=self.clock(), document=write)
-        live = LiveGame(
-            game, room, write.document.revision, [StoredCommand(append.count, key, append.text)]
-        )
-        live.played_at = append.at
+        commands = [StoredCommand(append.count, key, append.text)]
+        live = LiveGame(game, room, write.document.revision, commands, append.at)
         live.is_elsewhere_known = True  # nobody can be there yet
         self._creating.add(game)
         try:
@@ -256,11 +252,6 @@ class Games:
             )
             return False
         return True
-
-    def refresh_all(self) -> None:
-        """Refresh each game separately, so that a damaged one doesn't hide the others."""
-        for live in self.all_changed():
-            self.refresh_soon(live)
 
     def on_document(self, document: Document) -> bool:
         """Apply a changed document; return whether it is the room of a known game."""
@@ -359,9 +350,8 @@ class Games:
                 self.refresh_soon(live)
             elif append.refusal is None and live.version == append.expected:
                 live.played_at = append.at
-                live.extend(
-                    (StoredCommand(append.expected + append.count, append.key, append.text),), game
-                )
+                reached = append.expected + append.count
+                live.extend([StoredCommand(reached, append.key, append.text)], game)
                 self.on_change(live)
             live.release()
             settle(failure)

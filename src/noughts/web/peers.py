@@ -294,7 +294,8 @@ class Follower:
             self._cursor = await self._games.threads.run(self._games.store.documents_end)
         except NoughtsError:
             return False
-        self._games.refresh_all()
+        for live in self._games.all_changed():
+            self._games.refresh_soon(live)
         return True
 
     async def _read(self, names: Iterable[str]) -> None:
