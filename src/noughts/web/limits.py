@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address
+from functools import lru_cache
+from ipaddress import IPv6Network
 from math import ceil
 
 from noughts.web.problems import ApiError
@@ -52,18 +53,14 @@ class Limit:
         return left
 
 
+@lru_cache(maxsize=4096)
 def network(address: str) -> str:
-    """Return the key to count an address by: for IPv6, its first 64 bits.
+    """Return the key to count a bare address by: for IPv6, its network of 64 bits.
 
     >>> network("2001:db8:1:2:3:4:5:6"), network("192.0.2.7")
-    ('2001:db8:1:2', '192.0.2.7')
+    ('2001:db8:1:2::/64', '192.0.2.7')
     """
-    if ":" not in address:
-        return address
     try:
-        found = ip_address(address.partition("%")[0])
+        return str(IPv6Network((address, 64), strict=False))
     except ValueError:
         return address
-    if isinstance(found, IPv6Address) and not found.ipv4_mapped:
-        return ":".join(f"{int(part, 16):x}" for part in found.exploded.split(":")[:4])
-    return str(getattr(found, "ipv4_mapped", None) or found)
