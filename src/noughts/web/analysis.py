@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
 from noughts.analysis.as_json import advice_to_dict, prospect_to_dict, review_to_dict
-from noughts.analysis.coach import Advice, Review, advise, review
+from noughts.analysis.coach import Advice, advise, review
 from noughts.analysis.solver import prospect
 from noughts.bots.ladder import perfect
 from noughts.bots.odds import odds
@@ -34,7 +35,9 @@ def game(digits: str, first: str) -> bytes:
     board = Board(first=Mark(first))
     for cell in moves:
         board = board.place(cell)
-    return schemas.encode(_position(board) | {"review": _review(review(moves, Mark(first)))})
+    found = review(moves, Mark(first))
+    reviewed = review_to_dict(found) | {"moves": _advice(found.moves)}
+    return schemas.encode(_position(board) | {"review": reviewed})
 
 
 def _position(board: Board) -> dict[str, Any]:
@@ -43,21 +46,14 @@ def _position(board: Board) -> dict[str, Any]:
         "turn": str(board.turn),
         "over": board.is_over,
         "prospect": prospect_to_dict(prospect(board)),
-        "moves": [_advice(advice) for advice in advise(board)],
+        "moves": _advice(advise(board)),
         "description": describe(board),
         "review": None,
     }
 
 
-def _review(found: Review) -> dict[str, Any]:
-    return review_to_dict(found) | {"moves": [_advice(advice) for advice in found.moves]}
-
-
-def _advice(advice: Advice) -> dict[str, Any]:
-    return advice_to_dict(advice) | {"sentence": say_advice(advice)}
-
-
-_OTHERWISE = "A policy of this server's own."
+def _advice(moves: Iterable[Advice]) -> list[dict[str, Any]]:
+    return [advice_to_dict(advice) | {"sentence": say_advice(advice)} for advice in moves]
 
 
 @cache
@@ -74,7 +70,7 @@ def _bot(name: str, bot: Policy, parameters: tuple[str, ...]) -> schemas.Bot:
     return schemas.Bot(
         policy=name,
         parameters=list(parameters),
-        description=BUILT_IN[name].description if name in BUILT_IN else _OTHERWISE,
+        description=BUILT_IN[name].description if name in BUILT_IN else "A policy of this server's own.",
         strength=_strength(draws, losses),
         againstPerfect=schemas.Shares(wins=float(wins), draws=float(draws), losses=float(losses)),
     )

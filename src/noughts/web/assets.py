@@ -22,14 +22,9 @@ BUNDLE, BUNDLED_MODULES = "page", ("setup", "join", "invite", "table", "app")
 """The module that the page loads, and those that are bundled in it, with all that they import."""
 
 CONTENT_TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".ico": "image/x-icon",
-    ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".webmanifest": "application/manifest+json",
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
 }
 
 CONTENT_SECURITY_POLICY = (
@@ -63,20 +58,14 @@ def load() -> dict[str, File]:
     found = {
         one.name: one.read_bytes()
         for one in (files("noughts.web") / "static").iterdir()
-        if _ending(one.name) in CONTENT_TYPES
+        if one.name.rpartition(".")[2] in CONTENT_TYPES
     }
-    modules = {
-        name.removesuffix(".js"): content.decode()
-        for name, content in found.items()
-        if name.endswith(".js")
-    }
+    modules = {name[:-3]: content.decode() for name, content in found.items() if name.endswith(".js")}
     for name, text in bundle(modules, BUNDLED_MODULES, BUNDLE).items():
         found[f"{name}.js"] = text.encode()
-    return {name: _file(CONTENT_TYPES[_ending(name)], content) for name, content in found.items()}
-
-
-def _ending(name: str) -> str:
-    return "." + name.rpartition(".")[2]
+    return {
+        name: _file(CONTENT_TYPES[name.rpartition(".")[2]], content) for name, content in found.items()
+    }
 
 
 def _file(kind: str, content: bytes) -> File:

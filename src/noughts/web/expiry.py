@@ -103,9 +103,7 @@ class Expiry:
     def _delete(self, game: str, until: int) -> bool:
         """Delete a game unless it has been used after all; return whether it is deleted."""
         document, records = self._store.document(game), self._store.read(game)
-        if document is None or not records:
-            return False
-        if _last_used(read_room(document.text), records[-1].at) > until:
+        if not (document and records) or _last_used(read_room(document.text), records[-1].at) > until:
             return False
         try:
             self._store.delete(game, at=self._games.clock(), expected=records[-1].next_version)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
 from noughts.core.board import Mark
 from noughts.core.errors import NoughtsError
-from noughts.core.events import Event
 from noughts.core.game import Command, PlaceToken, Resign, TakeBack
-from noughts.service import Answer, judge
+from noughts.service import judge
 from noughts.store.appends import append_of, serialize
 from noughts.store.errors import StaleVersion
 from noughts.web import schemas
@@ -107,7 +107,10 @@ class MoveHandlers:
             return await self._act(live, command, body.version, body.key)
         if self._games.is_shared or body.version > live.version:
             await self._games.refresh(live)
-        answer, new = self._judge(live, command, body.version, body.key)
+        with _naming_version(live):
+            answer, new = judge(
+                live.id, live.commands, live.game, command, version=body.version, key=body.key
+            )
         if not new:  # it was taken back before
             return _moved(200, answer.version, serialize(answer.events)[0])
         offer = RoomOffer("takeBack", mark, live.version)
@@ -135,22 +138,21 @@ class MoveHandlers:
         )
         return _moved(200, live.version, "")
 
-    def _judge(
-        self, live: LiveGame, command: Command, version: int, key: str
-    ) -> tuple[Answer, tuple[Event, ...]]:
-        try:
-            return judge(live.id, live.commands, live.game, command, version=version, key=key)
-        except StaleVersion as error:
-            raise ApiError("staleVersion", str(error), version=live.version) from None
-
     async def _act(self, live: LiveGame, command: Command, version: int, key: str) -> Response:
         before = live.version
-        try:
+        with _naming_version(live):
             answer = await self._games.command(live, command, version=version, key=key)
-        except StaleVersion as error:
-            raise ApiError("staleVersion", str(error), version=live.version) from None
         self._metrics.moves += answer.version > before and command.__class__ is PlaceToken
         return _moved(200, answer.version, serialize(answer.events)[0])
+
+
+@contextmanager
+def _naming_version(live: LiveGame) -> Iterator[None]:
+    """Refuse a stale command with the version that the game is at."""
+    try:
+        yield
+    except StaleVersion as error:
+        raise ApiError("staleVersion", str(error), version=live.version) from None
 
 
 def _moved(status: int, version: int, text: str, offer: RoomOffer | None = None) -> Response:

@@ -66,8 +66,8 @@ class Queries:
         request.parameters()
         store = self._games.store
         attended = await self._presence.attended()
-        known = {game: live.room for game in attended if (live := self._games.known(game))}
-        others = [game for game in attended if game not in known][-2 * MAX_LISTED :]
+        rooms = {game: live.room for game in attended if (live := self._games.known(game))}
+        others = [game for game in attended if game not in rooms][-2 * MAX_LISTED :]
         damaged: dict[str, CorruptStore] = {}
         documents = await self._games.threads.run(
             lambda: (
@@ -78,7 +78,6 @@ class Queries:
         )
         for game, error in damaged.items():  # they don't hide the others
             self._games.report_damage(game, error)
-        rooms = dict(known)
         for document in documents:
             try:
                 rooms[document.name] = read_room(document.text)
