@@ -20,6 +20,7 @@ from noughts.web.expiry import Expiry
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.handlers import Handlers
+from noughts.web.limits import Limit
 from noughts.web.logging import details, log
 from noughts.web.metrics import Metrics
 from noughts.web.moves import MoveHandlers
@@ -68,7 +69,6 @@ class App:
     def __init__(self, world: World, policies: Mapping[str, Policy]) -> None:
         self._world = world
         settings = self.settings = world.settings
-        self._origin = settings.origin
         self.proxies = frozenset(bare_address(one) for one in settings.proxy.split(",") if one.strip())
         self.metrics = Metrics()
         self._lost: StoreLost | None = None
@@ -82,12 +82,16 @@ class App:
         self.expiry = Expiry(games, days=settings.expire_days)
         roster = Roster(policies, world.random)
         self.bots = BotTurns(games, roster, self.metrics)
-        seats = SeatAccess(games)
+        seats = SeatAccess(games, Limit("wrong secrets", settings.wrong_secrets_per_minute))
         self.streams = Streams(games, seats, self.presence)
         self.streams.on_join = self._on_join
-        moves = MoveHandlers(games, seats, self.metrics, self._start)
-        handlers = Handlers(games, seats, roster, self.metrics)
-        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store)
+        creates = Limit("new games", settings.creates_per_minute)
+        joins = Limit("attempts to join", settings.joins_per_minute)
+        handlers = Handlers(games, seats, roster, self.metrics, creates, joins)
+        limit = Limit("moves", settings.moves_per_minute)
+        moves = MoveHandlers(games, seats, self.metrics, limit, self._start)
+        limit = Limit("analyses", settings.analyses_per_minute)
+        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store, limit)
         owners = {type(one).__name__: one for one in (handlers, moves, queries, self.streams)}
         self._router = Router(
             [
@@ -121,7 +125,7 @@ class App:
             route = self._router.find(request)
             path = route.path
             if request.method == "POST":
-                request.check_origin(self._origin)
+                request.check_origin(self.settings.origin)
             result = route.handler(request)
         except Exception as error:  # noqa: BLE001 - it is logged, if it is not a refusal
             result = self._failed(path, error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b32encode, urlsafe_b64encode
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 
 import msgspec
@@ -34,49 +35,47 @@ SECRET_BYTES = 24
 """192 bits, in 32 letters, digits, - and _."""
 
 
+@dataclass(frozen=True)
 class Handlers:
     """The operations that give somebody a seat."""
 
-    def __init__(self, games: Games, seats: SeatAccess, roster: Roster, metrics: Metrics) -> None:
-        self._games = games
-        self._seats = seats
-        self._roster = roster
-        self._metrics = metrics
-        self._settings = games.settings
-        self._random = games.world.random
-        self._new_id = games.world.new_id
-        self._creates = Limit("new games", games.settings.creates_per_minute)
-        self._joins = Limit("attempts to join", games.settings.joins_per_minute)
+    games: Games
+    seats: SeatAccess
+    roster: Roster
+    metrics: Metrics
+    creates: Limit
+    joins: Limit
 
     async def create(self, request: Request) -> Response:
         """Create a game, and take a seat in it."""
-        self._creates.spend(request)
+        self.creates.spend(request)
         body = request.json(schemas.Create)
         if (body.opponent == "bot") != (body.bot is not None):
             raise ApiError("badRequest", "bot is needed if the opponent is a bot, and refused otherwise")
         if body.other is not None and body.opponent != "self":
             raise ApiError("badRequest", "other is allowed only if both seats are yours")
-        key = body.key or self._new_id()
+        key = body.key or self.games.world.new_id()
         mark, first = self._choose(body.mark), self._choose(body.first)
         other: MarkName = "O" if mark == "X" else "X"
         names: dict[MarkName, str] = {mark: _name(body.name, mark)}
         secrets = {mark: _derived_secret(key, mark)}
-        if body.bot is not None:
-            names[other] = await self._bot_name(parse_policy(body.bot))
+        policy = None if body.bot is None else parse_policy(body.bot)
+        if policy is not None:
+            names[other] = await self._bot_name(policy)
         elif body.opponent == "self":
             names[other] = _name(body.other, other)
             secrets[other] = _derived_secret(key, other)
         seats = {
             one: RoomSeat(secret=hash_secret(secrets[one]), key=_fingerprint(body))
             if one in secrets
-            else RoomSeat(bot=body.bot and parse_policy(body.bot))
+            else RoomSeat(bot=policy)
             for one in MARKS
         }
         invite = _derived_secret(key, "invite") if body.opponent == "friend" else None
         room = Room(
             X=seats["X"],
             O=seats["O"],
-            created=self._games.clock(),
+            created=self.games.clock(),
             invite=None if invite is None else hash_secret(invite),
             lobby=body.opponent == "lobby",
             names=(names.get("X"), names.get("O")),
@@ -85,16 +84,16 @@ class Handlers:
         game = _derived_id(f"create {key}")
         events = _first_events(Mark(first), names, are_entered=True)
         try:
-            live = await self._games.create(game, room, events, key=self._new_id())
+            live = await self.games.create(game, room, events, key=self.games.world.new_id())
         except StaleVersion:
             return await self._create_again(request, body, game)
-        self._metrics.created[body.opponent] += 1
+        self.metrics.created[body.opponent] += 1
         _log("created", live, opponent=body.opponent)
         return self._seated(201, request, live, secrets, in_body=body.secret, invite=invite)
 
     async def _create_again(self, request: Request, body: schemas.Create, game: str) -> Response:
         """Return the same seat again: the first response may have been lost."""
-        live = await self._games.find(game, is_latest=True)
+        live = await self.games.find(game, is_latest=True)
         key, room, fingerprint = body.key or "", live.room, _fingerprint(body)
         own = {
             mark: _derived_secret(key, mark)
@@ -108,25 +107,20 @@ class Handlers:
 
     async def join(self, request: Request) -> Response:
         """Take the free seat of a game, by invitation or in the lobby."""
-        self._joins.spend(request)
+        self.joins.spend(request)
         body = request.json(schemas.Join)
-        live = await self._games.find(request.id, is_latest=True)
+        live = await self.games.find(request.id, is_latest=True)
         secret, key = _derived_secret(body.key, live.id), hash_secret(body.key)
         taken: list[tuple[MarkName, str]] = []
 
         def take(room: Room) -> Room:
-            is_welcome = (
-                room.lobby if body.invite is None else is_same(hash_secret(body.invite), room.invite)
-            )
-            if not is_welcome:
+            invite = None if body.invite is None else hash_secret(body.invite)
+            if not (room.lobby if invite is None else is_same(invite, room.invite)):
                 raise absent()
             mark = next((one for one in MARKS if is_same(key, room.seat(one).key)), room.free)
             if mark is None:
-                raise (
-                    absent()
-                    if body.invite is not None
-                    else ApiError("seatTaken", "somebody else has taken the seat")
-                )
+                is_open = invite is None
+                raise ApiError("seatTaken", "somebody else has taken the seat") if is_open else absent()
             if live.game.is_over and live.game.player(Mark(mark)) is None:
                 raise AlreadyOver("the game is over: nobody can join it")
             own, other = room.names if mark == "X" else room.names[::-1]
@@ -136,11 +130,11 @@ class Handlers:
             taken[:] = [(mark, name)]
             return room.seated(mark, RoomSeat(secret=hash_secret(secret), key=key), name)
 
-        await self._games.change_room(live, take)
+        await self.games.change_room(live, take)
         ((mark, name),) = taken
         if live.game.player(Mark(mark)) is None:
             command = JoinGame(Mark(mark), name, is_entered=False)  # it was checked above
-            await self._games.command(live, command, version=None, key=key[:48])
+            await self.games.command(live, command, version=None, key=key[:48])
         live.broadcast_room()
         _log("joined", live)
         return self._seated(200, request, live, {mark: secret}, in_body=body.secret)
@@ -148,10 +142,10 @@ class Handlers:
     async def rematch(self, request: Request) -> Response:
         """Play again with the same seats, the other starting; both have to agree."""
         body = request.json(schemas.Rematch)
-        live, mark = await self._seats.find(request)
-        has_both = len(await self._seats.held(live, request)) == 2
+        live, mark = await self.seats.find(request)
+        has_both = len(await self.seats.held(live, request)) == 2
         if live.room.next is None:
-            await self._games.refresh(live)  # the opponent may have agreed at another process
+            await self.games.refresh(live)  # the opponent may have agreed at another process
         if not live.game.is_over:
             raise ApiError("notOver", "the game is not over", version=live.version)
         status = 200
@@ -163,17 +157,16 @@ class Handlers:
                 is_agreed = has_both or not room.needs_consent or room.offer == theirs
                 return room if room.next or is_agreed else msgspec.structs.replace(room, offer=offer)
 
-            await self._games.change_room(live, agree)
+            await self.games.change_room(live, agree)
             if live.room.next is None:
                 if live.room.offer == offer:
-                    body_ = schemas.Moved(
-                        version=live.version, events=[], offer=schemas.Offer(kind="rematch", mark=mark)
-                    )
-                    return Response(202, schemas.encode(body_))
-                self._creates.spend(request)
+                    offered = schemas.Offer(kind="rematch", mark=mark)
+                    waiting = schemas.Moved(version=live.version, events=[], offer=offered)
+                    return Response(202, schemas.encode(waiting))
+                self.creates.spend(request)
                 await self._create_rematch(live)
                 status = 201
-        following = await self._games.find(live.room.next or "", is_latest=True)
+        following = await self.games.find(live.room.next or "", is_latest=True)
         secrets = {
             one: secret
             for secret in request.secrets()
@@ -194,7 +187,7 @@ class Handlers:
         following = Room(
             X=room.X,
             O=room.O,
-            created=self._games.clock(),
+            created=self.games.clock(),
             lobby=room.lobby,
             score=(x + (winner == "X"), o + (winner == "O"), draws + (winner is None)),
             names=(names.get("X"), names.get("O")),
@@ -203,20 +196,20 @@ class Handlers:
         name = _derived_id(f"after {live.id}")  # the same at every process
         events = _first_events(game.board.first.other, names, are_entered=False)
         with suppress(StaleVersion):
-            await self._games.create(name, following, events, key=self._new_id())
-        await self._games.change_room(
+            await self.games.create(name, following, events, key=self.games.world.new_id())
+        await self.games.change_room(
             live, lambda room: msgspec.structs.replace(room, next=name, offer=None)
         )
 
     def _choose(self, asked: schemas.Choice) -> MarkName:
-        return self._random.choice(MARKS) if asked == "random" else asked
+        return self.games.world.random.choice(MARKS) if asked == "random" else asked
 
     async def _bot_name(self, policy: str) -> str:
         """Return a bot's name in the record, if the bot exists."""
         name = f"{BOT}{policy}"
         if len(name) > MAX_NAME_CHARACTERS or clean_name(name) != name:
             raise UnknownPolicy(f"unknown policy {quoted(policy)}")
-        await self._games.world.thinking.run(lambda: self._roster.bot(policy))
+        await self.games.world.thinking.run(lambda: self.roster.bot(policy))
         return name
 
     def _seated(
@@ -234,7 +227,9 @@ class Handlers:
         marks = [mark for mark in MARKS if mark in secrets]
         headers = [*JSON_HEADERS, (b"location", path.encode())]
         if not in_body:
-            is_secure = request.origin_scheme == "https" or self._settings.origin.startswith("https:")
+            is_secure = request.origin_scheme == "https" or self.games.settings.origin.startswith(
+                "https:"
+            )
             attributes = f"Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
             attributes += "; Secure" if is_secure else ""
             headers += [

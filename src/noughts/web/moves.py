@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import msgspec
 
@@ -27,34 +28,28 @@ TOKENS = {(mark, cell): PlaceToken(Mark(mark), cell) for mark in MARKS for cell 
 ROUTE = f"{schemas.BASE}/games/{{id}}/moves"
 
 
+@dataclass(frozen=True)
 class MoveHandlers:
     """Judges commands, and records what they lead to."""
 
-    def __init__(
-        self,
-        games: Games,
-        seats: SeatAccess,
-        metrics: Metrics,
-        start: Callable[[str, Coroutine[None, None, Response]], Pending[Response]],
-    ) -> None:
-        self._games = games
-        self._seats = seats
-        self._limit = Limit("moves", games.settings.moves_per_minute)
-        self._metrics = metrics
-        self._start = start
-        """Runs a handler in a task whose result is a response, whatever happens."""
+    games: Games
+    seats: SeatAccess
+    metrics: Metrics
+    limit: Limit
+    start: Callable[[str, Coroutine[None, None, Response]], Pending[Response]]
+    """Runs a handler in a task whose result is a response, whatever happens."""
 
     def move(self, request: Request) -> Pending[Response]:
         """Place a mark."""
-        self._limit.spend(request)
+        self.limit.spend(request)
         body = request.json(schemas.Move)
-        live = self._games.known(request.id)
+        live = self.games.known(request.id)
         # Most moves only wait for the commit, and need no task.
         if live and live.game.is_ready and not live.is_busy and not live.is_stale:
             mark = live.seat(live.room.held(request.secrets()), body.mark)
             if mark and (pending := self._record(request, body, live, mark)):
                 return pending
-        return self._start(ROUTE, self._move(request, body))
+        return self.start(ROUTE, self._move(request, body))
 
     def _record(
         self, request: Request, body: schemas.Move, live: LiveGame, mark: MarkName
@@ -70,24 +65,24 @@ class MoveHandlers:
             return None
         if not new:
             return None
-        append = append_of(live.id, live.version, new, key=body.key, at=self._games.clock())
+        append = append_of(live.id, live.version, new, key=body.key, at=self.games.clock())
         pending: Pending[Response] = Pending()
 
         def settle(failure: Exception | None) -> None:
             if failure or append.refusal:
-                self._start(ROUTE, self._move(request, body)).then(pending.resolve)
+                self.start(ROUTE, self._move(request, body)).then(pending.resolve)
             else:
-                self._metrics.moves += 1
-                self._metrics.requests[ROUTE, 200] += 1
+                self.metrics.moves += 1
+                self.metrics.requests[ROUTE, 200] += 1
                 pending.resolve(_moved(200, answer.version, append.text))
 
-        self._games.record(live, append, answer.game, settle)
+        self.games.record(live, append, answer.game, settle)
         return pending
 
     async def _move(self, request: Request, body: schemas.Move) -> Response:
-        live, mark = await self._seats.find(request, body.mark)
+        live, mark = await self.seats.find(request, body.mark)
         if not live.game.is_ready:
-            await self._games.refresh(live)
+            await self.games.refresh(live)
         if not live.game.is_ready:
             raise ApiError("notReady", "nobody has joined yet", version=live.version)
         return await self._act(live, TOKENS[mark, body.cell], body.version, body.key)
@@ -95,18 +90,18 @@ class MoveHandlers:
     async def resign(self, request: Request) -> Response:
         """Resign."""
         body = request.json(schemas.Action)
-        live, mark = await self._seats.find(request, body.mark)
+        live, mark = await self.seats.find(request, body.mark)
         return await self._act(live, Resign(Mark(mark)), body.version, body.key)
 
     async def take_back(self, request: Request) -> Response:
         """Take back the last token, or ask the opponent to allow it."""
         body = request.json(schemas.Action)
-        live, mark = await self._seats.find(request, body.mark, is_to_move=False)
+        live, mark = await self.seats.find(request, body.mark, is_to_move=False)
         command = TakeBack(Mark(mark))
         if not live.room.needs_consent:
             return await self._act(live, command, body.version, body.key)
-        if self._games.is_shared or body.version > live.version:
-            await self._games.refresh(live)
+        if self.games.is_shared or body.version > live.version:
+            await self.games.refresh(live)
         with _naming_version(live):
             answer, new = judge(
                 live.id, live.commands, live.game, command, version=body.version, key=body.key
@@ -114,15 +109,15 @@ class MoveHandlers:
         if not new:  # it was taken back before
             return _moved(200, answer.version, serialize(answer.events)[0])
         offer = RoomOffer("takeBack", mark, live.version)
-        await self._games.change_room(live, lambda room: msgspec.structs.replace(room, offer=offer))
+        await self.games.change_room(live, lambda room: msgspec.structs.replace(room, offer=offer))
         return _moved(202, live.version, "", offer)
 
     async def answer(self, request: Request) -> Response:
         """Allow the opponent to take back, or refuse."""
         body = request.json(schemas.TakeBackReply)
-        live, mark = await self._seats.find(request)
-        if self._games.is_shared:
-            await self._games.refresh(live)
+        live, mark = await self.seats.find(request)
+        if self.games.is_shared:
+            await self.games.refresh(live)
         theirs, key = TakeBack(Mark(mark).other), hash_secret(body.key)
         if any(command.key == body.key for command in live.commands):
             return await self._act(live, theirs, live.version, body.key)
@@ -133,7 +128,7 @@ class MoveHandlers:
             raise ApiError("noOffer", "no offer is waiting for your answer", version=live.version)
         if body.accept:
             return await self._act(live, theirs, offer.version, body.key)
-        await self._games.change_room(
+        await self.games.change_room(
             live, lambda room: msgspec.structs.replace(room, offer=None, declined=key)
         )
         return _moved(200, live.version, "")
@@ -141,8 +136,8 @@ class MoveHandlers:
     async def _act(self, live: LiveGame, command: Command, version: int, key: str) -> Response:
         before = live.version
         with _naming_version(live):
-            answer = await self._games.command(live, command, version=version, key=key)
-        self._metrics.moves += answer.version > before and command.__class__ is PlaceToken
+            answer = await self.games.command(live, command, version=version, key=key)
+        self.metrics.moves += answer.version > before and command.__class__ is PlaceToken
         return _moved(200, answer.version, serialize(answer.events)[0])
 
 

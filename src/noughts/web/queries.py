@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from noughts.core.errors import quoted
 from noughts.store.errors import CorruptStore
@@ -22,54 +23,45 @@ MAX_LISTED = 50
 READY_TIMEOUT_SECONDS = 2.0
 
 
+@dataclass(frozen=True)
 class Queries:
     """The operations that read."""
 
-    def __init__(
-        self,
-        games: Games,
-        seats: SeatAccess,
-        presence: Presence,
-        expiry: Expiry,
-        roster: Roster,
-        check_store: Callable[[], None],
-    ) -> None:
-        self._games = games
-        self._seats = seats
-        self._presence = presence
-        self._expiry = expiry
-        self._roster = roster
-        self._check_store = check_store
-        self._thinkers = games.world.thinking
-        self._analyses = Limit("analyses", games.settings.analyses_per_minute)
+    games: Games
+    seats: SeatAccess
+    presence: Presence
+    expiry: Expiry
+    roster: Roster
+    check_store: Callable[[], None]
+    limit: Limit
 
     async def read(self, request: Request) -> Response:
         """Return a game as it is, or as it was at a version."""
         parameters = request.parameters("version")
-        live = await self._games.find(request.id, is_latest=True)
-        self._expiry.note_reader(live)
-        you = await self._seats.held(live, request)
+        live = await self.games.find(request.id, is_latest=True)
+        self.expiry.note_reader(live)
+        you = await self.seats.held(live, request)
         version = live.version
         if "version" in parameters:
             version = read_version("version", parameters["version"])
             if version > live.version:
-                await self._games.refresh(live)
+                await self.games.refresh(live)
             if not 1 <= version <= live.version:
                 raise ApiError(
                     "notFound", f"the game has versions 1 to {live.version}", version=live.version
                 )
-        await self._presence.find(live)
+        await self.presence.find(live)
         return Response(200, schemas.encode(live.snapshot(version, you)))
 
     async def lobby(self, request: Request) -> Response:
         """List the games of the lobby: first those with a player present, of these the newest first."""
         request.parameters()
-        store = self._games.store
-        attended = await self._presence.attended()
-        rooms = {game: live.room for game in attended if (live := self._games.known(game))}
+        store = self.games.store
+        attended = await self.presence.attended()
+        rooms = {game: live.room for game in attended if (live := self.games.known(game))}
         others = [game for game in attended if game not in rooms][-2 * MAX_LISTED :]
         damaged: dict[str, CorruptStore] = {}
-        documents = await self._games.threads.run(
+        documents = await self.games.threads.run(
             lambda: (
                 *store.labelled(OPEN, MAX_LISTED, damaged.__setitem__),
                 *store.labelled(PLAYING, MAX_LISTED, damaged.__setitem__),
@@ -77,13 +69,13 @@ class Queries:
             )
         )
         for game, error in damaged.items():  # they don't hide the others
-            self._games.report_damage(game, error)
+            self.games.report_damage(game, error)
         for document in documents:
             try:
                 rooms[document.name] = read_room(document.text)
             except CorruptStore as error:
-                self._games.report_damage(document.name, error)
-        newest = self._games.clock() - 1000 * self._games.settings.lobby_grace_seconds
+                self.games.report_damage(document.name, error)
+        newest = self.games.clock() - 1000 * self.games.settings.lobby_grace_seconds
         listed = sorted(
             [
                 (game, room)
@@ -114,7 +106,7 @@ class Queries:
 
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
-        self._analyses.spend(request)
+        self.limit.spend(request)
         parameters = request.parameters("board", "moves", "first")
         first = parameters.get("first", "X")
         if first not in MARKS:
@@ -122,27 +114,27 @@ class Queries:
         if ("board" in parameters) == ("moves" in parameters):
             raise ApiError("badRequest", "give either board or moves, such as moves=519")
         if "board" in parameters:
-            work = self._thinkers.run(lambda: analysis.position(parameters["board"], first))
+            work = self.games.world.thinking.run(lambda: analysis.position(parameters["board"], first))
         else:
-            work = self._thinkers.run(lambda: analysis.game(parameters["moves"], first))
+            work = self.games.world.thinking.run(lambda: analysis.game(parameters["moves"], first))
         return Response(200, await work)
 
     async def bots(self, request: Request) -> Response:
         """List the bots, and exactly how strong each is."""
         request.parameters()
-        return Response(200, await self._thinkers.run(lambda: analysis.bots(self._roster)))
+        return Response(200, await self.games.world.thinking.run(lambda: analysis.bots(self.roster)))
 
     def health(self, _request: Request) -> Response:
         """Report that the server answers, and has not lost its store."""
-        self._check_store()
+        self.check_store()
         return Response(200, schemas.encode(schemas.Health()))
 
     async def ready(self, _request: Request) -> Response:
         """Report whether the games can be reached."""
-        self._check_store()
+        self.check_store()
         try:
             async with asyncio.timeout(READY_TIMEOUT_SECONDS):
-                await self._games.threads.run(self._games.store.check)
+                await self.games.threads.run(self.games.store.check)
         except TimeoutError:
             raise GamesUnavailable("the store does not answer") from None
         return Response(200, schemas.encode(schemas.Health()))

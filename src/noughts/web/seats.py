@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
 from noughts.web.limits import Limit
@@ -13,12 +15,12 @@ from noughts.web.request import Request
 from noughts.web.room import MarkName
 
 
+@dataclass(frozen=True)
 class SeatAccess:
     """Checks the secrets that come with requests; wrong ones are limited per address."""
 
-    def __init__(self, games: Games) -> None:
-        self._games = games
-        self._wrong_secrets = Limit("wrong secrets", games.settings.wrong_secrets_per_minute)
+    games: Games
+    wrong_secrets: Limit
 
     async def held(self, live: LiveGame, request: Request) -> tuple[MarkName, ...]:
         """Return the seats whose secrets came with a request."""
@@ -27,18 +29,18 @@ class SeatAccess:
             return ()
         if held := live.room.held(secrets):
             return held
-        self._wrong_secrets.check(request)
-        await self._games.refresh(live)  # another process may have given the seat away just now
+        self.wrong_secrets.check(request)
+        await self.games.refresh(live)  # another process may have given the seat away just now
         if held := live.room.held(secrets):
             return held
-        self._wrong_secrets.spend(request)
+        self.wrong_secrets.spend(request)
         return ()
 
     async def find(
         self, request: Request, mark: MarkName | None = None, *, is_to_move: bool = True
     ) -> tuple[LiveGame, MarkName]:
         """Return the game and the seat that a command is for, or refuse."""
-        live = await self._games.find(request.id)
+        live = await self.games.find(request.id)
         seat = live.seat(await self.held(live, request), mark, is_to_move=is_to_move)
         if seat is None:
             raise absent()
