@@ -36,7 +36,7 @@ from noughts.core.game import PlaceToken, Resign
 from noughts.store.errors import StaleVersion
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
-from noughts.web.logging import details, log, warn
+from noughts.web.logging import details, log, report
 from noughts.web.metrics import Metrics
 from noughts.web.problems import InvalidSetting
 
@@ -119,8 +119,6 @@ class BotTurns:
     def __init__(self, games: Games, roster: Roster, metrics: Metrics) -> None:
         self._games = games
         self._roster = roster
-        self._thinkers = games.world.thinking
-        self._new_key = games.world.new_id
         self._metrics = metrics
         self._thinking: dict[LiveGame, asyncio.Task[None]] = {}
         self._pauses: WeakKeyDictionary[LiveGame, tuple[float, float]] = WeakKeyDictionary()
@@ -148,7 +146,7 @@ class BotTurns:
                 pause = self._pauses.get(live)
                 if pause is None:
                     self.missed += 1
-                    warn("bot", "its turn was missed", policy=policy)
+                    report("bot", "its turn was missed", policy=policy)
                 elif now < pause[0]:
                     continue
                 self.start(live)
@@ -164,7 +162,7 @@ class BotTurns:
                     continue  # another process was faster
                 except NoughtsError as error:  # usually the store is away
                     if policy not in self._unknown:
-                        warn("bot", error, policy=policy)
+                        report("bot", error, policy=policy)
                     if isinstance(error, UnknownPolicy):
                         self._unknown.add(policy)
                     return self._pause(live)
@@ -178,10 +176,11 @@ class BotTurns:
 
     async def _move(self, live: LiveGame, policy: str) -> None:
         board, version = live.game.board, live.version
-        cell = await self._thinkers.run(lambda: self._roster.bot(policy).choose(board))
+        world = self._games.world
+        cell = await world.thinking.run(lambda: self._roster.bot(policy).choose(board))
         mark = board.turn
         command = Resign(mark) if cell is None else PlaceToken(mark, cell)
-        await self._games.command(live, command, version=version, key=f"bot-{self._new_key()}")
+        await self._games.command(live, command, version=version, key=f"bot-{world.new_id()}")
         self._metrics.moves += cell is not None
 
     def _pause(self, live: LiveGame) -> None:

@@ -18,7 +18,7 @@ from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.web.game import LiveGame
 from noughts.web.games import Games
-from noughts.web.logging import details, log, warn
+from noughts.web.logging import details, log, report
 from noughts.web.peers import is_presence
 from noughts.web.room import Room, read_room
 
@@ -65,13 +65,12 @@ class Expiry:
             try:
                 await self.delete_expired()
             except NoughtsError as error:
-                warn("expiry", error)
+                report("expiry", error)
             except Exception:  # go on with the next round
                 log.exception("expiry")
             await asyncio.sleep(ROUND_SECONDS)
 
     async def delete_expired(self) -> None:
-        """Delete the games that have expired."""
         for live in self._games.all_known():
             if live.streams:
                 self.note_reader(live)
@@ -93,7 +92,7 @@ class Expiry:
             if not await self._games.threads.run(lambda: self._delete(game, until)):
                 return
         except CorruptStore:
-            _warn_damaged(game)
+            _report_damage(game)
             return
         self.expired += 1
         log.info("expired", extra=details(game=game[:SHORT_ID_LENGTH]))
@@ -138,9 +137,9 @@ def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], st
                 return games, cursor, True
             games.append(name)
         except CorruptStore:
-            _warn_damaged(name)
+            _report_damage(name)
     return games, cursor, len(rows) < PAGE_SIZE
 
 
-def _warn_damaged(game: str) -> None:
-    warn("expiry", "damaged, and left alone", game=game[:SHORT_ID_LENGTH])
+def _report_damage(game: str) -> None:
+    report("expiry", "damaged, and left alone", game=game[:SHORT_ID_LENGTH])

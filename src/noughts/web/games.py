@@ -7,6 +7,7 @@ store decides: if another process was faster, the write is refused, and the comm
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from noughts.store.documents import Document, Write
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.store.records import Record, check_id
 from noughts.web.game import LiveGame, StoredCommand, stored_commands
-from noughts.web.logging import MAX_PROBLEM_LENGTH, details, log
+from noughts.web.logging import report
 from noughts.web.problems import ApiError, GamesUnavailable, absent
 from noughts.web.reader import Reader
 from noughts.web.room import Room, read_room, write_room
@@ -63,7 +64,6 @@ class Games:
         """Every game that is in use here: there are never two objects for one id."""
         self._recent: OrderedDict[str, LiveGame] = OrderedDict()
         """A cache of the games used last, the oldest first."""
-        self._max_cached = world.settings.cached_games
         self._loading: dict[str, asyncio.Future[LiveGame | None]] = {}
         self._creating: set[str] = set()
         self._missed: set[str] = set()
@@ -135,8 +135,7 @@ class Games:
         """Log the first time that a game turns out to be damaged."""
         if game not in self.damaged:
             self.damaged.add(game)
-            words = str(error)[:MAX_PROBLEM_LENGTH]
-            log.error("damaged game", extra=details(game=game[:SHORT_ID_LENGTH], problem=words))
+            report("damaged game", error, logging.ERROR, game=game[:SHORT_ID_LENGTH])
 
     def _loaded(self, game: str) -> None:
         self._loading.pop(game, None)
@@ -153,7 +152,7 @@ class Games:
             return
         self._recent[live.id] = live
         self._recent.move_to_end(live.id)
-        if len(self._recent) > self._max_cached:
+        if len(self._recent) > self.settings.cached_games:
             self._recent.popitem(last=False)
 
     async def create(self, game: str, room: Room, events: Sequence[Event], key: str) -> LiveGame:

@@ -17,13 +17,11 @@ def details(**data: object) -> dict[str, object]:
     return {"data": data}
 
 
-def warn(event: str, problem: object, **data: object) -> None:
-    log.warning(event, extra=details(**data, problem=str(problem)[:MAX_PROBLEM_LENGTH]))
+def report(event: str, problem: object, level: int = logging.WARNING, **data: object) -> None:
+    log.log(level, event, extra=details(**data, problem=str(problem)[:MAX_PROBLEM_LENGTH]))
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as a line of JSON."""
-
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

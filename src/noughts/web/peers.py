@@ -7,6 +7,7 @@ process; a process that has been silent for a while is gone, and with it everybo
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 
@@ -19,7 +20,7 @@ from noughts.store.errors import CorruptStore, StaleVersion, StoreLost
 from noughts.store.watch import ANYTHING
 from noughts.web.game import LiveGame, Present
 from noughts.web.games import Games
-from noughts.web.logging import MAX_PROBLEM_LENGTH, details, log, warn
+from noughts.web.logging import log, report
 from noughts.web.room import OPEN, PLAYING
 from noughts.web.writer import Writer
 
@@ -59,7 +60,6 @@ class Presence:
         self._written: dict[str, Present] = {}
         self._writing: set[str] = set()
         self._last_seen: dict[str, float] = {}
-        self._grace_seconds = games.settings.lobby_grace_seconds
         self._attended: dict[str, set[str]] = {}
         """Lobby games with a player connected, and the processes that they are connected to."""
         self._left: dict[str, float] = {}
@@ -111,7 +111,7 @@ class Presence:
                 if here == Present():
                     del self._written[live.id]
         except NoughtsError as error:
-            warn("presence", error)
+            report("presence", error)
         finally:
             self._writing.discard(live.id)
 
@@ -139,26 +139,24 @@ class Presence:
             lambda: [one for game in games for one in store.labelled(game, on_damage=_ignore)]
         )
         for document in documents:
-            if not self.concerns(document.name):
+            if not (process := self.other_process(document.name)):
                 continue
-            process = document.name.rpartition("-")[2]
             if process not in self._last_seen:
-                beat = await run(lambda: store.document(_PROCESS + process))  # noqa: B023 - awaited before the next turn
+                beat = await run(lambda: store.document(_PROCESS + process))
                 if beat is None or self._games.clock() - int(beat.text) > GONE_SECONDS * 1000:
                     continue
                 self._last_seen[process] = self._loop.time()
             self.on_document(document)
 
-    def concerns(self, name: str) -> bool:
-        """Return whether a document of that name says who is present at another process."""
+    def other_process(self, name: str) -> str:
+        """Return the process whose presence a document of that name is about, unless it is this one."""
         kind, _, process = name.rpartition("-")
-        return bool(kind) and process != self._process
+        return process if kind and process != self._process else ""
 
     def on_document(self, document: Document) -> None:
         """Apply what another process has written."""
-        if not self.concerns(document.name):
+        if not (process := self.other_process(document.name)):
             return
-        process = document.name.rpartition("-")[2]
         if document.text == GOODBYE and not document.label:
             self._forget({process})
             return
@@ -171,8 +169,7 @@ class Presence:
             return
         if is_in_lobby:
             self._attend(document.label, process, is_there=bool(present.X or present.O))
-        live = self._games.known(document.label)
-        if live:
+        if live := self._games.known(document.label):
             if present == Present():
                 live.elsewhere.pop(process, None)
             else:
@@ -208,7 +205,7 @@ class Presence:
                 self._forget_left()
 
     def _forget_left(self) -> None:
-        until = self._loop.time() - self._grace_seconds
+        until = self._loop.time() - self._games.settings.lobby_grace_seconds
         while self._left and self._left[game := next(iter(self._left))] <= until:
             del self._left[game]
 
@@ -219,7 +216,7 @@ class Presence:
                     _PROCESS + self._process, str(self._games.clock()), self._revision
                 )
             except NoughtsError as error:
-                warn("presence", error)
+                report("presence", error)
             await asyncio.sleep(HEARTBEAT_SECONDS)
             now = self._loop.time()
             self._forget({one for one, seen in self._last_seen.items() if now - seen > GONE_SECONDS})
@@ -279,11 +276,10 @@ class Follower:
                 self._on_lost(error)
                 return
             except CorruptStore as error:
-                words = str(error)[:MAX_PROBLEM_LENGTH]
-                log.error("following", extra=details(problem=words))  # noqa: TRY400 - the message says it all
+                report("following", error, logging.ERROR)
                 is_behind = not await self._skip_damage()
             except NoughtsError as error:
-                warn("following", error)
+                report("following", error)
             except Exception:
                 log.exception("following")
             await asyncio.sleep(RETRY_SECONDS)
@@ -300,7 +296,7 @@ class Follower:
 
     async def _read(self, names: Iterable[str]) -> None:
         games, others = self._games.split_known(names)
-        wanted = [live.id for live in games] + [*filter(self._presence.concerns, others)]
+        wanted = [live.id for live in games] + [*filter(self._presence.other_process, others)]
         if wanted:
             store = self._games.store
             self._apply(await self._games.threads.run(lambda: store.documents_named(wanted)))
