@@ -44,8 +44,6 @@ FILE_HEADERS: tuple[Header, ...] = (
 
 
 class File(NamedTuple):
-    """A file of the page."""
-
     kind: str
     plain: bytes
     compressed: bytes

@@ -34,7 +34,6 @@ class Metrics:
         self.lookups: dict[str, Callable[[], int]] = {}
 
     def text(self) -> str:
-        """Return all metrics as text."""
         found: dict[str, list[tuple[str, int]]] = {
             "requests": [
                 (f'{{route="{route}",status="{status}"}}', count)

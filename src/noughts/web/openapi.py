@@ -37,12 +37,9 @@ def encoded() -> bytes:
 
 def document() -> dict[str, Any]:
     """Return the whole document."""
-    kinds: dict[str, type[msgspec.Struct]] = {"Problem": Problem}
-    for operation in OPERATIONS:
-        for kind in (operation.body, *operation.answers.values()):
-            if kind:
-                kinds[kind.__name__] = kind
-    _, components = msgspec.json.schema_components(kinds.values(), ref_template=TEMPLATE)
+    bodies = [kind for one in OPERATIONS for kind in (one.body, *one.answers.values()) if kind]
+    kinds = dict.fromkeys((Problem, *bodies))
+    _, components = msgspec.json.schema_components(kinds, ref_template=TEMPLATE)
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.route, {})[operation.method.lower()] = _operation(operation)

@@ -123,13 +123,12 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
         return OPEN if self.free else PLAYING
 
 
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Room)
+_decode = msgspec.json.Decoder(Room).decode
 
 
 def write_room(room: Room) -> str:
-    return _encoder.encode(room).decode()
+    return msgspec.json.encode(room).decode()
 
 
 def read_room(text: str) -> Room:
-    return decode_text(text, _decoder.decode)
+    return decode_text(text, _decode)

@@ -21,8 +21,6 @@ Handler: TypeAlias = Callable[[Request], Result | Pending[Result] | Awaitable[Re
 
 
 class Parameter(NamedTuple):
-    """A parameter of a query."""
-
     name: str
     description: str
     schema: Mapping[str, object]

@@ -254,11 +254,10 @@ class Workers:
 
 def _report(pipe: Pipe) -> str | None:
     """Return the report of a worker, if there is one."""
-    try:
-        found: str | None = pipe.recv() if pipe.poll() else None
-    except EOFError:
-        return None
-    return found
+    with suppress(EOFError):
+        if pipe.poll():
+            return str(pipe.recv())
+    return None
 
 
 def _work(job: Job, pipe: Pipe) -> None:

@@ -51,7 +51,6 @@ class Server:
         self._connections: dict[ServedConnection, None] = {}
         self._per_address: Counter[str] = Counter()
         self._max_connections = max_connections
-        self._max_per_address = app.settings.connections_per_address
         self._servers: list[asyncio.Server] = []
         self._refused = 0
         self._ticking = asyncio.ensure_future(self._tick())
@@ -71,7 +70,7 @@ class Server:
         address = network(bare)
         self._connections[connection] = None
         self._per_address[address] += 1
-        most, here = self._max_per_address, self._per_address[address]
+        most, here = self.app.settings.connections_per_address, self._per_address[address]
         if self._max_connections and len(self._connections) > self._max_connections:
             refusal = ApiError("tooBusy", "too many connections are open at this server", retry_after=5)
         elif most and here > most and not self.app.proxies & {bare, "*"}:

@@ -75,14 +75,10 @@ class EventStream:
 
 
 class Streams:
-    """All streams of this process."""
-
     def __init__(self, games: Games, seats: SeatAccess, presence: Presence) -> None:
         self._games = games
         self._seats = seats
         self._presence = presence
-        self._max_streams = games.settings.most_streams
-        self._max_per_address = games.settings.streams_per_address
         self.on_join: Callable[[LiveGame], None] = lambda _game: None
         self._open: dict[EventStream, int] = {}
         """All streams, each with its second of the ping interval."""
@@ -119,10 +115,10 @@ class Streams:
     def _admit(
         self, request: Request, live: LiveGame, marks: tuple[MarkName, ...], after: int
     ) -> EventStream:
-        address = network(request.address)
-        if self._max_streams and len(self._open) >= self._max_streams:
+        address, settings = network(request.address), self._games.settings
+        if settings.most_streams and len(self._open) >= settings.most_streams:
             raise ApiError("tooBusy", "too many streams are open at this server", retry_after=5)
-        most = self._max_per_address
+        most = settings.streams_per_address
         if most and self._per_address[address] >= most:
             raise ApiError("tooMany", f"one address may have {most} streams", retry_after=5)
         stream = EventStream(self, live, marks, address, after)
