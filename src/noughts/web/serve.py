@@ -45,6 +45,8 @@ RESERVED_DESCRIPTORS = 64
 STARTED = "started"
 """What a worker reports when it serves; else it reports an error."""
 
+_SPAWN = multiprocessing.get_context("spawn")
+
 
 def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: int, out: TextIO) -> None:
     """Serve the games of a store until a signal comes.
@@ -68,7 +70,7 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
         print(f"Serving on {address}", file=out, flush=True)
 
     if workers > 1:
-        Workers(workers, job, announce).run()
+        run_workers(workers, job, announce)
     else:
         ending = Ending()
         ending.catch_signals()
@@ -189,67 +191,57 @@ def _max_connections(asked: int) -> int:
     return min(asked or soft, max(1, soft - RESERVED_DESCRIPTORS))
 
 
-class Workers:
-    """Several processes that listen at one socket; one that dies is replaced."""
+def run_workers(number: int, job: Job, announce: Callable[[], None]) -> None:
+    """Serve in several processes that listen at one socket, until a signal comes or one can't go on.
 
-    def __init__(self, number: int, job: Job, announce: Callable[[], None]) -> None:
-        self._number = number
-        self._job = job
-        self._announce = announce
-        self._context = multiprocessing.get_context("spawn")
-        self._workers: dict[BaseProcess, Pipe] = {}
-
-    def run(self) -> None:
-        """Serve until a signal comes, or until a worker can't go on."""
-        ending = Ending()
-        ending.catch_signals()
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing)
-        for _ in range(self._number):
-            self._start()
-        started: set[BaseProcess] = set()
-        is_announced = False
-        try:
-            while not ending.count:
-                wait([reading, *self._workers.values(), *(one.sentinel for one in self._workers)])
-                for worker, pipe in tuple(self._workers.items()):
-                    report = _report(pipe)
-                    if report == STARTED:
-                        started.add(worker)
-                    elif report:
-                        ending.fail(ServerFailed(report))
-                    elif not worker.is_alive() and not ending.count:
-                        del self._workers[worker]
-                        if worker not in started:  # it would die again at once
-                            wait([reading], RESTART_SECONDS)
-                        self._start()
-                if not is_announced and len(started) >= self._number:
-                    is_announced = True
-                    self._announce()
-        finally:
-            signal.set_wakeup_fd(-1)
-            self._end(ending)
-        if ending.error:
-            raise ending.error
-        if ending.is_interrupted:
-            raise KeyboardInterrupt
-
-    def _start(self) -> None:
-        reading, writing = self._context.Pipe(duplex=False)
-        worker = self._context.Process(target=_work, args=(self._job, writing))
-        worker.start()
-        writing.close()
-        self._workers[worker] = reading
-
-    def _end(self, ending: Ending) -> None:
-        for worker in self._workers:
+    One that dies is replaced.
+    """
+    ending = Ending()
+    ending.catch_signals()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing)
+    workers = dict(_start_worker(job) for _ in range(number))
+    started: set[BaseProcess] = set()
+    is_announced = False
+    try:
+        while not ending.count:
+            wait([reading, *workers.values(), *(worker.sentinel for worker in workers)])
+            for worker, pipe in tuple(workers.items()):
+                report = _report(pipe)
+                if report == STARTED:
+                    started.add(worker)
+                elif report:
+                    ending.fail(ServerFailed(report))
+                elif not worker.is_alive() and not ending.count:
+                    del workers[worker]
+                    if worker not in started:  # it would die again at once
+                        wait([reading], RESTART_SECONDS)
+                    workers.update([_start_worker(job)])
+            if not is_announced and len(started) >= number:
+                is_announced = True
+                announce()
+    finally:
+        signal.set_wakeup_fd(-1)
+        for worker in workers:
             worker.terminate()
-        for worker in self._workers:
+        for worker in workers:
             while worker.is_alive():
                 worker.join(0.1)
                 if ending.is_interrupted and ending.count > 1:
                     worker.kill()
+    if ending.error:
+        raise ending.error
+    if ending.is_interrupted:
+        raise KeyboardInterrupt
+
+
+def _start_worker(job: Job) -> tuple[BaseProcess, Pipe]:
+    reading, writing = _SPAWN.Pipe(duplex=False)
+    worker = _SPAWN.Process(target=_work, args=(job, writing))
+    worker.start()
+    writing.close()
+    return worker, reading
 
 
 def _report(pipe: Pipe) -> str | None:
