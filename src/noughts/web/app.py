@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from noughts.bots.policy import Policy
 from noughts.core.board import Mark, reachable
@@ -88,10 +88,10 @@ class App:
         creates = Limit("new games", settings.creates_per_minute)
         joins = Limit("attempts to join", settings.joins_per_minute)
         handlers = Handlers(games, seats, roster, self.metrics, creates, joins)
-        limit = Limit("moves", settings.moves_per_minute)
-        moves = MoveHandlers(games, seats, self.metrics, limit, self._start)
-        limit = Limit("analyses", settings.analyses_per_minute)
-        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store, limit)
+        moving = Limit("moves", settings.moves_per_minute)
+        moves = MoveHandlers(games, seats, self.metrics, moving, self._start)
+        analyses = Limit("analyses", settings.analyses_per_minute)
+        queries = Queries(games, seats, self.presence, self.expiry, roster, self._check_store, analyses)
         owners = {type(one).__name__: one for one in (handlers, moves, queries, self.streams)}
         self._router = Router(
             [
@@ -194,7 +194,7 @@ class App:
 
     async def _close_room(self, live: LiveGame) -> None:
         with suppress(NoughtsError):  # tried again when the game is loaded again
-            await self.games.change_room(live, lambda room: msgspec.structs.replace(room, closed=True))
+            await self.games.change_room(live, lambda room: replace(room, closed=True))
 
     def _on_join(self, live: LiveGame) -> None:
         self.expiry.note_reader(live)

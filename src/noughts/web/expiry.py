@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-import msgspec
+from msgspec.structs import replace
 
 from noughts.core.errors import NoughtsError
 from noughts.service import SHORT_ID_LENGTH
@@ -54,7 +54,7 @@ class Expiry:
 
         def seen(room: Room) -> Room:
             is_noted = room.last_seen > now - DAY_MS
-            return room if is_noted else msgspec.structs.replace(room, seen=now)
+            return room if is_noted else replace(room, seen=now)
 
         with suppress(NoughtsError):  # the next reader tries again
             await self._games.change_room(live, seen)

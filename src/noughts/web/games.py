@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
-import msgspec
+from msgspec.structs import replace
 
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event, PlayerNotifyIllegalMove
@@ -363,7 +363,7 @@ class Games:
             room = change(live.room)
             if room == live.room:
                 return
-            room = msgspec.structs.replace(room, seen=self.clock())
+            room = replace(room, seen=self.clock())
             write = Write(live.id, write_room(room), expected=live.revision, label=room.label)
             try:
                 await self._writer.write(write)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 
-import msgspec
+from msgspec.structs import replace
 
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.registry import BOT, BUILT_IN, parse_policy, prefix
@@ -155,7 +155,7 @@ class Handlers:
 
             def agree(room: Room) -> Room:
                 is_agreed = has_both or not room.needs_consent or room.offer == theirs
-                return room if room.next or is_agreed else msgspec.structs.replace(room, offer=offer)
+                return room if room.next or is_agreed else replace(room, offer=offer)
 
             await self.games.change_room(live, agree)
             if live.room.next is None:
@@ -197,9 +197,7 @@ class Handlers:
         events = _first_events(game.board.first.other, names, are_entered=False)
         with suppress(StaleVersion):
             await self.games.create(name, following, events, key=self.games.world.new_id())
-        await self.games.change_room(
-            live, lambda room: msgspec.structs.replace(room, next=name, offer=None)
-        )
+        await self.games.change_room(live, lambda room: replace(room, next=name, offer=None))
 
     def _choose(self, asked: schemas.Choice) -> MarkName:
         return self.games.world.random.choice(MARKS) if asked == "random" else asked
@@ -227,9 +225,8 @@ class Handlers:
         marks = [mark for mark in MARKS if mark in secrets]
         headers = [*JSON_HEADERS, (b"location", path.encode())]
         if not in_body:
-            is_secure = request.origin_scheme == "https" or self.games.settings.origin.startswith(
-                "https:"
-            )
+            own_scheme = self.games.settings.origin.partition(":")[0]
+            is_secure = "https" in (request.origin_scheme, own_scheme)
             attributes = f"Path={path}; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict"
             attributes += "; Secure" if is_secure else ""
             headers += [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import msgspec
+from msgspec.structs import replace
 
 from noughts.core.board import Mark
 from noughts.core.errors import NoughtsError
@@ -109,7 +109,7 @@ class MoveHandlers:
         if not new:  # it was taken back before
             return _moved(200, answer.version, serialize(answer.events)[0])
         offer = RoomOffer("takeBack", mark, live.version)
-        await self.games.change_room(live, lambda room: msgspec.structs.replace(room, offer=offer))
+        await self.games.change_room(live, lambda room: replace(room, offer=offer))
         return _moved(202, live.version, "", offer)
 
     async def answer(self, request: Request) -> Response:
@@ -128,9 +128,7 @@ class MoveHandlers:
             raise ApiError("noOffer", "no offer is waiting for your answer", version=live.version)
         if body.accept:
             return await self._act(live, theirs, offer.version, body.key)
-        await self.games.change_room(
-            live, lambda room: msgspec.structs.replace(room, offer=None, declined=key)
-        )
+        await self.games.change_room(live, lambda room: replace(room, offer=None, declined=key))
         return _moved(200, live.version, "")
 
     async def _act(self, live: LiveGame, command: Command, version: int, key: str) -> Response:

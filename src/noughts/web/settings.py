@@ -77,8 +77,7 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
     """
     read: dict[str, str | int] = {}
     for field in msgspec.structs.fields(Settings):
-        text = environment.get(variable(field.name), "")
-        if text:
+        if text := environment.get(variable(field.name)):
             read[field.name] = _number(field.name, text) if field.type is int else text
     settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
     if settings.log not in LOG_LEVELS:

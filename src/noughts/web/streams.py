@@ -61,8 +61,7 @@ class EventStream:
 
     def end(self) -> None:
         """End the stream properly; the subscriber will reconnect."""
-        if self._transport:
-            transport = self._transport
+        if transport := self._transport:
             self.close()
             transport.end()
 
