@@ -17,8 +17,6 @@ from noughts.text.describe import describe
 from noughts.web import schemas
 from noughts.web.room import MarkName, Room, RoomOffer, RoomSeat
 
-FIRST_FRAME = b"retry: 1000\n\n"
-
 
 class StoredCommand(msgspec.Struct, frozen=True, gc=False):  # there are many, and none is in a cycle
     """The part of a record that a game needs."""
@@ -159,10 +157,9 @@ class LiveGame:
             self._room_frame = room, b"event: room\ndata: %b\n\n" % schemas.encode(room)
         return self._room_frame[1]
 
-    def first_frames(self, after: int) -> bytes:
-        """Return what a new subscriber gets first, who has seen the game up to that version."""
-        missed = (one.frames(after) for one in self.commands if one.next_version > after)
-        return b"".join((FIRST_FRAME, self.room_frame(), *missed))
+    def missed_frames(self, after: int) -> bytes:
+        """Return what a subscriber has missed who has seen the game up to that version."""
+        return b"".join([one.frames(after) for one in self.commands if one.next_version > after])
 
     def seat(
         self, held: Sequence[MarkName], asked: MarkName | None = None, *, is_to_move: bool = True

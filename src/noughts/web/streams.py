@@ -17,6 +17,7 @@ from noughts.web.request import API_HEADERS, Header, Request, Transport, read_ve
 from noughts.web.room import MarkName
 from noughts.web.seats import SeatAccess
 
+FIRST_FRAME = b"retry: 1000\n\n"
 PING_SECONDS = 15
 PING = b"event: ping\ndata: {}\n\n"
 """An event and not a comment, which browsers hide from the page: its absence shows a dead stream."""
@@ -52,7 +53,7 @@ class EventStream:
         self.game.streams[self] = None
         self.room = self.game.room_frame()
         self._streams.started(self)
-        self.send(self.game.first_frames(self._after))
+        self.send(FIRST_FRAME + self.room + self.game.missed_frames(self._after))
 
     def send(self, frame: bytes) -> None:
         if self._transport and not self._transport.send(frame):
