@@ -42,10 +42,8 @@ class Expiry:
 
     def note_reader(self, live: LiveGame) -> None:
         """Note in the background that somebody reads a game, at most once a day."""
-        if (
-            _last_used(live.room, live.played_at) <= self._games.clock() - DAY_MS
-            and live not in self._noting
-        ):
+        last_used = max(live.room.last_seen, live.played_at)
+        if last_used <= self._games.clock() - DAY_MS and live not in self._noting:
             task = self._noting[live] = asyncio.ensure_future(self._note(live))
             task.add_done_callback(lambda _done: self._noting.pop(live))
 
@@ -102,7 +100,9 @@ class Expiry:
     def _delete(self, game: str, until: int) -> bool:
         """Delete a game unless it has been used after all; return whether it is deleted."""
         document, records = self._store.document(game), self._store.read(game)
-        if not (document and records) or _last_used(read_room(document.text), records[-1].at) > until:
+        if not (document and records):
+            return False
+        if max(read_room(document.text).last_seen, records[-1].at) > until:
             return False
         try:
             self._store.delete(game, at=self._games.clock(), expected=records[-1].next_version)
@@ -113,11 +113,6 @@ class Expiry:
     async def close(self) -> None:
         """Finish what is being written."""
         await asyncio.gather(*self._noting.values(), return_exceptions=True)
-
-
-def _last_used(room: Room, last_played: int) -> int:
-    """Return when a game was last used, in milliseconds since 1970."""
-    return max(room.last_seen, last_played)
 
 
 def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], str, bool]:

@@ -64,7 +64,8 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
     # A store that can't be opened is reported here, in one sentence.
     open_store(store, checkpoint_file=settings.checkpoint_file).close()
     job = Job(settings, policies, _listen(host, port))
-    address = _address(host, job.listener)
+    place = f"[{host}]" if ":" in host else host
+    address = f"http://{place}:{job.listener.getsockname()[1]}"
 
     def announce() -> None:
         print(f"Serving on {address}", file=out, flush=True)
@@ -273,8 +274,3 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, TypeError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise InvalidSetting(f"{quoted(host)} port {port} cannot be served: {words}") from error
-
-
-def _address(host: str, listener: socket.socket) -> str:
-    port = listener.getsockname()[1]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
