@@ -89,11 +89,9 @@ class Service:
                 return answer
             if version is None:
                 version = reached
-            try:
+            with suppress(StaleVersion):  # another command was recorded first: judge again
                 self._store.append(game, new, expected=reached, key=key, at=self._clock())
-            except StaleVersion:
-                continue  # another command was recorded first: judge again
-            return answer
+                return answer
 
     def start(self, game: str, commands: Sequence[Command]) -> Answer:
         """Start a game with several commands in one commit.
