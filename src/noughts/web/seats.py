@@ -25,16 +25,14 @@ class SeatAccess:
     async def held(self, live: LiveGame, request: Request) -> tuple[MarkName, ...]:
         """Return the seats whose secrets came with a request."""
         secrets = request.secrets()
-        if not secrets:
-            return ()
-        if held := live.room.held(secrets):
-            return held
-        self.wrong_secrets.check(request)
-        await self.games.refresh(live)  # another process may have given the seat away just now
-        if held := live.room.held(secrets):
-            return held
-        self.wrong_secrets.spend(request)
-        return ()
+        held = live.room.held(secrets)
+        if secrets and not held:
+            self.wrong_secrets.check(request)
+            await self.games.refresh(live)  # another process may have given the seat away just now
+            held = live.room.held(secrets)
+            if not held:
+                self.wrong_secrets.spend(request)
+        return held
 
     async def find(
         self, request: Request, mark: MarkName | None = None, *, is_to_move: bool = True

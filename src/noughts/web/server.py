@@ -58,11 +58,9 @@ class Server:
     async def listen(self, listener: socket.socket, times: int) -> None:
         """Accept connections; libuv accepts one per listener and turn, so there may be several."""
         for _ in range(times):
-            self._servers.append(
-                await self._loop.create_server(
-                    lambda: self._protocol(self), sock=listener.dup(), backlog=4096
-                )
-            )
+            own = listener.dup()
+            server = await self._loop.create_server(lambda: self._protocol(self), sock=own, backlog=4096)
+            self._servers.append(server)
 
     def admit(self, connection: ServedConnection, peer: str) -> ApiError | None:
         """Count a connection, and refuse it if there are too many."""
