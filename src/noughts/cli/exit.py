@@ -15,7 +15,7 @@ from typing import TextIO
 from noughts.core.errors import NoughtsError, printable
 
 RAISE_AGAIN_SECONDS = 0.001
-DONE, FAILED, BAD_USAGE, HUNG_UP, INTERRUPTED, TERMINATED = 0, 1, 2, 129, 130, 143
+DONE, FAILED, BAD_USAGE, HUNG_UP, INTERRUPTED = 0, 1, 2, 129, 130
 
 
 def run_to_exit(work: Callable[[], None]) -> int:
@@ -29,7 +29,7 @@ def run_to_exit(work: Callable[[], None]) -> int:
         code = _end(work)
     except (KeyboardInterrupt, _Terminated) as late:  # the command was ending already
         _give_up(sys.stdout)
-        code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else int(late.code or TERMINATED)
+        code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else late.code
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number is not signal.SIGHUP or signal.getsignal(number) is _leave:
             signal.signal(number, signal.SIG_DFL)  # nothing is left to write: just end
@@ -53,9 +53,14 @@ def _end(work: Callable[[], None]) -> int:
     """Do the work, report how it ended, and return the exit code."""
     try:
         try:
-            code = _finish(work)
+            code = _run(work)
+            if sys.stdout:
+                sys.stdout.flush()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised from here on
+    except _Terminated as signalled:
+        _give_up(sys.stdout)  # it may be full with nobody reading: don't wait
+        code = signalled.code
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
         _write_if_ready("\nGoodbye!\n", sys.stdout)
@@ -75,26 +80,20 @@ def _end(work: Callable[[], None]) -> int:
     return code
 
 
-def _finish(work: Callable[[], None]) -> int:
-    """Do the work, and write all its output."""
+def _run(work: Callable[[], None]) -> int:
     try:
-        try:
-            work()
-            code = DONE
-        except _Terminated:
-            raise
-        except SystemExit as leaving:  # the parser has shown its help, or refused the usage
-            code = leaving.code if isinstance(leaving.code, int) else DONE
-        if sys.stdout:
-            sys.stdout.flush()
-    except _Terminated as signalled:
-        _give_up(sys.stdout)  # it may be full with nobody reading: don't wait
-        return int(signalled.code or TERMINATED)
-    return code
+        work()
+    except _Terminated:
+        raise
+    except SystemExit as leaving:  # the parser has shown its help, or refused the usage
+        return leaving.code if isinstance(leaving.code, int) else DONE
+    return DONE
 
 
 class _Terminated(SystemExit):
     """Raised by SIGTERM and SIGHUP; it ends the command silently."""
+
+    code: int
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
