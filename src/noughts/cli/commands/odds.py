@@ -7,7 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from fractions import Fraction
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.ladder import random
@@ -20,17 +20,11 @@ from noughts.cli.console import Console
 from noughts.cli.opponents import load_bot
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, printable
-from noughts.core.value import Value
 
 _COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
 
-
-class Pairing(Value):
-    """Two bots and their odds."""
-
-    x: str
-    o: str
-    odds: Odds
+Pairings: TypeAlias = dict[tuple[str, str], Odds]
+"""The odds by the names of X and O."""
 
 
 def add_options(parser: shared.Parser) -> None:
@@ -60,16 +54,16 @@ def run(options: Namespace, console: Console) -> None:
     bots = {name: bot for name in names if (bot := _load(name, may_skip=options.all))}
     names = tuple(bots) if options.all else names
     pairs = [(x, o) for x in names for o in names] if options.all else [(options.x, options.o)]
-    found = [Pairing(x, o, odds(bots[x], bots[o], board)) for x, o in pairs]
+    found = {(x, o): odds(bots[x], bots[o], board) for x, o in pairs}
     out = console.out
     if options.json:
-        out.write(f"{json.dumps([_to_dict(pairing) for pairing in found])}\n")
+        out.write(f"{json.dumps([_to_dict(x, o, chances) for (x, o), chances in found.items()])}\n")
     elif options.csv:
         _write_csv(found, out)
     elif options.all:
         _write_table(names, found, out)
     else:
-        _write_pair(found[0], out)
+        _write_pair(options.x, options.o, found[options.x, options.o], out)
 
 
 def _load(name: str, *, may_skip: bool) -> CachedPolicy | None:
@@ -87,22 +81,19 @@ def _load(name: str, *, may_skip: bool) -> CachedPolicy | None:
     return bot
 
 
-def _write_pair(pairing: Pairing, out: TextIO) -> None:
-    found = pairing.odds
-    out.write(printable(f"{pairing.x} (X) against {pairing.o} (O)") + "\n")
+def _write_pair(x: str, o: str, found: Odds, out: TextIO) -> None:
+    out.write(printable(f"{x} (X) against {o} (O)") + "\n")
     chances = ("X wins", found.x), ("draw", found.draw), ("O wins", found.o)
     out.writelines(f"{what:<7}{percent(chance):>7}  {fraction(chance)}\n" for what, chance in chances)
     out.write(f"length {float(found.length):>6.2f}  {fraction(found.length)}\n")
 
 
-def _write_table(names: tuple[str, ...], found: list[Pairing], out: TextIO) -> None:
+def _write_table(names: tuple[str, ...], found: Pairings, out: TextIO) -> None:
     """Write a row for each bot as X, with a column for each as O."""
     out.write("X wins / draw / O wins, in percent. Rows are X, columns are O.\n")
     width = max(14, *(len(name) for name in names)) + 2
     lines = [["", *map(printable, names)]]
-    for x in names:
-        row = [pairing.odds for pairing in found if pairing.x == x]
-        lines.append([printable(x), *map(_percentages, row)])
+    lines += [[printable(x), *(_percentages(found[x, o]) for o in names)] for x in names]
     out.writelines("".join(f"{text:<{width}}" for text in line).rstrip() + "\n" for line in lines)
 
 
@@ -110,21 +101,18 @@ def _percentages(found: Odds) -> str:
     return "/".join(percent(chance).removesuffix(" %") for chance in (found.x, found.draw, found.o))
 
 
-def _write_csv(found: list[Pairing], out: TextIO) -> None:
+def _write_csv(found: Pairings, out: TextIO) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    writer.writerows(
-        (one.x, one.o, one.odds.x, one.odds.draw, one.odds.o, one.odds.length) for one in found
-    )
+    writer.writerows((*names, one.x, one.draw, one.o, one.length) for names, one in found.items())
 
 
-def _to_dict(pairing: Pairing) -> dict[str, object]:
+def _to_dict(x: str, o: str, found: Odds) -> dict[str, object]:
     """Return a pair as data: exact fractions as text, and floats."""
-    found = pairing.odds
     exact = {"x_wins": found.x, "draw": found.draw, "o_wins": found.o, "length": found.length}
     return {
-        "x": pairing.x,
-        "o": pairing.o,
+        "x": x,
+        "o": o,
         **{name: str(value) for name, value in exact.items()},
         "about": {name: float(value) for name, value in exact.items()},
     }
