@@ -13,7 +13,7 @@ from errno import EACCES
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from random import Random
-from typing import BinaryIO, Self, TypeAlias
+from typing import BinaryIO, Self
 
 from noughts.bots.bot import Bot
 from noughts.bots.errors import NotAMachine, UnknownPolicy
@@ -35,8 +35,6 @@ SAVED_FILE = f"{SAVED}:file="
 
 
 class BotOpponent:
-    """A bot that plays by a policy."""
-
     def __init__(self, name: str, policy: Policy, rng: Random) -> None:
         self.name = name
         self.choose = Bot(policy, rng).choose
@@ -105,9 +103,6 @@ class ProgramOpponent:
         return None
 
 
-AnyOpponent: TypeAlias = BotOpponent | MenaceOpponent | ProgramOpponent
-
-
 class Opponents:
     """The bots and programs of a game; programs end with the `with` block."""
 
@@ -132,12 +127,15 @@ class Opponents:
             for program in self._programs:
                 program.close(at_once=True)
 
-    def seat(self, player: str) -> AnyOpponent | None:
+    def seat(self, player: str) -> BotOpponent | MenaceOpponent | ProgramOpponent | None:
         """Return who plays, or None if it is a person."""
         kind, rest = parse_player(player)
         if kind == BOT:
             return self._bot(rest)
-        return self._program(rest) if kind == PROGRAM else None
+        if kind == PROGRAM:
+            self._programs.append(Program(rest, self._patience, self._wait))
+            return ProgramOpponent(self._programs[-1])
+        return None
 
     def _bot(self, policy_name: str) -> BotOpponent | MenaceOpponent:
         name = f"{BOT}{policy_name}"
@@ -148,10 +146,6 @@ class Opponents:
             self._machines[policy_name] = policy, _machine_file(policy_name)
         machine, file = self._machines[policy_name]  # the same machine in both seats
         return MenaceOpponent(name, machine, self._rng, file if self._saves else None)
-
-    def _program(self, command: str) -> ProgramOpponent:
-        self._programs.append(Program(command, self._patience, self._wait))
-        return ProgramOpponent(self._programs[-1])
 
 
 def load_bot(name: str) -> Policy:

@@ -15,14 +15,14 @@ from noughts.cli.commands.show import read_board
 from noughts.cli.console import Console
 from noughts.cli.opening import new_game
 from noughts.cli.screen import is_cramped
-from noughts.core.board import Board, Cell, Mark
+from noughts.core.board import Board, Mark
 from noughts.core.errors import UnreadableBoard
 from noughts.core.game import Game, PlaceToken, decide, fold
 from noughts.core.notation import format_cell, parse_moves
 from noughts.store.errors import InvalidId, NoSuchGame, StoreMissing
 from noughts.text.describe import standing
 from noughts.text.picture import draw_grid, rule
-from noughts.text.sentences import say_advice, say_prospect, say_reason
+from noughts.text.sentences import say_advice, say_prospect
 
 # A label shows what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
@@ -47,7 +47,10 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     text, first, out = options.position, Mark(options.first), console.out
     if text.isdigit():
-        _write_review(_play(parse_moves(text, first), first), out, as_json=options.json)
+        game = new_game(first, ())
+        for cell in parse_moves(text, first):
+            game = fold(decide(game, PlaceToken(game.board.turn, cell)), game)
+        _write_review(game, out, as_json=options.json)
         return
     try:
         board = read_board(text, first, or_game=True)
@@ -55,13 +58,6 @@ def run(options: Namespace, console: Console) -> None:
         _write_review(_saved_game(options, error), out, as_json=options.json)
     else:
         _write_advice(board, out, as_json=options.json, colour=console.wants_colour(options))
-
-
-def _play(moves: tuple[Cell, ...], first: Mark) -> Game:
-    game = new_game(first, ())
-    for cell in moves:
-        game = fold(decide(game, PlaceToken(game.board.turn, cell)), game)
-    return game
 
 
 def _saved_game(options: Namespace, unreadable: UnreadableBoard) -> Game:
@@ -83,7 +79,8 @@ def _write_advice(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> 
     moves = advise(board)
     if as_json:
         found = {"board": str(board), "first": str(board.first), "turn": str(board.turn)}
-        _write_json({**found, **prospect_to_dict(prospect(board)), "moves": moves_to_dicts(moves)}, out)
+        found |= prospect_to_dict(prospect(board))
+        out.write(f"{json.dumps({**found, 'moves': moves_to_dicts(moves)})}\n")
         return
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
@@ -105,7 +102,7 @@ def _write_review(game: Game, out: TextIO, *, as_json: bool) -> None:
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
         }
-        _write_json({**result, **review_to_dict(found)}, out)
+        out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
         return
     out.writelines(
         f"{number}. {advice.mark} {_judgement(advice)}\n" for number, advice in enumerate(found.moves, 1)
@@ -116,10 +113,9 @@ def _write_review(game: Game, out: TextIO, *, as_json: bool) -> None:
 
 def _judgement(advice: Advice) -> str:
     """Say what a move does; where it lies is only worth saying if it does nothing else."""
-    shown = [reason for reason in advice.reasons if reason.kind not in PLACES] or advice.reasons
-    said = [f"{format_cell(advice.cell)}: {say_prospect(advice.prospect)}."]
-    said += [say_reason(reason, advice.mark) for reason in shown]
-    return " ".join((*said, "A mistake.") if advice.mistake else said)
+    telling = tuple(reason for reason in advice.reasons if reason.kind not in PLACES)
+    said = say_advice(advice.replace(reasons=telling or advice.reasons))
+    return f"{said} A mistake." if advice.mistake else said
 
 
 def _summary(game: Game, found: Review) -> str:
@@ -159,10 +155,6 @@ def _rank(advice: Advice) -> tuple[int, int]:
     """Sort wins first, the soonest at the top, and losses last, the soonest at the bottom."""
     order = list(Result).index(advice.prospect.result)
     return order, advice.prospect.distance * (-1 if advice.prospect.result is Result.LOSS else 1)
-
-
-def _write_json(found: dict[str, object], out: TextIO) -> None:
-    out.write(f"{json.dumps(found)}\n")
 
 
 def _result(game: Game) -> str:

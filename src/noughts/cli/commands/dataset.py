@@ -12,9 +12,7 @@ from noughts.lab.dataset import write_dataset
 def add_options(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="(default: standard output)")
     parser.add_argument(
-        "--format",
-        choices=["csv", "jsonl", "parquet"],
-        help="(default: the file's extension, or csv)",
+        "--format", choices=["csv", "jsonl", "parquet"], help="(default: the file's extension, or csv)"
     )
 
 

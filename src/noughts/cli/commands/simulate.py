@@ -122,7 +122,6 @@ def simulate(options: Namespace, out: TextIO, bar: ProgressBar) -> None:
 
 
 def shares(tally: Tally, exact: Odds) -> tuple[Share, ...]:
-    """Return how often each result was counted, and how often it happens."""
     counted = ("X wins", tally.x, exact.x), ("draw", tally.draw, exact.draw), ("O wins", tally.o, exact.o)
     return tuple(Share(what, count, tally.games, chance) for what, count, chance in counted)
 

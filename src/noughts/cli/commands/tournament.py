@@ -184,7 +184,6 @@ def _plotter(file: str) -> Callable[[Sequence[Rating]], None]:
 def _compute_odds(
     entrants: Sequence[Entrant], games: int, bar: Callable[[int], ProgressBar]
 ) -> Tournament:
-    """Compute all exact odds, with a progress bar."""
     policies = sum(entrant.policy is not None for entrant in entrants)
     if policies < 2:
         return Tournament(entrants, games)
@@ -195,7 +194,6 @@ def _compute_odds(
 def _play(
     tournament: Tournament, seed: str, jobs: int, patience: float, bar: Callable[[int], ProgressBar]
 ) -> None:
-    """Play all games, with a progress bar."""
     planned = plan_series(tournament.to_play, tournament.games)
 
     def rng(game: str) -> Random:
@@ -232,7 +230,6 @@ def _short(share: Fraction | None) -> str:
 
 
 def _notes(found: TournamentReport) -> list[str]:
-    """Return the notes below the table."""
     notes = [
         f"{rank} is {printable(one.name)}."
         for rank, one in enumerate(found.ratings, 1)

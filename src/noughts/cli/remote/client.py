@@ -71,13 +71,6 @@ class StreamMessage(Value):
     data: str
 
 
-class _Exchange(Value):
-    """A connection for one request, and the timer that closes it when time is up."""
-
-    connection: http.client.HTTPConnection
-    deadline: Timer
-
-
 class _StreamCloser:
     """Closes a stream from another thread; for its reader that is a normal end of the stream."""
 
@@ -100,8 +93,6 @@ class _StreamCloser:
 
 
 class Client:
-    """A client of one server."""
-
     def __init__(
         self,
         address: Address,
@@ -117,13 +108,13 @@ class Client:
     ) -> dict[str, object]:
         """GET a path, or POST to it if there is a body; return the JSON object of the answer."""
         headers = {"Accept": _JSON, **_authorization(secret)}
-        with self._errors_translated(), self._exchange() as exchange:
+        with self._errors_translated(), self._connect() as (connection, _):
             if body is None:
-                exchange.connection.request("GET", API + path, headers=headers)
+                connection.request("GET", API + path, headers=headers)
             else:
                 headers["Content-Type"] = _JSON
-                exchange.connection.request("POST", API + path, json.dumps(body).encode(), headers)
-            with exchange.connection.getresponse() as response:
+                connection.request("POST", API + path, json.dumps(body).encode(), headers)
+            with connection.getresponse() as response:
                 content = self._read_body(response)
                 self._check_status(response, content)
                 if _media_type(response) != _JSON:
@@ -135,23 +126,23 @@ class Client:
     ) -> Iterator[StreamMessage]:
         """Yield the messages of a game after a version; `opened` gets a function that ends the stream."""
         headers = {"Accept": _STREAM, "Last-Event-ID": str(after), **_authorization(secret)}
-        with self._errors_translated(), self._exchange() as exchange:
-            exchange.connection.request("GET", f"{API}/games/{game}/events", headers=headers)
-            connection = exchange.connection.sock  # http.client forgets it if the answer ends it
-            with exchange.connection.getresponse() as response:
+        with self._errors_translated(), self._connect() as (connection, deadline):
+            connection.request("GET", f"{API}/games/{game}/events", headers=headers)
+            sock = connection.sock  # http.client forgets it if the answer ends it
+            with connection.getresponse() as response:
                 if response.status != http.client.OK:
                     self._check_status(response, self._read_body(response))
                 if _media_type(response) != _STREAM or response.status != http.client.OK:
                     raise self._not_a_noughts_server()
-                connection.settimeout(self._silence_seconds)
-                exchange.deadline.cancel()
-                close = _StreamCloser(connection)
+                sock.settimeout(self._silence_seconds)
+                deadline.cancel()
+                close = _StreamCloser(sock)
                 opened(close)
                 yield from parse_stream(iter(lambda: close.read(response), b""))
 
     @contextmanager
-    def _exchange(self) -> Iterator[_Exchange]:
-        """Open a connection for one request, and close it when the time is up."""
+    def _connect(self) -> Iterator[tuple[http.client.HTTPConnection, Timer]]:
+        """Open a connection for one request, with the timer that closes it when time is up."""
         host, port, seconds = self.address.host, self.address.port, self._timeout_seconds
         connection = http.client.HTTPConnection(host, port, timeout=seconds)
         if self.address.scheme == "https":
@@ -164,7 +155,7 @@ class Client:
             deadline.daemon = True
             deadline.start()
             try:
-                yield _Exchange(connection, deadline)
+                yield connection, deadline
             finally:
                 deadline.cancel()
         finally:

@@ -33,8 +33,6 @@ class SavedSeat(Value):
 
 
 class SeatFiles:
-    """The folder of the saved seats."""
-
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
 
