@@ -16,24 +16,18 @@ MAX_INTERVAL_SECONDS = 86_400
 """A day: some systems cannot sleep for much longer."""
 
 
-class Help(argparse.HelpFormatter):
-    """Help as wide as the terminal; argparse would load a slow module to find the width."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_columns() - 2)
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that refuses in one sentence, with control characters escaped."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the settings of argparse
-        super().__init__(formatter_class=Help, **settings)
+        super().__init__(formatter_class=_help_formatter, **settings)
 
     def error(self, message: str) -> Never:
         self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")
 
 
 def add_seats(parser: Parser, name: str = "a name, ") -> None:
+    """Add who plays, how long a program may think, and who starts."""
     for mark in ("X", "O"):
         parser.add_argument(
             f"--{mark.lower()}",
@@ -41,19 +35,16 @@ def add_seats(parser: Parser, name: str = "a name, ") -> None:
             help=f"who plays {mark}: {name}bot:POLICY, bot:saved:file=PATH or program:COMMAND",
         )
     add_patience(parser)
+    parser.add_argument(
+        "--first",
+        choices=["X", "O", "random", "loser"],
+        help="who starts every game (narrative: the loser, X at first; gem: random; kata: X)",
+    )
 
 
 def add_patience(parser: Parser) -> None:
     parser.add_argument(
         "--patience", type=seconds, metavar="SECONDS", help="how long a program may think (default: 5)"
-    )
-
-
-def add_starting_rule(parser: Parser) -> None:
-    parser.add_argument(
-        "--first",
-        choices=["X", "O", "random", "loser"],
-        help="who starts every game (narrative: the loser, X at first; gem: random; kata: X)",
     )
 
 
@@ -116,6 +107,11 @@ def add_store(parser: Container) -> None:
         metavar="URL",
         help="where games are saved: sqlite:PATH, postgresql://USER@HOST/DATABASE or memory:",
     )
+
+
+def _help_formatter(prog: str) -> argparse.HelpFormatter:
+    """Return help as wide as the terminal; argparse would load a slow module to find the width."""
+    return argparse.HelpFormatter(prog, width=_columns() - 2)
 
 
 @cache

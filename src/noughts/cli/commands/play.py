@@ -17,7 +17,6 @@ from noughts.store.errors import StoreError
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_seats(parser)
-    shared.add_starting_rule(parser)
     shared.add_events(parser)
     shared.add_display(parser, "kata")
     where = parser.add_mutually_exclusive_group()

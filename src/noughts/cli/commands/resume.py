@@ -28,7 +28,6 @@ def add_options(parser: shared.Parser) -> None:
         help="its id, or the beginning of it (default: the last one left)",
     )
     shared.add_seats(parser, "")
-    shared.add_starting_rule(parser)
     shared.add_display(parser, "kata")
     shared.add_store(parser)
 

@@ -19,7 +19,6 @@ from noughts.core.player import Player
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_seats(parser, "a name for a bot that moves at random, ")
-    shared.add_starting_rule(parser)
     shared.add_interval(parser, 2)
     parser.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
     parser.add_argument(
