@@ -9,7 +9,7 @@ from functools import cached_property
 from random import Random
 from typing import BinaryIO, TextIO
 
-from noughts.cli.screen import Screen, colours_wanted, is_cramped
+from noughts.cli.screen import Screen, is_cramped
 from noughts.cli.signals import Poller
 from noughts.text.wordings import WORDINGS
 
@@ -33,11 +33,6 @@ class Console:
         """Standard output for data, which is UTF-8 whatever the locale is."""
         return sys.stdout.buffer if sys.stdout else open(os.devnull, "wb")  # noqa: PTH123 - as above
 
-    @property
-    def keyboard(self) -> int | None:
-        """The file descriptor of standard input, for commands that wait for more than input."""
-        return sys.stdin.fileno() if sys.stdin else None
-
     @cached_property
     def poller(self) -> Poller:
         return Poller()
@@ -50,7 +45,11 @@ class Console:
         return Random(None if seed is None else os.fsencode(seed))  # noqa: S311 - games, not secrets
 
     def wants_colour(self, options: Namespace) -> bool:
-        return colours_wanted(options.color, self.out, os.environ)
+        """Use colour if it is asked for, or by default on a terminal that has it."""
+        if options.color != "auto":
+            return bool(options.color == "always")
+        is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+        return self.out.isatty() and not is_dumb and not os.environ.get("NO_COLOR")
 
     def screen(self, options: Namespace) -> Screen:
         out = self.out

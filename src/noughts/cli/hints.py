@@ -1,8 +1,9 @@
-"""What the coach says in the middle of a game."""
+"""The answers to a player's questions in the middle of a game."""
 
 from __future__ import annotations
 
 from noughts.analysis.coach import Advice, advise, judge_move
+from noughts.cli.help import HELP, SHORT_HELP
 from noughts.core.board import Board
 from noughts.core.game import Game
 from noughts.core.notation import format_cell, parse_cell
@@ -10,15 +11,18 @@ from noughts.text.sentences import say_advice, say_prospect
 
 
 def is_question(words: str) -> bool:
-    return words == "hint" or words.split()[:1] == ["why"]
+    return words in ("help", "hint") or words.split()[:1] == ["why"]
 
 
 def answer(game: Game, words: str, *, short: bool) -> str:
-    """Answer `hint`, `why` or `why 5`."""
-    cell = words.removeprefix("why").strip()
+    """Answer `help`, `hint`, `why` or `why 5`."""
+    if words == "help":
+        return SHORT_HELP if short else HELP
+    if game.is_over and words != "why":
+        return "The game is over."
     if words == "hint":
-        return "The game is over." if game.is_over else hint(game.board, short=short)
-    return "The game is over." if game.is_over and cell else explain(game, cell, short=short)
+        return hint(game.board, short=short)
+    return explain(game, words.removeprefix("why").strip(), short=short)
 
 
 def hint(board: Board, *, short: bool = False) -> str:

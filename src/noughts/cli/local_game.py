@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
-from noughts.bots.errors import Forfeit, PolicyError
 from noughts.cli import hints
-from noughts.cli.help import HELP, SHORT_HELP
 from noughts.cli.input import UnreadableLine, read_line
-from noughts.cli.opening import Opponent, Starters, opening_events
-from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt
+from noughts.cli.opening import Opponent, Starters, choose, opening_events
+from noughts.cli.prompt import AGAIN, MOVED_ON, Prompt
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, UnreadableCell, printable
+from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
 from noughts.core.notation import format_cell, parse_cell
@@ -35,7 +33,7 @@ class LocalGame:
         keyboard: BinaryIO | None,
         recorder: Recorder,
         starters: Starters,
-        players: Iterable[Player] = (),
+        players: Sequence[Player] = (),
         opponents: Mapping[Mark, Opponent] | None = None,
     ) -> None:
         self._screen = screen
@@ -43,7 +41,7 @@ class LocalGame:
         self._keyboard = keyboard
         self._recorder = recorder
         self._starters = starters
-        self._players = tuple(players)
+        self._players = players
         self._opponents = opponents or {}
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
@@ -61,8 +59,9 @@ class LocalGame:
         try:
             while True:
                 game = self._play_one(game)
-                self._show_score(game)
-                if not self._play_again():
+                self._score[game.winner] += 1
+                self._prompt.notice(f"Score: {self._screen.points(game, self._score)}", game)
+                if not self._prompt.confirm(AGAIN, self._read_words):
                     break
                 game = self._begin(game)
         except _Left:
@@ -88,7 +87,7 @@ class LocalGame:
         try:
             while mark := game.active:
                 if mark in self._opponents:
-                    game = self._let_move(game, mark, self._opponents[mark])
+                    game = self._let_move(game, mark)
                 else:
                     self._prompt.ask(self._screen.move_question(game, mark), below_board=True)
                     game = self._answer(game, mark)
@@ -101,31 +100,22 @@ class LocalGame:
                 self._screen.say(comment)
         return game
 
-    def _let_move(self, game: Game, mark: Mark, opponent: Opponent) -> Game:
-        """Let a bot or a program move; anything else forfeits the game."""
+    def _let_move(self, game: Game, mark: Mark) -> Game:
         self._screen.flush()
-        name = self._screen.name(game, mark)
-        try:
-            cell = opponent.choose(game.board)
-        except (Forfeit, PolicyError) as forfeit:
-            self._screen.say(f"{name} forfeits: {printable(str(forfeit))}.")
-            cell = None
+        cell = choose(self._opponents[mark], game, self._screen)
         if cell is None:
             return self._apply(game, Resign(mark))
+        name = self._screen.name(game, mark)
         self._screen.say(self._screen.wording.takes.format(player=name, cell=format_cell(cell)))
         return self._apply(game, PlaceToken(mark, cell))
 
     def _answer(self, game: Game, mark: Mark) -> Game:
         """Do what the player types; if that cannot be done, say why and leave the game as it is."""
-        short = self._screen.compact
         try:
             words = self._read_words()
-            if words == "help":
-                self._prompt.reply(SHORT_HELP if short else HELP, game)
-            elif hints.is_question(words):
-                self._prompt.reply(hints.answer(game, words, short=short), game)
-            else:
+            if not hints.is_question(words):
                 return self._apply(game, self._command(words, mark))
+            self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
         except UnreadableLine as refusal:
             self._log_no_such_cell(mark)
             self._prompt.refuse(str(refusal), game)
@@ -185,20 +175,3 @@ class LocalGame:
             raise _Left
         self._prompt.take_answer()
         return words
-
-    def _show_score(self, game: Game) -> None:
-        self._score[game.winner] += 1
-        self._screen.say(f"Score: {self._screen.points(game, self._score)}")
-        if self._screen.compact:  # five rows hold the result, the board and the next question
-            self._screen.show(game)
-
-    def _play_again(self) -> bool:
-        while True:
-            self._prompt.ask(AGAIN, below_board=False)
-            try:
-                words = self._read_words()
-            except UnreadableLine:
-                words = ""
-            if words in (*YES, *NO):
-                return words in YES
-            self._screen.say(YES_OR_NO)

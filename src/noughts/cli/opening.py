@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
 from typing import Protocol
 
+from noughts.bots.errors import Forfeit, PolicyError
 from noughts.bots.registry import parse_player
 from noughts.cli.console import Console
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Cell, Mark
-from noughts.core.errors import JOINERS, InvalidName
+from noughts.core.errors import JOINERS, InvalidName, printable
 from noughts.core.events import Event
 from noughts.core.game import Command, CreateGame, Game, JoinGame, decide, fold, replay
 from noughts.core.player import MAX_NAME_CHARACTERS, Player, is_same_name, name_key
@@ -51,13 +52,22 @@ def seat_opponents(
         yield {mark: opponent for mark, opponent in found.items() if opponent}
 
 
+def choose(opponent: Opponent, game: Game, screen: Screen) -> Cell | None:
+    """Let a bot or a program choose; None if it resigns, or forfeits the game by anything else."""
+    try:
+        return opponent.choose(game.board)
+    except (Forfeit, PolicyError) as forfeit:
+        screen.say(f"{screen.name(game, game.board.turn)} forfeits: {printable(str(forfeit))}.")
+        return None
+
+
 def name_players(options: Namespace, opponents: Mapping[Mark, Opponent]) -> tuple[Player, ...]:
     """Return the players that have names; two bots with one name get their marks added to it."""
     names = {Mark.X: options.x, Mark.O: options.o}
     names |= {mark: fit_name(opponent.name) for mark, opponent in opponents.items()}
     if len(opponents) == 2 and name_key(names[Mark.X]) == name_key(names[Mark.O]):
         names = {mark: fit_name(name, f" ({mark})") for mark, name in names.items()}
-    players = (Player(name, mark) for mark, name in names.items() if name is not None)
+    players = [Player(name, mark) for mark, name in names.items() if name is not None]
     game = new_game(Mark.X, players, are_entered=True)
     wording = WORDINGS[options.wording]
     for player in game.players:
@@ -98,27 +108,22 @@ class Starters(Value):
         return screen.wording.random_starter.format(player=screen.name(game, game.board.first))
 
 
-def new_game(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> Game:
+def new_game(first: Mark, players: Sequence[Player], *, are_entered: bool = False) -> Game:
     """Create a game, and seat the players that have names; names that are entered are checked."""
-    return replay(_events_of(opening(first, players, are_entered=are_entered)))
+    return replay(opening_events(first, players, are_entered=are_entered))
 
 
-def opening_events(first: Mark, players: Iterable[Player]) -> list[Event]:
-    return _events_of(opening(first, players))
-
-
-def opening(first: Mark, players: Iterable[Player], *, are_entered: bool = False) -> list[Command]:
-    """Return the commands that start a game; it is ready when all names are known."""
-    seated = tuple(players)
-    joins = [
-        JoinGame(player.mark, player.name, last=player is seated[-1], is_entered=are_entered)
-        for player in seated
-    ]
-    return [CreateGame(first, open_seats=bool(joins)), *joins]
-
-
-def _events_of(commands: Iterable[Command]) -> list[Event]:
+def opening_events(first: Mark, players: Sequence[Player], *, are_entered: bool = False) -> list[Event]:
     events: list[Event] = []
-    for command in commands:
+    for command in opening(first, players, are_entered=are_entered):
         events += decide(fold(events), command)
     return events
+
+
+def opening(first: Mark, players: Sequence[Player], *, are_entered: bool = False) -> list[Command]:
+    """Return the commands that start a game; it is ready when all names are known."""
+    joins = [
+        JoinGame(player.mark, player.name, last=player is players[-1], is_entered=are_entered)
+        for player in players
+    ]
+    return [CreateGame(first, open_seats=bool(joins)), *joins]

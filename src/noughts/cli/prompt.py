@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from noughts.cli.input import UnreadableLine
 from noughts.cli.screen import Screen
 from noughts.core.errors import IllegalMove, NoughtsError, UnreadableCell
 from noughts.core.game import Game
@@ -26,11 +29,22 @@ class Prompt:
         if question == self.question:
             return
         self.end_question()
-        if question is not None and below_board:
-            self.screen.ask_below_board(question)
-        elif question is not None:
-            self.screen.ask(question)
+        if question is not None:
+            self.screen.ask(question, below_board=below_board)
         self.question = question
+
+    def confirm(self, question: str, read: Callable[[], str]) -> bool:
+        """Ask until what is read is a yes or a no."""
+        while True:
+            self.ask(question, below_board=False)
+            try:
+                words = read()
+            except UnreadableLine:
+                words = ""
+            self.take_answer()
+            if words in (*YES, *NO):
+                return words in YES
+            self.screen.say(YES_OR_NO)
 
     def take_answer(self) -> str | None:
         """Return the question that was just answered; the answer has ended its line."""
@@ -54,7 +68,7 @@ class Prompt:
     def notice(self, text: str, game: Game) -> None:
         """Say something unasked; on a small screen, show the board again below it."""
         self.say(text)
-        if self.screen.compact:
+        if self.screen.compact:  # five rows hold the result, the board and the next question
             self.show(game)
 
     def reply(self, text: str, game: Game) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from noughts.cli.old_store import set_aside
-from noughts.cli.opening import new_game, opening, opening_events
+from noughts.cli.opening import new_game, opening
 from noughts.core.board import Board, Mark
 from noughts.core.errors import CommandRefused, printable
 from noughts.core.events import PlayerNotifyIllegalMove, facts
@@ -79,7 +79,6 @@ class Recorder:
         self._version = 0
         self._game = Game(Board())
         self._opening: list[Command] = []
-        self._opening_length = 0
 
     @property
     def short_id(self) -> str | None:
@@ -91,17 +90,13 @@ class Recorder:
         """The full id, without querying a store that may not answer."""
         return self._id if self._lasts and self._version else None
 
-    def begin(self, first: Mark, players: Iterable[Player]) -> Game:
-        """Start a new game."""
-        seated = tuple(players)
+    def begin(self, first: Mark, players: Sequence[Player]) -> Game:
         self._id, self._version = self._service.new_id(), 0
-        self._opening = opening(first, seated)
-        self._opening_length = len(opening_events(first, seated))
-        self._game = new_game(first, seated)
+        self._opening = opening(first, players)
+        self._game = new_game(first, players)
         return self._game
 
     def open(self, game: str) -> Answer:
-        """Continue a game."""
         self._id = game
         return self._keep(self._service.look(game))
 
@@ -110,12 +105,12 @@ class Recorder:
 
         Raise `StaleVersion` if the game has moved on elsewhere, and the command does not count any more.
         """
-        if not self._version:  # together with the opening: no game is saved without its players
-            started = self._service.start(self._id, [*self._opening, command])
-            return self._keep(started.replace(events=started.events[self._opening_length :]))
         events = decide(self._game, command)
         if not (new := facts(events)):
             return Answer(events, self._version, self._game)
+        if not self._version:  # together with the opening: no game is saved without its players
+            started = self._service.start(self._id, [*self._opening, command])
+            return self._keep(started.replace(events=events))
         try:
             version = self._service.append(self._id, new, version=self._version)
         except StaleVersion:

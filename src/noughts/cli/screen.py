@@ -54,15 +54,14 @@ class Screen(Value):
     def flush(self) -> None:
         self.out.flush()
 
-    def ask_below_board(self, question: str) -> None:
-        """Ask, after an empty line if there is room and a person or the wording wants one."""
-        is_spaced = self.interactive or self.wording.line_before_question
-        if is_spaced and not self.compact and not self.spoken:
-            self.say("")
-        self.ask(question)
+    def ask(self, question: str, *, below_board: bool = False) -> None:
+        """Show a question, and leave the cursor behind it.
 
-    def ask(self, question: str) -> None:
-        """Show a question, and leave the cursor behind it."""
+        Below a board it follows an empty line, if there is room and a person or the wording wants one.
+        """
+        is_spaced = self.interactive or self.wording.line_before_question
+        if below_board and is_spaced and not self.compact and not self.spoken:
+            self.say("")
         self.out.write(question + (" " if self.interactive else "\n"))
         self.out.flush()
 
@@ -110,14 +109,6 @@ class Screen(Value):
             return f"{_FREE}{sign}{_RESET}" if sign.isdigit() else sign
 
         return paint
-
-
-def colours_wanted(choice: str, out: TextIO, environment: Mapping[str, str]) -> bool:
-    """Use colour if it is asked for, or by default on a terminal that has it."""
-    if choice != "auto":
-        return choice == "always"
-    dumb = environment.get("TERM", "dumb") == "dumb"
-    return out.isatty() and not dumb and not environment.get("NO_COLOR")
 
 
 def is_cramped(out: TextIO) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 
 from noughts.bots.registry import parse_policy
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.input import LineBuffer, UnreadableLine
-from noughts.cli.prompt import NO, YES, YES_OR_NO
+from noughts.cli.input import LineBuffer
+from noughts.cli.prompt import Prompt
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import Address, BadAddress, parse_address
 from noughts.cli.remote.background import Call, Failed, Inbox, PendingCall, Replied
@@ -49,7 +50,8 @@ def run(options: Namespace, console: Console) -> None:
         option = "--friend" if options.friend else "--bot"
         raise BadAddress(f"{option} makes a new game: use it with {address.server}/")
     name = None if options.name is None else clean_name(options.name)
-    joiner = Joiner(address, name, console.screen(options), LineBuffer(console.keyboard), console.poller)
+    typed = LineBuffer(sys.stdin.fileno() if sys.stdin else None)
+    joiner = Joiner(address, name, console.screen(options), typed, console.poller)
     if joined := joiner.join(options):
         joiner.play(joined)
 
@@ -70,7 +72,6 @@ class Joiner:
         self._seats = SeatFiles(os.environ)
 
     def play(self, joined: JoinedGame) -> None:
-        """Play or watch the game."""
         game = RemoteGame(self._client, self._screen, self._typed, self._inbox, self._poller, self._seats)
         game.play(joined)
 
@@ -182,21 +183,16 @@ class Joiner:
     def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
         """Show the game, and ask whether the player wants the free seat."""
         self._screen.show(snapshot.game)
-        while True:
-            self._screen.ask(TAKE_SEAT)
-            while not self._typed and not self._typed.has_ended:
-                if {*self._typed.sources} & {*self._poller.wait(self._typed.sources)}:
-                    self._typed.feed()
-            if not self._typed:
-                self._screen.end_line()
-                return False
-            try:
-                words = self._typed.next_line().strip().lower()
-            except UnreadableLine:
-                words = ""
-            if words in (*YES, *NO):
-                return words in YES
-            self._screen.say(YES_OR_NO)
+        return Prompt(self._screen).confirm(TAKE_SEAT, self._read_words)
+
+    def _read_words(self) -> str:
+        while not self._typed and not self._typed.has_ended:
+            if {*self._typed.sources} & {*self._poller.wait(self._typed.sources)}:
+                self._typed.feed()
+        if self._typed:
+            return self._typed.next_line().strip().lower()
+        self._screen.end_line()
+        return "no"
 
 
 def _has_open_seat(snapshot: GameSnapshot) -> bool:

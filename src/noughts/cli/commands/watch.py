@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from noughts.bots.errors import Forfeit, PolicyError
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.opening import Opponent, Starters, name_players, opening_events, seat_opponents
+from noughts.cli.opening import Opponent, Starters, choose, name_players, opening_events, seat_opponents
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Cell, Mark
-from noughts.core.errors import printable
 from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.player import Player
 
@@ -72,18 +70,17 @@ class Pause:
 
 def watch(
     screen: Screen,
-    players: Iterable[Player],
+    players: Sequence[Player],
     starters: Starters,
     opponents: Mapping[Mark, Opponent],
     pause: Pause,
     games: int | None = None,
 ) -> None:
     """Play one game, or several and their tally, and show every move."""
-    seated = tuple(players)
     results = dict.fromkeys((Mark.X, Mark.O, None), 0)
     before = None
     for _ in range(games or 1):
-        opened = opening_events(starters.pick(before), seated)
+        opened = opening_events(starters.pick(before), players)
         game = replay(opened)
         if line := starters.announcement(screen, game):
             screen.say(line)
@@ -92,23 +89,15 @@ def watch(
             opponent.start_game()
         while mark := game.active:
             pause()
-            game = _let_move(screen, game, opponents[mark])
+            cell = choose(opponents[mark], game, screen)
+            if cell is None:
+                game = _show(screen, game, Resign(mark), screen.wording.resigned)
+            else:
+                game = show_move(screen, game, cell)
         results[game.winner] += 1
         before = game
     if games is not None and before is not None:
         screen.say(f"Tally: {screen.points(before, results)}")
-
-
-def _let_move(screen: Screen, game: Game, opponent: Opponent) -> Game:
-    """Let a bot or a program move; anything else forfeits the game."""
-    try:
-        cell = opponent.choose(game.board)
-    except (Forfeit, PolicyError) as forfeit:
-        screen.say(f"{screen.name(game, game.board.turn)} forfeits: {printable(str(forfeit))}.")
-        cell = None
-    if cell is not None:
-        return show_move(screen, game, cell)
-    return _show(screen, game, Resign(game.board.turn), screen.wording.resigned)
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:

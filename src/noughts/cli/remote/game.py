@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
-from noughts.cli.help import HELP, SHORT_HELP
 from noughts.cli.input import LineBuffer, UnreadableLine
 from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, sentence
 from noughts.cli.remote import background, messages
@@ -226,7 +225,7 @@ class RemoteGame:
             case "follow":
                 address = self._joined.address.at(self._view.room.next_game or "")
                 self._enter_next(JoinedGame(address, messages.read_snapshot(answer)))
-            case "rematch" if messages.grants_seat(answer):
+            case "rematch" if "marks" in answer:  # it grants a seat in the next game
                 seat = messages.read_granted_seat(answer)
                 address = self._joined.address.at(seat.game)
                 self._seats.save(address, SavedSeat(random_id(), seat.secret))
@@ -303,9 +302,7 @@ class RemoteGame:
         try:
             if words == "quit":
                 raise _Quit
-            if words == "help":
-                self._prompt.reply(self._help, game)
-            elif hints.is_question(words):
+            if hints.is_question(words) and (self._mark or words != "help"):
                 self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
             elif self._mark is None:
                 self._prompt.reply(WATCHING, game)
@@ -358,9 +355,3 @@ class RemoteGame:
         call = Call(kind, f"/games/{self._joined.address.game}{path}", keyed, self._joined.secret)
         self._is_room_newer = False
         self._pending = PendingCall(self._client, call, self._inbox)
-
-    @property
-    def _help(self) -> str:
-        if self._mark is None:
-            return WATCHING
-        return SHORT_HELP if self._screen.compact else HELP

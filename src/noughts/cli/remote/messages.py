@@ -99,10 +99,6 @@ def read_granted_seat(answer: Mapping[str, object]) -> GrantedSeat:
     return GrantedSeat(_id(answer, "id"), mark, secret, _id_or_none(answer, "invite"), snapshot)
 
 
-def grants_seat(answer: Mapping[str, object]) -> bool:
-    return "marks" in answer
-
-
 def read_result(answer: Mapping[str, object]) -> CommandResult:
     events = tuple(_event(item) for item in _list(answer, "events"))
     return CommandResult(_number(answer, "version"), events, _offer(answer.get("offer")))
