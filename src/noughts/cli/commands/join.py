@@ -27,7 +27,6 @@ from noughts.service import random_id
 
 MAX_TRIES = 3
 """How often a seat is requested; the same key gets the same seat."""
-TAKE_SEAT = "Take the free seat? (y/n)"
 
 
 def add_options(parser: shared.Parser) -> None:
@@ -183,7 +182,7 @@ class Joiner:
     def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
         """Show the game, and ask whether the player wants the free seat."""
         self._screen.show(snapshot.game)
-        return Prompt(self._screen).confirm(TAKE_SEAT, self._read_words)
+        return Prompt(self._screen).confirm("Take the free seat? (y/n)", self._read_words)
 
     def _read_words(self) -> str:
         while not self._typed and not self._typed.has_ended:

@@ -66,7 +66,9 @@ def run(options: Namespace, console: Console) -> None:
 
 def _train(options: Namespace, console: Console, file: Path) -> None:
     plot = None if options.plot is None else _plotter(options.plot)
-    new = None if options.new is None else _new_machine(options.new)
+    new = None
+    if options.new is not None:
+        new = menace_policy(**read_parameters(options.new)) if options.new else Menace()
     against = CachedPolicy(load_bot(options.against))
     with lock_machine(file):
         curve = _learn(new or load_or_create_machine(file), against, options, file, console)
@@ -136,10 +138,6 @@ def _play_until(target: int, before: int, machine: Menace, training: Training, b
         except BaseException:
             machine.boxes, machine.results = boxes, results
             raise
-
-
-def _new_machine(rules: str) -> Menace:
-    return menace_policy(**read_parameters(rules)) if rules else Menace()
 
 
 def _odds(machine: Menace, against: Policy, mark: Mark) -> Odds:

@@ -16,8 +16,6 @@ from noughts.core.events import Event, PlayerPlacedToken, PlayerResigned, Player
 from noughts.core.game import Game, evolve
 from noughts.core.value import Value
 
-KEYS_HELP = "space: next, b: back, q: quit"
-
 _NEXT = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB")
 _BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA")
 _QUIT = ("q", "\x04", "\x1b", "")
@@ -76,7 +74,8 @@ def _step_through(screen: Screen, found: list[Step], keys: Keys) -> None:
         if at != shown:
             _show(screen, found[at])
             shown = at
-        screen.ask(f"{at}/{len(found) - 1}" + ("" if screen.compact else f" ({KEYS_HELP})"))
+        keys_help = "" if screen.compact else " (space: next, b: back, q: quit)"
+        screen.ask(f"{at}/{len(found) - 1}{keys_help}")
         key = keys.read()
         screen.end_line()
         if key in _QUIT:

@@ -92,16 +92,10 @@ class _StreamCloser:
             raise
 
 
-class Client:
-    def __init__(
-        self,
-        address: Address,
-        timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
-        silence_seconds: float = SILENCE_LIMIT_SECONDS,
-    ) -> None:
-        self.address = address
-        self._timeout_seconds = timeout_seconds
-        self._silence_seconds = silence_seconds
+class Client(Value):
+    address: Address
+    timeout_seconds: float = REQUEST_TIMEOUT_SECONDS
+    silence_seconds: float = SILENCE_LIMIT_SECONDS
 
     def request(
         self, path: str, body: dict[str, object] | None = None, secret: str | None = None
@@ -134,7 +128,7 @@ class Client:
                     self._check_status(response, self._read_body(response))
                 if _media_type(response) != _STREAM or response.status != http.client.OK:
                     raise self._not_a_noughts_server()
-                sock.settimeout(self._silence_seconds)
+                sock.settimeout(self.silence_seconds)
                 deadline.cancel()
                 close = _StreamCloser(sock)
                 opened(close)
@@ -143,7 +137,7 @@ class Client:
     @contextmanager
     def _connect(self) -> Iterator[tuple[http.client.HTTPConnection, Timer]]:
         """Open a connection for one request, with the timer that closes it when time is up."""
-        host, port, seconds = self.address.host, self.address.port, self._timeout_seconds
+        host, port, seconds = self.address.host, self.address.port, self.timeout_seconds
         connection = http.client.HTTPConnection(host, port, timeout=seconds)
         if self.address.scheme == "https":
             context = ssl.create_default_context()

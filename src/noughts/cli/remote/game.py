@@ -30,10 +30,7 @@ from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
 
-WATCHING = "You are watching: type hint, why, help or quit."
-
 DISCONNECTED, RECONNECTED = "Connection lost; reconnecting.", "Reconnected."
-PLEASE_WAIT = "Please wait: the server has not answered yet."
 
 _STALE_CODES = "staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"
 """Refusals of commands that were allowed in the game the player saw."""
@@ -305,9 +302,11 @@ class RemoteGame:
             if hints.is_question(words) and (self._mark or words != "help"):
                 self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
             elif self._mark is None:
-                self._prompt.reply(WATCHING, game)
-            elif self._disconnected or self._pending:
-                self._prompt.reply(DISCONNECTED if self._disconnected else PLEASE_WAIT, game)
+                self._prompt.reply("You are watching: type hint, why, help or quit.", game)
+            elif self._disconnected:
+                self._prompt.reply(DISCONNECTED, game)
+            elif self._pending:
+                self._prompt.reply("Please wait: the server has not answered yet.", game)
             elif game.is_over:
                 self._answer_again(words)
             else:

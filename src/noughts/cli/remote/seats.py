@@ -32,9 +32,8 @@ class SavedSeat(Value):
     secret: str | None = None
 
 
-class SeatFiles:
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+class SeatFiles(Value):
+    environment: Mapping[str, str]
 
     def find(self, address: Address) -> SavedSeat | None:
         path = self._path(address)
@@ -74,7 +73,7 @@ class SeatFiles:
     def _path(self, address: Address) -> Path:
         """Return the file of a seat; the hash keeps servers from choosing another server's file."""
         try:
-            folder = data_folder(self._environment)
+            folder = data_folder(self.environment)
         except StoreUnavailable:
             raise FileUnavailable("no folder to save a seat in: set HOME") from None
         return folder / "seats" / f"{sha256(str(address).encode()).hexdigest()[:32]}.json"
