@@ -6,11 +6,12 @@ import os
 import sys
 from argparse import Namespace
 from functools import cached_property
+from io import BufferedReader
 from random import Random
 from typing import BinaryIO, TextIO
 
 from noughts.cli.screen import Screen, is_cramped
-from noughts.cli.signals import Poller
+from noughts.cli.signals import PolledInput, Poller
 from noughts.text.wordings import WORDINGS
 
 
@@ -39,7 +40,7 @@ class Console:
 
     def input(self) -> BinaryIO | None:
         """Return standard input; Ctrl-C ends a read from it at once."""
-        return self.poller.reader(sys.stdin.buffer) if sys.stdin else None
+        return BufferedReader(PolledInput(sys.stdin.fileno(), self.poller)) if sys.stdin else None
 
     def rng(self, seed: str | None = None) -> Random:
         return Random(None if seed is None else os.fsencode(seed))  # noqa: S311 - games, not secrets

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from noughts.cli import hints
 from noughts.cli.input import UnreadableLine, read_line
 from noughts.cli.opening import Opponent, Starters, choose, opening_events
-from noughts.cli.prompt import AGAIN, MOVED_ON, Prompt
+from noughts.cli.prompt import AGAIN, MOVED_ON, Prompt, Quit
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import Mark
@@ -18,10 +18,6 @@ from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
 from noughts.core.notation import format_cell, parse_cell
 from noughts.core.player import Player
 from noughts.store.errors import StaleVersion, StoreError
-
-
-class _Left(Exception):
-    """The players typed quit, or the input ended."""
 
 
 class LocalGame:
@@ -64,7 +60,7 @@ class LocalGame:
                 if not self._prompt.confirm(AGAIN, self._read_words):
                     break
                 game = self._begin(game)
-        except _Left:
+        except Quit:
             pass
         self._screen.say("Goodbye!")
 
@@ -91,7 +87,7 @@ class LocalGame:
                 else:
                     self._prompt.ask(self._screen.move_question(game, mark), below_board=True)
                     game = self._answer(game, mark)
-        except _Left:
+        except Quit:
             if short_id := self._recorder.short_id:
                 self._screen.say(f"The game is saved: noughts resume {short_id}")
             raise
@@ -172,6 +168,6 @@ class LocalGame:
         words = "quit" if line is None else " ".join(line.lower().split())
         if words == "quit":
             self._prompt.end_question()
-            raise _Left
+            raise Quit
         self._prompt.take_answer()
         return words

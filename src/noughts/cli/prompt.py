@@ -16,6 +16,10 @@ AGAIN = "Play again? (y/n)"
 MOVED_ON = "This game has moved on in another window; here it is now."
 
 
+class Quit(Exception):
+    """The player typed quit, or input has ended."""
+
+
 class Prompt:
     """A screen with a question on it; output moves to a line of its own, and the question comes again."""
 

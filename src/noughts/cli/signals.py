@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Iterable
 from select import POLLIN, poll
-from typing import Any, BinaryIO
+from typing import Any
 
 
 class Poller:
@@ -31,10 +31,6 @@ class Poller:
         while self.wait((), seconds):
             seconds = max(0.0, end - time.monotonic())
 
-    def reader(self, source: BinaryIO) -> BinaryIO:
-        """Return the same input; a signal ends the wait for it."""
-        return io.BufferedReader(_PolledInput(source.fileno(), self))
-
     def wait(self, sources: Iterable[int], seconds: float | None = None) -> list[int]:
         """Wait for input or a signal, and return what is ready; signal handlers have run by then."""
         polling = poll()  # select can only wait for the first 1,024 file descriptors
@@ -46,8 +42,8 @@ class Poller:
         return ready
 
 
-class _PolledInput(io.RawIOBase):
-    """A file descriptor that is read only when it is ready."""
+class PolledInput(io.RawIOBase):
+    """A file descriptor that is read only when it is ready; a signal ends the wait for it."""
 
     def __init__(self, descriptor: int, poller: Poller) -> None:
         self._descriptor = descriptor

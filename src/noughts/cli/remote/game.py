@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from noughts.cli import hints
 from noughts.cli.input import LineBuffer, UnreadableLine
-from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, sentence
+from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, Quit, sentence
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
@@ -43,10 +43,6 @@ class JoinedGame(Value):
     snapshot: GameSnapshot
     mark: Mark | None = None
     secret: str | None = None
-
-
-class _Quit(Exception):
-    """The player typed quit, or input has ended."""
 
 
 class RemoteGame:
@@ -82,7 +78,7 @@ class RemoteGame:
                 self._continue()
                 self._ask()
                 self._wait()
-        except _Quit:
+        except Quit:
             self._leave()
             self._prompt.say("Goodbye!")
         except KeyboardInterrupt:
@@ -166,7 +162,7 @@ class RemoteGame:
 
     def _handle_line(self) -> None:
         if not self._typed:
-            raise _Quit
+            raise Quit
         question = self._prompt.take_answer()
         try:
             words = " ".join(self._typed.next_line().lower().split())
@@ -298,7 +294,7 @@ class RemoteGame:
         game = self._view.game
         try:
             if words == "quit":
-                raise _Quit
+                raise Quit
             if hints.is_question(words) and (self._mark or words != "help"):
                 self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
             elif self._mark is None:
@@ -338,7 +334,7 @@ class RemoteGame:
 
     def _answer_again(self, words: str) -> None:
         if words in NO:
-            raise _Quit
+            raise Quit
         if words in YES and not self._wants_rematch:
             self._send_rematch()
         elif not self._wants_rematch:
