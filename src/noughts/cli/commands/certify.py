@@ -43,13 +43,11 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
-    out = console.out
-    if options.policies:
-        bots = {name: load_bot(name) for name in options.policies}  # load all before printing any
-        out.writelines(_section(name, policy) for name, policy in bots.items())
-        return
-    out.write(_PAGE)
-    out.writelines(_section(name, find_policy(name)) for name in BUILT_IN)
+    bots = {name: load_bot(name) for name in options.policies}  # load all before printing any
+    if not bots:
+        console.out.write(_PAGE)
+        bots = {name: find_policy(name) for name in BUILT_IN}
+    console.out.writelines(_section(name, policy) for name, policy in bots.items())
 
 
 def _section(name: str, policy: Policy) -> str:
@@ -87,11 +85,9 @@ _WHAT = {
 def _verdict(x: Certificate, o: Certificate) -> str:
     lost = x.games[Result.LOSS] + o.games[Result.LOSS]
     every = sum(x.games.values()) + sum(o.games.values())
-    return (
-        f"It can lose, in {lost:,} of {every:,} games."
-        if lost
-        else f"**It never loses**: in none of all {every:,} games, whatever the opponent does."
-    )
+    if lost:
+        return f"It can lose, in {lost:,} of {every:,} games."
+    return f"**It never loses**: in none of all {every:,} games, whatever the opponent does."
 
 
 def _games(seat: Certificate) -> str:

@@ -7,6 +7,7 @@ import json
 import sys
 from argparse import Namespace
 from fractions import Fraction
+from itertools import product
 from typing import TextIO, TypeAlias
 
 from noughts.bots.errors import UnknownPolicy
@@ -52,8 +53,7 @@ def run(options: Namespace, console: Console) -> None:
     board = Board(first=first) if options.position is None else read_board(options.position, first)
     names = policy_names() if options.all else (options.x, options.o)
     bots = {name: bot for name in names if (bot := _load(name, may_skip=options.all))}
-    names = tuple(bots) if options.all else names
-    pairs = [(x, o) for x in names for o in names] if options.all else [(options.x, options.o)]
+    pairs = product(bots, repeat=2) if options.all else [(options.x, options.o)]
     found = {(x, o): odds(bots[x], bots[o], board) for x, o in pairs}
     out = console.out
     if options.json:
@@ -61,7 +61,7 @@ def run(options: Namespace, console: Console) -> None:
     elif options.csv:
         _write_csv(found, out)
     elif options.all:
-        _write_table(names, found, out)
+        _write_table([*bots], found, out)
     else:
         _write_pair(options.x, options.o, found[options.x, options.o], out)
 
@@ -88,7 +88,7 @@ def _write_pair(x: str, o: str, found: Odds, out: TextIO) -> None:
     out.write(f"length {float(found.length):>6.2f}  {fraction(found.length)}\n")
 
 
-def _write_table(names: tuple[str, ...], found: Pairings, out: TextIO) -> None:
+def _write_table(names: list[str], found: Pairings, out: TextIO) -> None:
     """Write a row for each bot as X, with a column for each as O."""
     out.write("X wins / draw / O wins, in percent. Rows are X, columns are O.\n")
     width = max(14, *(len(name) for name in names)) + 2
