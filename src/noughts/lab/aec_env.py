@@ -60,18 +60,17 @@ class BoardViews(dict["Board | None", "tuple[CopyPlane, CopyPlane]"]):
         return self[board]
 
 
-class AgentViews(dict[str, BoardViews]):
-    """The views of each agent."""
+class ByAgent(dict[str, T]):
+    """A value for each agent."""
 
     def __missing__(self, agent: object) -> Never:
-        raise _no_such_agent(agent)
+        raise ValueError(f"unknown agent {quoted(agent)}: the agents are {', '.join(AGENTS)}")
 
 
 _ALL_ONES = mask_of(_START)
 _ALL_ZEROS = 0 * _ALL_ONES
 _ALL_ZEROS.flags.writeable = False  # every waiting agent gets this one
-_copy_all_ones = _ALL_ONES.copy
-_VIEWS = AgentViews({agent: BoardViews(mark) for agent, mark in MARKS.items()})
+_VIEWS = ByAgent({agent: BoardViews(mark) for agent, mark in MARKS.items()})
 
 
 class AgentIterator(AECIterable):  # type: ignore[misc]  # a class without types
@@ -137,11 +136,11 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self.possible_agents = [*AGENTS]
-        self.action_spaces = {agent: obs.action_space() for agent in AGENTS}
+        self.action_spaces = ByAgent({agent: obs.action_space() for agent in AGENTS})
         self._mask_in_info = obs.is_mask_in_info(mask_in)
-        self.observation_spaces = {
-            agent: obs.observation_space(has_mask=not self._mask_in_info) for agent in AGENTS
-        }
+        self.observation_spaces = ByAgent(
+            {agent: obs.observation_space(has_mask=not self._mask_in_info) for agent in AGENTS}
+        )
         self._illegal_moves_lose = illegal_moves_lose
         self._board: Board | None = None
         self._is_over = True
@@ -200,7 +199,9 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         see, mask = _VIEWS[agent][self._board]
         if self._mask_in_info:
             return see()
-        return with_mask(see(), self._last_mask(agent) if self._is_over else mask())
+        if self._is_over:
+            mask = (_ALL_ONES if agent == self.agent_selection else _ALL_ZEROS).copy
+        return with_mask(see(), mask())
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:  # noqa: FBT001, FBT002 - part of the API
         """Return observation, reward, termination, truncation and info of the agent to move."""
@@ -222,10 +223,10 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         return AgentIterator(self, max_iter)
 
     def observation_space(self, agent: str) -> Space[Any]:
-        return _for_agent(self.observation_spaces, agent)
+        return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete[np.int64]:
-        return _for_agent(self.action_spaces, agent)
+        return self.action_spaces[agent]
 
     def render(self) -> str | NDArray[np.uint8] | None:
         if self._board is None:
@@ -233,19 +234,16 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         return render_board(self._board, self.render_mode)
 
     def close(self) -> None:
-        """Do nothing: no resources are held."""
+        """Do nothing: no resources are held, but PettingZoo's checker asks for it beside `render`."""
 
     def _first_infos(self) -> dict[str, dict[str, Any]]:
         """Return the infos when X is to move, or to leave, and every cell is allowed."""
         if self._mask_in_info:
             return {
-                "player_1": {"action_mask": _copy_all_ones()},
+                "player_1": {"action_mask": _ALL_ONES.copy()},
                 "player_2": {"action_mask": _ALL_ZEROS},
             }
         return {"player_1": {}, "player_2": {}}
-
-    def _last_mask(self, agent: str) -> Plane:
-        return (_ALL_ONES if agent == self.agent_selection else _ALL_ZEROS).copy()
 
     def _lose_by_illegal_move(self) -> None:
         """End the game as PettingZoo's TerminateIllegalWrapper does, also truncated."""
@@ -277,18 +275,8 @@ class TicTacToeAEC(AECEnv):  # type: ignore[misc]  # a class without types
         for other in self.agents:
             self.rewards[other] = 0
             if self._mask_in_info:
-                self.infos[other] = {**self.infos[other], "action_mask": _copy_all_ones()}
+                self.infos[other] = {**self.infos[other], "action_mask": _ALL_ONES.copy()}
         self.is_waiting = False
-
-
-def _for_agent(values: dict[str, T], agent: str) -> T:
-    if agent not in AGENTS:
-        raise _no_such_agent(agent)
-    return values[agent]
-
-
-def _no_such_agent(agent: object) -> ValueError:
-    return ValueError(f"unknown agent {quoted(agent)}: the agents are {', '.join(AGENTS)}")
 
 
 def _not_started() -> ResetNeeded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import Env
@@ -20,6 +20,8 @@ from noughts.lab.lookup import numbers
 from noughts.lab.observations import Observation, Plane, mask_of, read_action, with_mask
 from noughts.lab.opponents import MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
+
+StepResult: TypeAlias = tuple[Observation, float, bool, bool, dict[str, Any]]
 
 _NUMPY_LIMIT = 2**63
 """The largest bound of NumPy's generator."""
@@ -79,7 +81,7 @@ class TicTacToeEnv(Env["Observation", int]):
         self._show()
         return self._observation(), self._info()
 
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> StepResult:
         """Place a token, and let the opponent reply.
 
         An illegal move, on a taken cell or outside the board, loses and leaves the board as it was. An
@@ -91,16 +93,15 @@ class TicTacToeEnv(Env["Observation", int]):
         try:
             board = self.board.place(cell)
         except IllegalMove:
-            return self._end(-1, illegal=True)
+            return self._result(-1, illegal=True)
         if not board.is_over and not self._has_resigned:
             board, self._has_resigned = self._reply(board)
         self.board = board
         if self._has_resigned:
-            return self._end(1)
+            return self._result(1)
         if board.is_over:
-            return self._end(0 if board.winner is None else 1 if board.winner is self.mark else -1)
-        self._show()
-        return self._observation(), 0, False, False, self._info()
+            return self._result(0 if board.winner is None else 1 if board.winner is self.mark else -1)
+        return self._result(0, is_over=False)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal, for MaskablePPO of sb3-contrib."""
@@ -121,12 +122,10 @@ class TicTacToeEnv(Env["Observation", int]):
         drawn = _below(self.np_random, weights.total)
         return board.place(weights.cells[bisect([*accumulate(weights.shares)], drawn)]), False
 
-    def _end(
-        self, reward: int, *, illegal: bool = False
-    ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        self._is_over = True
+    def _result(self, reward: int, *, is_over: bool = True, illegal: bool = False) -> StepResult:
+        self._is_over = is_over
         self._show()
-        return self._observation(), reward, True, False, self._info(illegal=illegal)
+        return self._observation(), reward, is_over, False, self._info(illegal=illegal)
 
     def _observation(self) -> Observation:
         observation = obs.observation_of(self.board, self.mark)

@@ -21,15 +21,7 @@ from noughts.lab.lookup import positions
 from noughts.lab.observations import Observation, with_mask
 from noughts.lab.opponents import EITHER, MARKS, check_can_start, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-from noughts.lab.vector_tables import (
-    BufferedRandom,
-    Flags,
-    Numbers,
-    OpponentTable,
-    Outcomes,
-    Small,
-    Views,
-)
+from noughts.lab.vector_tables import BufferedRandom, Flags, Numbers, OpponentTable, Outcomes, Small
 
 StepResult: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
@@ -70,7 +62,8 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         """The games that the next step restarts."""
         self._is_o = np.full(self.num_envs, self._mark == "O")
         """The games in which the learner plays O."""
-        self._views = self._find_views()
+        viewers = {"X": "X", "O": "O", EITHER: "both"}
+        self._viewer = viewers[self._mark] if self._opponent else "to move"
         self._random = BufferedRandom(None, self.num_envs)
 
     def reset(
@@ -98,7 +91,10 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         after = tables.apply_actions(self._games, self._checked_actions(actions))
         illegal = after >= tables.ILLEGAL
         if self._opponent:
-            after = self._reply(self._opponent, after, illegal)
+            replied = self._opponent.reply(tables.position_numbers(after), self._random.next_draws())
+            if np.count_nonzero(illegal):
+                replied[illegal] = after[illegal]
+            after = replied
         if self._resets_in_same_step:
             return self._same_step_result(after, illegal)
         return self._next_step_result(after, illegal)
@@ -111,12 +107,6 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
             return None
         boards = positions()
         return tuple(render_board(boards[game], self.render_mode) for game in self._games)
-
-    def _reply(self, opponent: OpponentTable, after: Outcomes, illegal: Flags) -> Outcomes:
-        replied = opponent.reply(tables.position_numbers(after), self._random.next_draws())
-        if np.count_nonzero(illegal):
-            replied[illegal] = after[illegal]
-        return replied
 
     def _same_step_result(self, after: Outcomes, illegal: Flags) -> StepResult:
         """Restart finished games at once, with their last observation in the infos."""
@@ -143,9 +133,8 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         seen = views["seen"]
         self._was_over = ended.copy()
         self._games = games = tables.position_numbers(after)
-        mask = tables.free_cells(seen) | ended[:, None].view(
-            np.int8
-        )  # there any action starts a new game
+        # Any action starts a new game where one has ended.
+        mask = tables.free_cells(seen) | ended[:, None].view(np.int8)
         infos: dict[str, Any] = {"position": games.copy(), "illegal": illegal}
         observation, infos = self._with_mask(seen, mask, infos)
         return observation, views["reward"], ended, np.zeros(self.num_envs, np.bool_), infos
@@ -168,20 +157,9 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         draws = self._random.below(1 << DRAW_BITS, len(fresh))
         games[fresh] = self._opponent.reply(np.zeros_like(fresh), draws)
 
-    def _view(self, games: Outcomes | Numbers) -> Views:
-        is_o = self._is_o if self._mark == EITHER and self._opponent else None
-        return tables.take_views(self._views, games, is_o)
-
-    def _find_views(self) -> Views:
-        viewers = {"X": "X", "O": "O", EITHER: "both"}
-        return tables.views_for(viewers[self._mark] if self._opponent else "to move")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_views"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._views = self._find_views()  # shared by all environments of a process
+    def _view(self, games: Outcomes | Numbers) -> tables.Views:
+        is_o = self._is_o if self._viewer == "both" else None
+        return tables.take_views(tables.views_for(self._viewer), games, is_o)
 
     def _checked_actions(self, actions: NDArray[Any]) -> NDArray[Any]:
         if isinstance(actions, list | tuple) and any(
