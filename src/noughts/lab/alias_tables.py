@@ -13,7 +13,7 @@ from typing import NamedTuple, Self, TypeAlias
 from noughts.bots.policy import RESIGNS, Policy, Weights, weigh
 from noughts.core.board import Board, Cell, Mark
 from noughts.lab.backends import DRAW_BITS
-from noughts.lab.lookup import NO_MOVE, O_WON, X_WON, numbers, positions, status
+from noughts.lab.lookup import NO_MOVE, O_WON, X_WON, numbers, positions, rows_of, status
 
 Choice: TypeAlias = tuple[int, Cell]
 """The row that it leads to, and the cell."""
@@ -46,19 +46,15 @@ class AliasTables(NamedTuple):
         Games that are not in step with each other need the same number of slots in all positions.
         """
         policies = {Mark.X: x, Mark.O: o}
-        row: list[int] = []
-        position: list[int] = []
-        for number, board in enumerate(positions()):
-            row.append(len(position))
-            position += [number] * (1 << bits(board.count))
+        sizes = [1 << bits(board.count) for board in positions()]
+        row, position = rows_of(sizes)
         threshold: list[int] = []
         upper: list[Choice] = []
         lower: list[Choice] = []
         statuses: list[int] = []
-        for number, board in enumerate(positions()):
+        for number, (board, slots) in enumerate(zip(positions(), sizes, strict=True)):
             weights = RESIGNS if board.is_over else weigh(policies[board.turn], board)
-            slots = 1 << bits(board.count)
-            slot_size = 1 << (DRAW_BITS - bits(board.count))
+            slot_size = (1 << DRAW_BITS) // slots
             stay = row[number], NO_MOVE
             after = {cell: (row[numbers()[board.place(cell)]], cell) for cell in weights.cells}
             statuses += [_status(board, weights)] * slots

@@ -122,13 +122,8 @@ class Rules:
         >>> records.moves.shape, int(records.length.min())
         ((1000, 9), 5)
         """
-        match, rng = self.match(x, o), self.backend.random_numbers(batch_play.check_seed(seed))
-        whole = batch_play.check_count(games)
-        if not whole:
-            return match.record(0, rng)
-        return batch_play.concatenate(
-            self.backend, whole, (match.record(size, rng) for size in self._batches(whole))
-        )
+        parts = self.plays(games, x, o, seed)
+        return batch_play.concatenate(self.backend, batch_play.check_count(games), parts)
 
     def plays(
         self, games: int, x: Policy = random, o: Policy = random, seed: int | None = None
@@ -156,8 +151,7 @@ class Rules:
         return match
 
     def _batches(self, games: int) -> Iterator[int]:
-        count, batch = batch_play.check_count(games), self.backend.batch
-        return (min(batch, count - begin) for begin in range(0, count, batch))
+        return batch_play.batches(batch_play.check_count(games), self.backend.batch)
 
     def _games(self, games: Array) -> Array:
         given = self._integers(games, "games")

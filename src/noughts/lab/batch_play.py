@@ -5,43 +5,43 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from operator import index
 from typing import Any, NamedTuple
 
+from noughts.core.board import whole_number
 from noughts.core.errors import quoted
 from noughts.core.value import Value
 from noughts.lab import lookup
 from noughts.lab.alias_tables import AliasTables, slot_bits
 from noughts.lab.backends import DRAW_BITS, Array, Backend, RandomNumbers
 from noughts.lab.errors import BadArray
-from noughts.lab.lookup import DRAWN, ENDINGS, O_WON, OPENINGS, X_WON
+from noughts.lab.lookup import DRAWN, ENDINGS, O_WON, OPENINGS, X_WON, ChoiceTable
 
 MAX_GAMES = 10**15
 """More would take years."""
 
 
 def check_count(games: int) -> int:
-    count = _non_negative(games)
-    if count is None or count > MAX_GAMES:
+    count = whole_number(games, MAX_GAMES + 1)
+    if count is None:
         raise BadArray(f"{quoted(games)} is not a number of games: use an integer from 0 to 10¹⁵")
     return count
 
 
 def check_seed(seed: int | None) -> int | None:
     """Return a seed that every library accepts, or refuse it."""
-    number = _non_negative(seed)
-    if seed is not None and (number is None or number >= 2**63):
+    number = whole_number(seed, 2**63)
+    if seed is not None and number is None:
         raise BadArray(f"{quoted(seed)} is not a seed: use an integer from 0 to 2⁶³ - 1")
     return number
 
 
-def _non_negative(number: object) -> int | None:
-    """Return a non-negative integer of any type as an int, otherwise None."""
-    try:
-        whole = -1 if isinstance(number, bool) else index(number)  # type: ignore[arg-type]  # it raises
-    except TypeError:
-        return None
-    return whole if whole >= 0 else None
+def batches(games: int, size: int) -> Iterator[int]:
+    """Split games into batches of that size, the last one of what is left.
+
+    >>> list(batches(5, 2))
+    [2, 2, 1]
+    """
+    return (min(size, games - begin) for begin in range(0, games, size))
 
 
 class Records(NamedTuple):
@@ -57,11 +57,9 @@ class Records(NamedTuple):
 
 def concatenate(backend: Backend, games: int, parts: Iterable[Records]) -> Records:
     """Join the records of several batches, `games` in all."""
-    if not backend.is_writable:
-        _allocate(backend, games)
-        moves, length, result = zip(*parts, strict=True)
-        concat = backend.xp.concat
-        return Records(concat(moves), concat(length), concat(result))
+    if games and not backend.is_writable:
+        _allocate(backend, games)  # refuses too many before they are played
+        return Records(*map(backend.xp.concat, zip(*parts, strict=True)))
     cells, length, result = _allocate(backend, games)
     end = 0
     for part in parts:
@@ -109,15 +107,15 @@ _LENGTH_BASE = 10
 class Match(ABC):
     """Plays batches: every choice is an index into tables that hold its cell and what follows."""
 
-    def __init__(
-        self, backend: Backend, after: list[int], cell: list[int], status: list[int], tokens: list[int]
-    ) -> None:
+    def __init__(self, backend: Backend, table: ChoiceTable | AliasTables) -> None:
+        boards = lookup.positions()
+        tokens = [boards[number].count for number in table.position]
+        ends = [_LENGTH_BASE * end + length for end, length in zip(table.status, tokens, strict=True)]
         self._xp = backend.xp
-        self._after = backend.array(after, "integer")
-        self._cell = backend.array(cell, "int8")
-        self._result = backend.array(status, "int8")
+        self._after = backend.array(table.after, "integer")
+        self._cell = backend.array(table.cell, "int8")
+        self._result = backend.array(table.status, "int8")
         self._length = backend.array(tokens, "int8")
-        ends = [_LENGTH_BASE * result + length for result, length in zip(status, tokens, strict=True)]
         self._end = backend.array(ends, "int8")
         self._ends = sorted({end for end in ends if end >= _LENGTH_BASE})
         self._record, self._count = self._record_games, self._count_games
@@ -170,14 +168,7 @@ class RandomMatch(Match):
     """Both play at random, exactly: every order of the nine cells is equally likely."""
 
     def __init__(self, backend: Backend) -> None:
-        boards, choices = lookup.positions(), lookup.choice_table()
-        super().__init__(
-            backend,
-            choices.after,
-            choices.cell,
-            [lookup.status(boards[number]) for number in choices.position],
-            [boards[number].count for number in choices.position],
-        )
+        super().__init__(backend, lookup.choice_table())
         first, *others = (backend.array(column, "integer") for column in lookup.choice_digits())
         self._first, self._opening, self._ending = first, others[:2], others[2:]
 
@@ -202,9 +193,7 @@ class PolicyMatch(Match):
     """Any two policies."""
 
     def __init__(self, backend: Backend, tables: AliasTables) -> None:
-        boards = lookup.positions()
-        tokens = [boards[number].count for number in tables.position]
-        super().__init__(backend, tables.after, tables.cell, tables.status, tokens)
+        super().__init__(backend, tables)
         self._threshold = backend.array(tables.threshold, "integer")
         self._half = len(tables.threshold)
 

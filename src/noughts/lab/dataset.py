@@ -155,10 +155,6 @@ def _format_of(file: str) -> str:
 
 
 def _csv_text(value: object) -> object:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case list():
-            return " ".join(value)
-        case _:
-            return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(value) if isinstance(value, list) else value

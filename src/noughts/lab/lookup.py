@@ -6,6 +6,7 @@ A position is its number in `reachable()`: the empty board is 0, and fewer token
 from __future__ import annotations
 
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from noughts.core.board import Board, Cell, Mark, reachable
@@ -24,14 +25,6 @@ OPENINGS, ENDINGS = 504, 720
 """A random game is an order of the nine cells: 9 × 8 × 7 openings times 6! endings."""
 
 
-class MoveTable(NamedTuple):
-    """The result of every action: `ACTION_COLUMNS` entries for each position."""
-
-    after: list[int]
-    """The next position; the same position if the action is illegal."""
-    legal: list[bool]
-
-
 class ChoiceTable(NamedTuple):
     """The free cells of every position in order, one row of entries for each position.
 
@@ -47,6 +40,8 @@ class ChoiceTable(NamedTuple):
     """The chosen cell, or `NO_MOVE`."""
     position: list[int]
     """The position that an entry belongs to."""
+    status: list[int]
+    """The status of the game there."""
 
 
 @cache
@@ -59,7 +54,11 @@ def numbers() -> dict[Board, int]:
     return {board: number for number, board in enumerate(positions())}
 
 
-def move_table() -> MoveTable:
+def move_table() -> tuple[list[int], list[bool]]:
+    """Return the next position after every action, and whether it is legal; otherwise nothing changes.
+
+    There are `ACTION_COLUMNS` entries for each position.
+    """
     after, legal = [], []
     for number, board in enumerate(positions()):
         free = () if board.is_over else board.free_cells
@@ -67,25 +66,32 @@ def move_table() -> MoveTable:
         after += [
             numbers()[board.place(cell)] if cell in free else number for cell in range(ACTION_COLUMNS)
         ]
-    return MoveTable(after, legal)
+    return after, legal
 
 
 def choice_table() -> ChoiceTable:
-    row: list[int] = []
-    position: list[int] = []
-    for number, board in enumerate(positions()):
-        row.append(len(position))
-        position += [number] * (len(board.free_cells) or 1)
-    after, cell = [], []
-    for number, board in enumerate(positions()):
+    sizes = [len(board.free_cells) or 1 for board in positions()]
+    row, position = rows_of(sizes)
+    after, cell, statuses = [], [], []
+    for number, (board, size) in enumerate(zip(positions(), sizes, strict=True)):
+        statuses += [status(board)] * size
         if board.is_over:
-            size = len(board.free_cells) or 1
             after += [row[number]] * size
             cell += [NO_MOVE] * size
         else:
             after += [row[numbers()[board.place(free)]] for free in board.free_cells]
             cell += board.free_cells
-    return ChoiceTable(row, after, cell, position)
+    return ChoiceTable(row, after, cell, position, statuses)
+
+
+def rows_of(sizes: list[int]) -> tuple[list[int], list[int]]:
+    """Return where the row of each position starts, and the position of each entry.
+
+    >>> rows_of([1, 3, 2])
+    ([0, 1, 4], [0, 1, 1, 1, 2, 2])
+    """
+    starts = [end - size for end, size in zip(accumulate(sizes), sizes, strict=True)]
+    return starts, [number for number, size in enumerate(sizes) for _ in range(size)]
 
 
 def status(board: Board) -> int:

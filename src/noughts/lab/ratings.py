@@ -125,9 +125,7 @@ class _ScoreTable:
         self._size = len(names)
         self._seats = [(place[one.x], place[one.o]) for one in meetings]
         self._weights = _weights(meetings)
-        self._shares = np.array([[float(share) for share in one.shares] for one in meetings]).reshape(
-            -1, 3
-        )
+        self._shares = np.array([one.shares for one in meetings], np.float64).reshape(-1, 3)
         games = np.array([one.games for one in meetings])
         is_exact = np.array([one.is_exact for one in meetings])[:, None]
         opponents = max(1, len(names) - 1)

@@ -28,6 +28,7 @@ from noughts.lab.batch_play import (
     PolicyMatch,
     RandomMatch,
     Tally,
+    batches,
     check_count,
     check_seed,
 )
@@ -64,18 +65,16 @@ class Simulation:
         return self._run_in_processes(workers)
 
     def _pieces(self) -> Iterator[Piece]:
-        for number, begin in enumerate(range(0, self._games, self._piece_games)):
-            seed = np.random.SeedSequence(self.seed, spawn_key=(number,))
-            yield min(self._piece_games, self._games - begin), seed
+        for number, size in enumerate(batches(self._games, self._piece_games)):
+            yield size, np.random.SeedSequence(self.seed, spawn_key=(number,))
 
     def _run_in_processes(self, workers: int) -> Iterator[Tally]:
         """Share the pieces among processes, and kill them all at the end."""
-        pieces = self._pieces()
         processes: dict[Connection, BaseProcess] = {}
         try:
             with _sigint_blocked():
                 processes.update(_start(self._tables) for _ in range(workers))
-            yield from _collect(list(processes), pieces)
+            yield from _collect(list(processes), self._pieces())
         finally:
             for connection, process in processes.items():
                 process.kill()
@@ -98,8 +97,8 @@ def _random_seed() -> int:
 
 
 def _play(match: Match, games: int, seed: np.random.SeedSequence) -> Tally:
-    rng, sizes = RandomNumbers(seed), [CPU_BATCH] * (games // CPU_BATCH) + [games % CPU_BATCH]
-    return sum((match.count(size, rng) for size in sizes if size), NO_GAMES)
+    rng = RandomNumbers(seed)
+    return sum((match.count(size, rng) for size in batches(games, CPU_BATCH)), NO_GAMES)
 
 
 def _match(tables: AliasTables | None) -> Match:
