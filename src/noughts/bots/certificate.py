@@ -73,21 +73,18 @@ class _Summaries:
     def _summary(self, board: Board) -> _Summary:
         if board.is_over:
             return _end(board.winner, self._mark)
-        if board.turn is not self._mark:
-            after = {cell: self.of(board.place(cell)) for cell in board.free_cells}
-            certain = dict.fromkeys(after, Fraction(1))  # the opponent may play any of them
-            least = min(summary.least for summary in after.values())
-            return _Summary(_worst(after, certain), _added(after), least)
-        weights = weigh(self._policy, board)
-        if not weights.total:
-            return _end(self._mark.other, self._mark)
-        after = {cell: self.of(board.place(cell)) for cell in weights.cells}
-        chances = {
-            cell: Fraction(share, weights.total)
-            for cell, share in zip(weights.cells, weights.shares, strict=True)
-        }
-        least = sum((chances[cell] * after[cell].least for cell in after), Fraction(0))
-        return _Summary(_worst(after, chances), _added(after), least)
+        is_own = board.turn is self._mark
+        if is_own:
+            chances = weigh(self._policy, board).chances
+            if not chances:
+                return _end(self._mark.other, self._mark)
+        else:
+            chances = dict.fromkeys(board.free_cells, Fraction(1))  # it may play any of them
+        after = {cell: self.of(board.place(cell)) for cell in chances}
+        parts = [chance * after[cell].least for cell, chance in chances.items()]
+        least = sum(parts, Fraction(0)) if is_own else min(parts)
+        games = {result: sum(summary.games[result] for summary in after.values()) for result in Result}
+        return _Summary(_worst(after, chances), games, least)
 
 
 def _end(winner: Mark | None, mark: Mark) -> _Summary:
@@ -107,10 +104,6 @@ def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
     first = min(after, key=order)
     worst = after[first].worst
     return Worst(worst.result, (first, *worst.line), likely[first])
-
-
-def _added(after: dict[Cell, _Summary]) -> dict[Result, int]:
-    return {result: sum(summary.games[result] for summary in after.values()) for result in Result}
 
 
 _FROM_BAD_TO_GOOD = (Result.LOSS, Result.DRAW, Result.WIN)

@@ -28,6 +28,11 @@ class Weights(Value):
     total: int
     """0 if the policy resigns."""
 
+    @property
+    def chances(self) -> dict[Cell, Fraction]:
+        shares = zip(self.cells, self.shares, strict=True)
+        return {cell: Fraction(share, self.total) for cell, share in shares}
+
 
 _EXACT = (Fraction, int)
 
@@ -59,6 +64,9 @@ def weigh(policy: Policy, board: Board) -> Weights:
 
 class ExactPolicy:
     """A policy that has its chances as whole numbers, so that no fractions need to be checked."""
+
+    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
+        return self.weights(board).chances
 
     def weights(self, board: Board) -> Weights:
         raise NotImplementedError

@@ -7,8 +7,6 @@ swapped first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
 from functools import cache
 from math import gcd
 from pathlib import Path
@@ -32,11 +30,6 @@ _FORMAT = JsonFormat("policy", SCHEMA, ("weights",), NotAPolicy)
 class SavedPolicy(ExactPolicy):
     def __init__(self, known: dict[tuple[int, int], Weights]) -> None:
         self._known = known
-
-    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        weights = self.weights(board)
-        shares = zip(weights.cells, weights.shares, strict=True)
-        return {cell: Fraction(share, weights.total) for cell, share in shares}
 
     def weights(self, board: Board) -> Weights:
         return self._known.get(sides(board), RESIGNS)

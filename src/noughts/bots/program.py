@@ -258,10 +258,8 @@ class _Child:
         """Describe how the process ended, if it has, without reaping it."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except AttributeError:  # macOS before Python 3.13
-            return "ended"
-        except ChildProcessError:  # our parent process ignores SIGCHLD, and so do we
-            return "ended"
+        except (AttributeError, ChildProcessError):
+            return "ended"  # macOS before Python 3.13 cannot tell, nor a process that ignores SIGCHLD
         if ended is None:
             return ""
         if ended.si_code == os.CLD_EXITED:

@@ -6,8 +6,7 @@ more of its kind, after a draw with one more; after a loss it stays out. An empt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Iterable
 from operator import index
 
 from noughts.analysis.solver import Result
@@ -91,13 +90,8 @@ class Menace(ExactPolicy):
         """How many games it has learned from."""
         return sum(self.results.values())
 
-    def __call__(self, board: Board) -> Mapping[Cell, Fraction]:
-        """Return the chance of each move, its share of the beads; nothing from an empty box."""
-        beads = self.beads(board)
-        total = sum(beads.values())
-        return {cell: Fraction(count, total) for cell, count in beads.items() if count}
-
     def weights(self, board: Board) -> Weights:
+        """Return the chance of each move, its share of the beads; nothing from an empty box."""
         if len(board.free_cells) > 1 and not board.is_over:
             view = find_box(board)
             counts = self.boxes[view.box]
