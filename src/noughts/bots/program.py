@@ -110,7 +110,7 @@ class Program:
         if not words:
             raise Forfeit("program: needs a command, such as program:./mybot")
         try:
-            child = self._child = _Child(words)
+            child = self._child = _Child(words, self._wait)
         except OSError as error:
             if error.errno in _SYSTEM_LIMITS:
                 raise CannotStartProgram(f"no program can be started now: {error.strerror}") from error
@@ -128,20 +128,20 @@ class Program:
     def _ask(self, child: _Child, line: str) -> str:
         self._send(child, line)
         try:
-            return child.receive(self._wait, self._patience)
+            return child.receive(self._patience)
         except _Misbehaviour as error:
             raise self._forfeit(str(error)) from None
 
     def _send(self, child: _Child, line: str) -> None:
         try:
-            child.send(line, self._wait)
+            child.send(line)
         except _Misbehaviour as error:
             raise self._forfeit(str(error)) from None
 
     def _end(self, last_line: str = "") -> None:
         child, self._child = self._child, None
         if child:
-            child.end(self._wait, last_line)
+            child.end(last_line)
 
     def _forfeit(self, why: str) -> Forfeit:
         """End the program, and return the error to raise."""
@@ -156,7 +156,8 @@ class _Misbehaviour(Exception):
 class _Child:
     """The process: lines in, lines out, and the end of what it wrote to stderr."""
 
-    def __init__(self, words: list[str]) -> None:
+    def __init__(self, words: list[str], wait: Wait) -> None:
+        self._wait = wait
         self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
             words,
             stdin=subprocess.PIPE,
@@ -175,9 +176,9 @@ class _Child:
         self._complaints = b""
         self._is_greeted = False
 
-    def send(self, line: str, wait: Wait) -> None:
+    def send(self, line: str) -> None:
         if self._is_greeted:  # it may say its name before it is asked
-            self._read(wait(self._open, 0))
+            self._read(0)
         self._is_greeted = True
         if self._received:
             raise _Misbehaviour(f"spoke without being asked: {quoted(_text(self._received))}")
@@ -188,38 +189,38 @@ class _Child:
         except OSError:
             pass  # it has exited or closed its input; `receive` finds out
 
-    def receive(self, wait: Wait, patience: float) -> str:
+    def receive(self, patience: float) -> str:
         """Return the next line."""
         deadline = time.monotonic() + patience
         while b"\n" not in self._received[: MAX_LINE_BYTES + 1]:
             if len(self._received) > MAX_LINE_BYTES:
                 raise _Misbehaviour(f"said more than {MAX_LINE_BYTES} bytes in a line")
             if self._out.fileno() not in self._open:
-                raise _Misbehaviour(self._describe_exit(wait))
+                raise _Misbehaviour(self._describe_exit())
             left = deadline - time.monotonic()
             if left <= 0:
                 said = "did not end its line" if self._received else "said nothing"
                 raise _Misbehaviour(f"{said} within {patience:g} s")
-            self._read(wait(self._open, left))
+            self._read(left)
         line, _, self._received = self._received.partition(b"\n")
         return _text(line.removesuffix(b"\r"))
 
-    def end(self, wait: Wait, last_line: str = "") -> None:
+    def end(self, last_line: str) -> None:
         """Kill the process group and reap the process; with a last line, it may exit by itself first."""
         try:
             if last_line:
-                self._wait_for_exit(wait, last_line)
+                self._wait_for_exit(last_line)
         finally:
             self._kill()
 
-    def _wait_for_exit(self, wait: Wait, last_line: str) -> None:
+    def _wait_for_exit(self, last_line: str) -> None:
         self._received = b""
         with suppress(_Misbehaviour):
-            self.send(last_line, wait)
+            self.send(last_line)
         self._in.close()
         deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
         while self._out.fileno() in self._open and (left := deadline - time.monotonic()) > 0:
-            self._read(wait(self._open, left))
+            self._read(left)
             self._received = b""
 
     def _kill(self) -> None:
@@ -230,8 +231,9 @@ class _Child:
         for pipe in (self._in, self._out, self._errors):
             pipe.close()
 
-    def _read(self, ready: Iterable[int]) -> None:
-        for source in set(ready) & {*self._open}:
+    def _read(self, seconds: float) -> None:
+        """Wait for output, and read what there is."""
+        for source in {*self._wait(self._open, seconds)} & {*self._open}:
             try:
                 more = os.read(source, 1 << 16)
             except BlockingIOError:
@@ -243,12 +245,12 @@ class _Child:
             else:
                 self._complaints = (self._complaints + more)[-MAX_LINE_BYTES:]
 
-    def _describe_exit(self, wait: Wait) -> str:
+    def _describe_exit(self) -> str:
         """Describe how the process ended, with its last line on stderr."""
         deadline = time.monotonic() + EXIT_TIMEOUT_SECONDS
         how = self._ending()
         while (self._errors.fileno() in self._open or not how) and time.monotonic() < deadline:
-            self._read(wait(self._open, POLL_INTERVAL_SECONDS))
+            self._read(POLL_INTERVAL_SECONDS)
             how = self._ending()
         lines = _text(self._complaints).strip().splitlines()
         complained = f", complaining: {lines[-1][:200]!r}" if lines else ""
