@@ -5,8 +5,8 @@ Sets of cells are numbers, one bit a cell, as in `Board`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 from noughts.core.board import LINES, Cell
 
@@ -54,7 +54,7 @@ def fork_blocks(mine: int, theirs: int) -> int:
     if not forks(theirs, mine):
         return 0
     free = tokens(mine | theirs)
-    return wins(mine, theirs) | _of(token for token in free if not fork_answers(mine | token, theirs))
+    return wins(mine, theirs) | sum(token for token in free if not fork_answers(mine | token, theirs))
 
 
 def open_lines(cell: Cell, theirs: int) -> tuple[int, ...]:
@@ -79,14 +79,7 @@ def tokens(held: int) -> tuple[int, ...]:
     return tuple(1 << cell for cell in range(9) if not held >> cell & 1)
 
 
-def _of(tokens: Iterable[int]) -> int:
-    found = 0
-    for token in tokens:
-        found |= token
-    return found
-
-
 @cache
 def _completing(held: int) -> int:
     """Return the cells that complete a line, free or not."""
-    return _of(line & ~held for line in LINES if (line & ~held).bit_count() == 1)
+    return reduce(or_, (line & ~held for line in LINES if (line & ~held).bit_count() == 1), 0)

@@ -26,7 +26,6 @@ from noughts.analysis.tactics import (
     fork_blocks,
     forks,
     threats,
-    tokens,
     wins,
 )
 from noughts.bots.errors import UnknownPolicy
@@ -140,28 +139,20 @@ def _stop_fork(mine: int, theirs: int) -> int:
     feared = forks(theirs, mine)
     if not feared:
         return 0
-    forcing = 0
-    for token in tokens(mine | theirs):
-        if token & threats(mine, theirs) and not fork_answers(mine | token, theirs):
-            forcing |= token
-    return forcing or feared
+    made = cells(threats(mine, theirs))
+    return sum(1 << cell for cell in made if not fork_answers(mine | 1 << cell, theirs)) or feared
 
 
-def _centre(mine: int, theirs: int) -> int:
-    return CENTRE & ~(mine | theirs)
+def _free_of(wanted: int) -> Rule:
+    return lambda mine, theirs: wanted & ~(mine | theirs)
+
+
+_centre, _corner, _edge = map(_free_of, (CENTRE, CORNERS, EDGES))
 
 
 def _opposite_corner(mine: int, theirs: int) -> int:
     free = ~(mine | theirs)
     return sum(1 << 8 - cell for cell in cells(theirs & CORNERS) if free >> 8 - cell & 1)
-
-
-def _corner(mine: int, theirs: int) -> int:
-    return CORNERS & ~(mine | theirs)
-
-
-def _edge(mine: int, theirs: int) -> int:
-    return EDGES & ~(mine | theirs)
 
 
 def _reasoned(mine: int, theirs: int) -> int:
@@ -172,12 +163,9 @@ def _sensible(mine: int, theirs: int) -> int:
     return threats(mine, theirs) | (CORNERS | CENTRE) & ~(mine | theirs)
 
 
-newell_simon = _by_rules(
-    *(
-        (rule, NEVER)
-        for rule in (wins, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge)
-    )
-)
+_NEWELL_SIMON = wins, _block, forks, _stop_fork, _centre, _opposite_corner, _corner, _edge
+
+newell_simon = _by_rules(*((rule, NEVER) for rule in _NEWELL_SIMON))
 
 _WITHOUT_PARAMETERS: dict[str, Policy] = {
     "random": random,

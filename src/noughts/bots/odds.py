@@ -66,12 +66,7 @@ class OddsCalculator:
 
     def odds(self, board: Board) -> Odds:
         x, o, length, total = self._counts(board)
-        return Odds(
-            Fraction(x, total),
-            Fraction(total - x - o, total),
-            Fraction(o, total),
-            Fraction(length, total),
-        )
+        return Odds(*(Fraction(part, total) for part in (x, total - x - o, o, length)))
 
     def _counts(self, board: Board) -> _Counts:
         known = self._known.get(board)
