@@ -25,6 +25,9 @@ DRAW_BITS = 27
 """The size of the random number that selects a policy's move: two fit into 64 bits, one into 32 with room
 for arithmetic."""
 
+_DRAW_MASK = (1 << DRAW_BITS) - 1
+_INT64 = np.iinfo(np.int64)
+
 _OUT_OF_RANGE = 2**31 - 1
 """Neither a cell nor a position. Larger numbers are clipped to it, as they may not fit into 32 bits."""
 
@@ -32,6 +35,26 @@ CPU_BATCH = 16_000
 """Games per batch on a CPU: an array of them fits into its cache."""
 JAX_CPU_BATCH = 1_000_000
 GPU_BATCH = 50_000_000
+
+
+class Draws(Iterator[Array]):
+    """Arrays of `DRAW_BITS`-bit numbers without end; two come from one of 64 bits.
+
+    Unlike a generator, it can be copied and pickled.
+    """
+
+    def __init__(self, rng: np.random.Generator, count: int) -> None:
+        self._rng = rng
+        self._count = count
+        self._unused: Array = None
+
+    def __next__(self) -> Array:
+        words = self._unused
+        if words is None:
+            self._unused = words = self._rng.integers(_INT64.min, _INT64.max, self._count, endpoint=True)
+            return words & _DRAW_MASK
+        self._unused = None
+        return (words >> DRAW_BITS) & _DRAW_MASK
 
 
 class RandomNumbers:
@@ -44,13 +67,7 @@ class RandomNumbers:
         return self._rng.integers(0, bound, count)
 
     def draws(self, count: int) -> Iterator[Array]:
-        """Yield arrays of `DRAW_BITS`-bit numbers without end; two arrays come from one of 64 bits."""
-        limits = np.iinfo(np.int64)
-        mask = (1 << DRAW_BITS) - 1
-        while True:
-            words = self._rng.integers(limits.min, limits.max, count, endpoint=True)
-            yield words & mask
-            yield (words >> DRAW_BITS) & mask
+        return Draws(self._rng, count)
 
 
 class _LibraryRandomNumbers(RandomNumbers):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.bots.policy import CachedPolicy, Policy, weigh
+from noughts.bots.errors import UnknownPolicy
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import SAVED, find_policy, policy_names
-from noughts.core.board import Board, O, X
+from noughts.core.board import O, X
 from noughts.core.errors import quoted
 from noughts.lab.errors import BadSetting
 
@@ -50,9 +50,3 @@ def check_mark(mark: object) -> str:
     if name not in MARKS:
         raise BadSetting(f"a mark is {', '.join(MARKS)}, not {quoted(mark)}")
     return name
-
-
-def check_can_start(policy: Policy) -> None:
-    """Refuse a policy that resigns before the first move: its games end before they start."""
-    if not weigh(policy, Board()).total:
-        raise BadPolicy("the opponent resigns before the first move, which leaves nothing to play")

@@ -12,16 +12,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from noughts.bots.policy import Policy
+from noughts.bots.errors import BadPolicy
+from noughts.bots.policy import Policy, weigh
+from noughts.core.board import Board
 from noughts.core.errors import quoted
 from noughts.lab import observations as obs, vector_tables as tables
-from noughts.lab.backends import DRAW_BITS
+from noughts.lab.backends import DRAW_BITS, RandomNumbers
 from noughts.lab.errors import BadArray, BadSetting
 from noughts.lab.lookup import positions
 from noughts.lab.observations import Observation, with_mask
-from noughts.lab.opponents import EITHER, MARKS, check_can_start, check_mark, find_opponent
+from noughts.lab.opponents import EITHER, MARKS, check_mark, find_opponent
 from noughts.lab.rendering import MODES, check_render_mode, render_board
-from noughts.lab.vector_tables import BufferedRandom, Flags, Numbers, OpponentTable, Outcomes, Small
+from noughts.lab.vector_tables import Flags, Numbers, OpponentTable, Outcomes, Small
 
 StepResult: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
@@ -64,7 +66,7 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         """The games in which the learner plays O."""
         viewers = {"X": "X", "O": "O", EITHER: "both"}
         self._viewer = viewers[self._mark] if self._opponent else "to move"
-        self._random = BufferedRandom(None, self.num_envs)
+        self._seed(None)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -76,7 +78,7 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
             )
         super().reset(seed=seed, options=options)
         if seed is not None:
-            self._random = BufferedRandom(seed, self.num_envs)
+            self._seed(seed)
         self._was_over = None
         games = np.zeros(self.num_envs, np.uint16)
         self._restart(np.ones(self.num_envs, np.bool_), games)
@@ -91,7 +93,7 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
         after = tables.apply_actions(self._games, self._checked_actions(actions))
         illegal = after >= tables.ILLEGAL
         if self._opponent:
-            replied = self._opponent.reply(tables.position_numbers(after), self._random.next_draws())
+            replied = self._opponent.reply(tables.position_numbers(after), next(self._draws))
             if np.count_nonzero(illegal):
                 replied[illegal] = after[illegal]
             after = replied
@@ -107,6 +109,10 @@ class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"
             return None
         boards = positions()
         return tuple(render_board(boards[game], self.render_mode) for game in self._games)
+
+    def _seed(self, seed: int | None) -> None:
+        self._random = RandomNumbers(seed)
+        self._draws = self._random.draws(self.num_envs)
 
     def _same_step_result(self, after: Outcomes, illegal: Flags) -> StepResult:
         """Restart finished games at once, with their last observation in the infos."""
@@ -185,8 +191,8 @@ def _all_ones(num_envs: int) -> Small:
 
 def _opponent_table(opponent: str | Policy, mark: str) -> OpponentTable:
     policy = find_opponent(opponent)
-    if mark != "X":
-        check_can_start(policy)
+    if mark != "X" and not weigh(policy, Board()).total:  # its games would end before they start
+        raise BadPolicy("the opponent resigns before the first move, which leaves nothing to play")
     return OpponentTable(policy, tuple(own.other for own in MARKS[mark]))
 
 

@@ -17,7 +17,7 @@ from noughts.bots.policy import Policy
 from noughts.core.board import Mark
 from noughts.lab import lookup
 from noughts.lab.alias_tables import AliasTables
-from noughts.lab.backends import DRAW_BITS, RandomNumbers
+from noughts.lab.backends import DRAW_BITS
 from noughts.lab.lookup import ACTION_COLUMNS, DRAWN, GOING, NO_CELL, O_WON, X_WON
 from noughts.lab.observations import FREE, SHAPE, observation_of
 
@@ -27,8 +27,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 Small: TypeAlias = NDArray[np.int8]
 Views: TypeAlias = NDArray[np.void]
 
-_INT64 = np.iinfo(np.int64)
-_DRAW_MASK = (1 << DRAW_BITS) - 1
 _ACTIONS = 16
 """Nine cells, and seven numbers that are not cells but are looked up all the same."""
 _SLOT_BITS = 4
@@ -70,24 +68,6 @@ def take_views(table: Views, games: Outcomes | Numbers, is_o: Flags | None = Non
 def free_cells(seen: Small) -> Small:
     """Return the plane of free cells as rows of nine, in the same memory."""
     return seen[..., FREE].reshape(-1, 9)
-
-
-class BufferedRandom(RandomNumbers):
-    """Random numbers for a batch of games; unused bits are kept, and copied with it."""
-
-    def __init__(self, seed: int | None, count: int) -> None:
-        super().__init__(seed)
-        self._count = count
-        self._buffer: Numbers | None = None
-
-    def next_draws(self) -> Numbers:
-        """Return a number of `DRAW_BITS` bits for each game; two come from one of 64 bits."""
-        words = self._buffer
-        if words is None:
-            self._buffer = words = self._rng.integers(_INT64.min, _INT64.max, self._count, endpoint=True)
-            return words & _DRAW_MASK
-        self._buffer = None
-        return (words >> DRAW_BITS) & _DRAW_MASK
 
 
 class OpponentTable:
