@@ -42,11 +42,6 @@ class Bot:
         return cells[0] if cells else None
 
 
-def random_cell(board: Board, rng: Random) -> Cell:
-    """Choose evenly among the free cells."""
-    return board.free_cells[rng.randrange(len(board.free_cells))]
-
-
 def next_move(board: Board | str | Iterable[object], mark: Mark, rng: Random | None = None) -> Board:
     """Return the board with one more `mark` on a random free cell; a finished board is refused.
 
@@ -57,5 +52,7 @@ def next_move(board: Board | str | Iterable[object], mark: Mark, rng: Random | N
     1
     """
     before = as_board(board)
+    if before.is_over:
+        return before.place(0, mark)  # refuses it
     rng = rng or Random()  # noqa: S311 - a game, not a secret
-    return before.place(0 if before.is_over else random_cell(before, rng), mark)
+    return before.place(before.free_cells[rng.randrange(len(before.free_cells))], mark)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import starmap
 
 from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
@@ -47,8 +48,8 @@ def certify(policy: Policy, mark: Mark) -> Certificate:
     check_mark(mark)
     policy = CachedPolicy(policy)
     seen = _Summaries(policy, mark).of(Board())
-    against = (_odds(policy, mark, other) for other in (_RANDOM, _PERFECT))
-    return Certificate(mark, seen.worst, seen.games, seen.least, *against)
+    pairs = [(policy, other) if mark is Mark.X else (other, policy) for other in (_RANDOM, _PERFECT)]
+    return Certificate(mark, seen.worst, seen.games, seen.least, *starmap(odds, pairs))
 
 
 class _Summary(Value):
@@ -81,8 +82,10 @@ class _Summaries:
         else:
             chances = dict.fromkeys(board.free_cells, Fraction(1))  # it may play any of them
         after = {cell: self.of(board.place(cell)) for cell in chances}
-        parts = [chance * after[cell].least for cell, chance in chances.items()]
-        least = sum(parts, Fraction(0)) if is_own else min(parts)
+        if is_own:
+            least = sum((chance * after[cell].least for cell, chance in chances.items()), Fraction(0))
+        else:
+            least = min(summary.least for summary in after.values())
         games = {result: sum(summary.games[result] for summary in after.values()) for result in Result}
         return _Summary(_worst(after, chances), games, least)
 
@@ -108,7 +111,3 @@ def _worst(after: dict[Cell, _Summary], chances: dict[Cell, Fraction]) -> Worst:
 
 _FROM_BAD_TO_GOOD = (Result.LOSS, Result.DRAW, Result.WIN)
 _SCORES = {Result.LOSS: Fraction(0), Result.DRAW: Fraction(1, 2), Result.WIN: Fraction(1)}
-
-
-def _odds(policy: Policy, mark: Mark, other: Policy) -> Odds:
-    return odds(policy, other) if mark is Mark.X else odds(other, policy)
