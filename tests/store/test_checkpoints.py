@@ -286,13 +286,13 @@ def test_a_checkpoint_that_failed_is_made_at_close(url: str, monkeypatch: pytest
     with open_store(url) as store:
         play(store, "game", game_of("5"))
         with monkeypatch.context() as full:
-            full.setattr(store, "_hashes", fail)
+            full.setattr(store, "_count", fail)
             with pytest.raises(StoreUnavailable, match="the disk is full"):
                 store.checkpoint()
     assert last_of(url).records == len(game_of("5"))
 
 
-@pytest.mark.parametrize("moment", ["_hashes", "_sum_documents", "_select"])
+@pytest.mark.parametrize("moment", ["_count", "_sum_documents", "_select"])
 def test_a_game_that_is_deleted_while_it_is_counted_is_no_loss(
     url: str, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

@@ -33,7 +33,7 @@ from noughts.store.documents import Row as DocumentRow, Write
 from noughts.store.errors import CorruptStore
 from noughts.store.postgres_schema import Session
 from noughts.store.records import Record, not_a_cursor
-from noughts.store.sql import DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
+from noughts.store.sql import DELETIONS, DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
 from noughts.store.watch import ANYTHING
 
 Answer = TypeVar("Answer")
@@ -197,8 +197,8 @@ class PostgresStore(SQLStore):
                 is_undone = True
                 raise psycopg.Rollback
             if deleted := [game for game in outcome.deleted if game not in {one.game for one in lost}]:
-                for deletion in sql.DELETIONS:
-                    writer.execute(deletion, (deleted,))
+                for deletion in DELETIONS:
+                    writer.execute(f"{deletion} = ANY(%s)", (deleted,))
         if is_undone:
             self._known_heads.clear()
             return batch

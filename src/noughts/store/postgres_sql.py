@@ -9,7 +9,7 @@ from typing import Any
 
 from noughts.store.checkpoints import Checkpoint
 from noughts.store.records import MAX_ID_LENGTH
-from noughts.store.sql import ERASE, EXISTS, UPDATE_CATALOGUE
+from noughts.store.sql import EXISTS, UPDATE_CATALOGUE
 
 MAX_PAYLOAD_BYTES = 7_900
 """PostgreSQL's limit for a notification is 8,000."""
@@ -42,11 +42,6 @@ WRITE_DOCUMENTS = """WITH kept AS (
     OR (%s AND noughts_documents.revision < excluded.revision) RETURNING name"""
 # In order: otherwise deletions and writes of the same documents could deadlock.
 LOCK_DOCUMENTS = "SELECT 1 FROM noughts_documents WHERE name = ANY(%s) ORDER BY name FOR UPDATE"
-DELETIONS = (
-    f"{ERASE}ANY(%s)",
-    "DELETE FROM noughts_games WHERE id = ANY(%s)",
-    "DELETE FROM noughts_documents WHERE name = ANY(%s)",
-)
 CHECKPOINT = "SELECT cursor, records, hashes, documents_cursor, documents FROM noughts_checkpoint"
 REPLACE_CHECKPOINT = """UPDATE noughts_checkpoint SET (cursor, records, hashes, documents_cursor,
     documents) = (%s, %s, %s, %s, %s)"""

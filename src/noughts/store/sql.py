@@ -27,8 +27,11 @@ HASHES_PER_PAGE = 5_000
 MAX_CACHED_HEADS = 10_000
 
 # A deleted record keeps its row, empty: a writer with an old view of the game must not insert there.
-ERASE = """UPDATE noughts_records SET at = 0, key = '', events = ''
-    WHERE substr(events, 1, 1) = '{' AND game = """
+DELETIONS = (
+    "UPDATE noughts_records SET at = 0, key = '', events = '' WHERE substr(events, 1, 1) = '{' AND game",
+    "DELETE FROM noughts_games WHERE id",
+    "DELETE FROM noughts_documents WHERE name",
+)
 IS_TOMBSTONE = "substr(events, 1, 1) <> '{'"
 EXISTS = "NOT (events = '' AND key = '' AND at = 0)"
 
@@ -136,11 +139,8 @@ class SQLStore(EventStore):
     def _carry_on(self, slot: CheckpointSlot, *, is_closing: bool) -> Checkpoint:
         with slot.locked():
             before = self._read_checkpoint(slot)
-            cursor, records, hashes = before[:3]
-            for found, end in self._hashes("records", cursor):
-                cursor, records, hashes = end, records + len(found), sum_hashes(found, hashes)
-            documents = self._documents_checkpoint(before, is_closing=is_closing)
-            new = Checkpoint(cursor, records, hashes, *documents)
+            records = self._count("records", None, *before[:3])
+            new = Checkpoint(*records, *self._documents_checkpoint(before, is_closing=is_closing))
             if new != before:
                 slot.replace(new)
             return new
@@ -161,40 +161,43 @@ class SQLStore(EventStore):
         return cursor, documents
 
     def _sum_documents(self) -> int:
-        return sum_hashes(one for found, _ in self._hashes("documents", "") for one in found)
+        return self._count("documents")[2]
 
-    def _hashes(
-        self, table: Table, after: str, until: str | None = None
-    ) -> Iterator[tuple[list[bytes], str]]:
-        """Read hashes between two cursors, also of deleted records: pages, each with its end."""
-        end = [] if until is None else self._place(table, until)
-        condition = f"({self._order[table]}) <= ({', '.join('?' * len(end))})" if end else "true"
+    def _count(
+        self, table: Table, until: str | None = None, after: str = "", count: int = 0, hashes: int = 0
+    ) -> tuple[str, int, int]:
+        """Count rows between two cursors, also deleted ones; return the end, the count and the hashes."""
+        up_to, end = ("true", ()) if until is None else self._compared(table, "<=", until)
         rows: list[Any] | None = None
         seen: set[str] = set()
         while rows is None or len(rows) == HASHES_PER_PAGE:
             check_progress(after, seen)
-            rows = self._rows_after(table, after, "hash", condition, *end, limit=HASHES_PER_PAGE)
-            if rows:
-                after = _cursor(rows[-1][1:])
-                yield [row[0] for row in rows], after
+            rows = self._rows_after(table, after, "hash", up_to, *end, limit=HASHES_PER_PAGE)
+            after = _cursor(rows[-1][1:]) if rows else after
+            count, hashes = count + len(rows), sum_hashes((row[0] for row in rows), hashes)
+        return after, count, hashes
+
+    def _compared(self, table: Table, operator: str, cursor: str) -> tuple[str, Sequence[object]]:
+        """Return the condition that a row's place compares like this with a cursor, and its values."""
+        place = self._place(table, cursor)
+        return f"({self._order[table]}) {operator} ({', '.join('?' * len(place))})", place
 
     def _rows_after(
         self, table: Table, cursor: str, columns: str, condition: str, *values: object, limit: int
     ) -> list[Any]:
         """Read rows after a cursor; each ends with its own place."""
-        order, place = self._order[table], self._place(table, cursor)
+        order, (is_after, place) = self._order[table], self._compared(table, ">", cursor)
         return self._select(
             f"""SELECT {columns}, {order} FROM noughts_{table}
-            WHERE ({order}) > ({", ".join("?" * len(place))}) AND {self._is_final} AND {condition}
+            WHERE {is_after} AND {self._is_final} AND {condition}
             ORDER BY {order} LIMIT ?""",  # noqa: S608 - our own text
             *(*place, *values, limit),
         )
 
     def _has_row(self, table: Table, compared: str, cursor: str, where: str, *values: object) -> bool:
         """Return whether a row exists whose place compares like this with a cursor."""
-        order, place = self._order[table], self._place(table, cursor)
-        statement = f"""SELECT 1 FROM noughts_{table}
-            WHERE ({order}) {compared} ({", ".join("?" * len(place))}) AND {where} LIMIT 1"""  # noqa: S608 - our own text
+        condition, place = self._compared(table, compared, cursor)
+        statement = f"SELECT 1 FROM noughts_{table} WHERE {condition} AND {where} LIMIT 1"  # noqa: S608 - our own text
         return bool(self._select(statement, *place, *values))
 
     def _has_deletions(self, after: str) -> bool:
@@ -221,9 +224,7 @@ class SQLStore(EventStore):
         """Compare the records with the checkpoints, and with what tombstones say was removed."""
         yield from self._tombstone_errors()
         for checkpoint in self.last_checkpoints():
-            counted = hashes = 0
-            for found, _ in self._hashes("records", "", checkpoint.cursor):
-                counted, hashes = counted + len(found), sum_hashes(found, hashes)
+            _, counted, hashes = self._count("records", checkpoint.cursor)
             missing = checkpoint.records - counted
             if missing > 0:
                 yield f"{missing} of the first {checkpoint.records} records are missing"

@@ -36,11 +36,6 @@ _HEAD = "SELECT version, events, hash FROM noughts_records WHERE game = ? ORDER 
 _INSERT = "INSERT INTO noughts_records (game, version, at, key, events, hash)"
 _CATALOGUE = "INSERT INTO noughts_games (id, started, x, o, result)"
 _REPLACE = "REPLACE INTO noughts_documents (name, revision, label, text, key, hash)"
-_DELETIONS = (
-    f"{sql.ERASE}?",
-    "DELETE FROM noughts_games WHERE id = ?",
-    "DELETE FROM noughts_documents WHERE name = ?",
-)
 _CHANGED = """SELECT game FROM noughts_records WHERE sequence > ? UNION ALL
     SELECT name FROM noughts_documents WHERE sequence > ? LIMIT ?"""
 _ENDS = """SELECT (SELECT coalesce(max(sequence), 0) FROM noughts_records),
@@ -151,8 +146,8 @@ class SQLiteStore(sql.SQLStore):
             written = writer.execute(_insertion(_REPLACE, 6, 1), document)
             self._written[1] = written.lastrowid or 0
         for game in outcome.deleted:
-            for deletion in _DELETIONS:
-                writer.execute(deletion, (game,))
+            for deletion in sql.DELETIONS:
+                writer.execute(f"{deletion} = ?", (game,))
 
     def _insert(self, writer: sqlite3.Connection, records: Sequence[RecordRow]) -> None:
         values = tuple(chain.from_iterable(records))
