@@ -31,9 +31,9 @@ from noughts.store.checkpoints import (
 )
 from noughts.store.documents import Row as DocumentRow, Write
 from noughts.store.errors import CorruptStore
-from noughts.store.postgres_schema import Session
+from noughts.store.postgres_schema import ONLY_SHARD, Session, Shard
 from noughts.store.records import Record, not_a_cursor
-from noughts.store.sql import DELETIONS, DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore
+from noughts.store.sql import DELETIONS, DOCUMENTS, IS_RECORDED, MAX_CACHED_HEADS, SQLStore, chunks
 from noughts.store.watch import ANYTHING
 
 Answer = TypeVar("Answer")
@@ -77,12 +77,7 @@ class PostgresStore(SQLStore):
     _is_final = sql.IS_FINAL
 
     def __init__(
-        self,
-        url: str,
-        *,
-        create: bool = True,
-        shard: schema.Shard = schema.Shard(),  # noqa: B008 - immutable
-        checkpoint_file: str = "",
+        self, url: str, *, create: bool = True, shard: Shard = ONLY_SHARD, checkpoint_file: str = ""
     ) -> None:
         super().__init__()
         schema.check_url(url)
@@ -209,8 +204,7 @@ class PostgresStore(SQLStore):
         """Insert the records in the order of their keys; return the appends that lost to others."""
         records, catalogue = sorted(outcome.records), sorted(outcome.catalogue)
         written: set[tuple[Any, ...]] = set()
-        for start in range(0, len(records), MAX_ROWS_PER_STATEMENT):
-            some = records[start : start + MAX_ROWS_PER_STATEMENT]
+        for some in chunks(records, MAX_ROWS_PER_STATEMENT):
             games = {row[0] for row in some} if catalogue else ()
             rows = [row for row in catalogue if row.game in games]
             statement = sql.INSERT_WITH_CATALOGUE if rows else sql.INSERT
@@ -368,11 +362,16 @@ class _TableSlot(CheckpointSlot):
             row = session.execute(sql.CHECKPOINT).fetchone()
         if row is None:
             raise CorruptStore(MISSING_CHECKPOINT)
-        return sql.checkpoint_of(row)
+        cursor, records, hashes, documents_cursor, documents = row
+        total = None if documents is None else int(documents, 16)
+        return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
 
     def replace(self, new: Checkpoint) -> None:
+        cursor, records, hashes, documents_cursor, documents = new
+        total = None if documents is None else f"{documents:x}"
+        row = cursor, records, f"{hashes:x}", documents_cursor, total
         with schema.translated(self._url), self._pool.connection() as session:
-            session.execute(sql.REPLACE_CHECKPOINT, sql.checkpoint_row(new))
+            session.execute(sql.REPLACE_CHECKPOINT, row)
 
 
 def _configure(store: Session) -> None:

@@ -13,14 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from noughts.core.errors import quoted
-from noughts.store.errors import (
-    CorruptStore,
-    NotAStore,
-    StoreError,
-    StoreMissing,
-    StoreUnavailable,
-    UnknownStore,
-)
+from noughts.store.errors import CorruptStore, NotAStore, StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.sql import CATALOGUE_INDEXES, OLDEST_SCHEMA, check_schema
 
 Session: TypeAlias = Connection[tuple[Any, ...]]
@@ -32,6 +25,9 @@ SCHEMA_LOCK = int.from_bytes(b"noughts", "big")
 class Shard(NamedTuple):
     number: int = 0
     total: int = 1
+
+
+ONLY_SHARD = Shard()
 
 
 def _create(store: Session, shard: Shard) -> None:
@@ -182,16 +178,12 @@ def translated(url: str) -> Iterator[None]:
     try:
         yield
     except Error as error:
-        raise _translation(error, url) from error
-
-
-def _translation(error: Error, url: str) -> StoreError:
-    words = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    if isinstance(error, _DAMAGE):
-        return CorruptStore(f"the store on PostgreSQL is damaged: {words}")
-    if isinstance(error, PoolTimeout | PoolClosed) or any(secret in words for secret in _secrets(url)):
-        words = f"the server cannot be reached ({type(error).__name__})"
-    return StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}")
+        words = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if isinstance(error, _DAMAGE):
+            raise CorruptStore(f"the store on PostgreSQL is damaged: {words}") from error
+        if isinstance(error, PoolTimeout | PoolClosed) or any(one in words for one in _secrets(url)):
+            words = f"the server cannot be reached ({type(error).__name__})"
+        raise StoreUnavailable(f"the store on PostgreSQL is unavailable: {words}") from error
 
 
 _DAMAGE = (

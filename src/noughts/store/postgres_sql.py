@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from noughts.store.checkpoints import Checkpoint
 from noughts.store.records import MAX_ID_LENGTH
-from noughts.store.sql import EXISTS, UPDATE_CATALOGUE
+from noughts.store.sql import EXISTS, UPDATE_CATALOGUE, chunks
 
 MAX_PAYLOAD_BYTES = 7_900
 """PostgreSQL's limit for a notification is 8,000."""
@@ -69,19 +67,4 @@ def _element(value: object) -> str:
 
 
 def payloads(names: Iterable[str]) -> Iterator[str]:
-    per_payload = MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)
-    ordered = sorted(names)
-    for start in range(0, len(ordered), per_payload):
-        yield " ".join(ordered[start : start + per_payload])
-
-
-def checkpoint_of(row: tuple[Any, ...]) -> Checkpoint:
-    cursor, records, hashes, documents_cursor, documents = row
-    total = None if documents is None else int(documents, 16)
-    return Checkpoint(cursor, records, int(hashes, 16), documents_cursor, total)
-
-
-def checkpoint_row(checkpoint: Checkpoint) -> tuple[Any, ...]:
-    cursor, records, hashes, documents_cursor, documents = checkpoint
-    total = None if documents is None else f"{documents:x}"
-    return cursor, records, f"{hashes:x}", documents_cursor, total
+    return map(" ".join, chunks(sorted(names), MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from threading import Event, Lock, Thread
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from noughts.core.errors import InvalidArgument, NoughtsError, quoted
 from noughts.store.appends import Batch, CatalogueRow
@@ -17,6 +17,8 @@ from noughts.store.checkpoints import Checkpoint, CheckpointSlot
 from noughts.store.documents import Row as DocumentRow
 from noughts.store.errors import CorruptStore, NotAStore, OldStore, StoreUnavailable
 from noughts.store.records import Record, read_tombstone, sum_hashes
+
+Row = TypeVar("Row")
 
 OLDEST_SCHEMA = 5
 """Stores with an older one can't be migrated."""
@@ -323,6 +325,10 @@ def check_schema(version: int, newest: int, store: object) -> None:
         raise NotAStore(
             f"{store} was made by a newer noughts: its schema is {version}, and this one reads {newest}"
         )
+
+
+def chunks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _cursor(place: tuple[object, ...]) -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn
 
 from noughts.core.errors import NoughtsError
 from noughts.store import sql, sqlite_schema as schema
@@ -23,8 +23,6 @@ from noughts.store.checkpoints import CheckpointSlot, FileSlot
 from noughts.store.errors import StoreLost
 from noughts.store.records import read_sequence
 from noughts.store.watch import ANYTHING
-
-Row = TypeVar("Row")
 
 POLL_INTERVAL_SECONDS = 0.02
 MAX_ROWS_PER_STATEMENT = 100
@@ -137,9 +135,9 @@ class SQLiteStore(sql.SQLStore):
 
     def _write_rows(self, writer: sqlite3.Connection, outcome: Outcome) -> None:
         # Many rows per statement: Python switches threads at each statement.
-        for records in _chunks(outcome.records):
+        for records in sql.chunks(outcome.records, MAX_ROWS_PER_STATEMENT):
             self._insert(writer, records)
-        for rows in _chunks(outcome.catalogue):
+        for rows in sql.chunks(outcome.catalogue, MAX_ROWS_PER_STATEMENT):
             values = tuple(chain.from_iterable(rows))
             writer.execute(f"{_insertion(_CATALOGUE, 5, len(rows))} {sql.UPDATE_CATALOGUE}", values)
         for document in outcome.documents:
@@ -334,11 +332,6 @@ def _fetch(reader: sqlite3.Connection, statement: str, values: Sequence[object])
 def _insertion(into: str, columns: int, rows: int) -> str:
     row = f"({', '.join('?' * columns)})"
     return f"{into} VALUES {', '.join([row] * rows)}"
-
-
-def _chunks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    size = MAX_ROWS_PER_STATEMENT
-    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _data_version(writer: sqlite3.Connection) -> object:
