@@ -10,6 +10,7 @@ anything. It also reads the old format: a line per event, with versions from 1 a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import BinaryIO, NamedTuple
@@ -19,7 +20,7 @@ from noughts.core.codec import decode, read_json
 from noughts.core.errors import MalformedRecord, NoughtsError, RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, EventStore, all_rows
+from noughts.store.base import PAGE_SIZE, EventStore, all_rows
 from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import (
     GENESIS,
@@ -43,7 +44,7 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
 
 
 def export_all(store: EventStore) -> Iterator[str]:
-    for row in reversed([*all_rows(store, ALL_GAMES, PAGE_SIZE)]):
+    for row in reversed([*all_rows(store, PAGE_SIZE)]):
         yield from export_game(store, row.game)
 
 
@@ -176,13 +177,9 @@ def _number(name: str, value: object, least: int = 0) -> int:
 
 
 def _hash(value: object) -> bytes:
-    try:
-        link = bytes.fromhex(value) if isinstance(value, str) else b""
-    except ValueError:
-        link = b""
-    if len(link) != HASH_SIZE or link.hex() != value:
+    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{2 * HASH_SIZE}}}", value):
         raise MalformedRecord(f"hash must be {2 * HASH_SIZE} hexadecimal digits, not {quoted(value)}")
-    return link
+    return bytes.fromhex(value)
 
 
 def _missing(store: EventStore, records: list[Record]) -> list[Append]:

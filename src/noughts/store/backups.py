@@ -234,7 +234,7 @@ def _put_in_place(new: Path, path: Path) -> Path | None:
     try:
         if schema.in_use[schema.identity(path)]:
             raise StoreUnavailable(f"this process has the store {path} open: close it first")
-        is_gone = not path.exists() or not path.stat().st_size
+        is_gone = not schema.has_content(path)
         kept, file = free_name(path, "replaced"), schema.checkpoint_file(path)
         with ExitStack() as stack:
             if not is_gone:

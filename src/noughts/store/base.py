@@ -147,13 +147,12 @@ class EventStore(ABC):
         return read
 
     def _checked(self, game: str, after: int, found: list[Record]) -> tuple[Record, ...]:
-        if after < 1 or not found or found[0].is_deletion:
+        is_deleted = bool(found) and found[0].is_deletion
+        if after < 1 or not found or is_deleted:
             check_chain(found)
-            if not found or not found[0].is_deletion:
-                return tuple(found)
-            if after < 1:
-                return ()
-            raise NoSuchGame(f"game {game} was deleted")
+            if is_deleted and after > 0:
+                raise NoSuchGame(f"game {game} was deleted")
+            return () if is_deleted else tuple(found)
         first, *rest = found
         if type(first.hash) is not bytes or type(first.text) is not str:
             raise CorruptStore(describe_change(first))
@@ -399,7 +398,7 @@ def check_progress(cursor: str, seen: set[str]) -> None:
     seen.add(cursor)
 
 
-def all_rows(store: EventStore, wanted: GameFilter, limit: int) -> Iterator[CatalogueRow]:
+def all_rows(store: EventStore, limit: int, wanted: GameFilter = ALL_GAMES) -> Iterator[CatalogueRow]:
     before = None
     while page := store.catalogue(wanted, limit, before):
         yield from page

@@ -11,8 +11,8 @@ from typing import Any
 from noughts.store import sqlite_schema as schema
 from noughts.store.errors import StoreMissing, StoreUnavailable, UnknownStore
 from noughts.store.files import beside
-from noughts.store.sql import EXISTS
-from noughts.store.urls import NEEDS_DRIVER, sqlite_path
+from noughts.store.sql import CATALOGUE, DOCUMENTS, EXISTS
+from noughts.store.urls import NEEDS_DRIVER, is_on_server, sqlite_path
 
 ROWS_PER_READ = 1000
 FIRST_NUMBER, LAST_NUMBER = -(2**63), 2**63 - 1
@@ -21,8 +21,8 @@ MAX_SKIPPED, MAX_SKIPPED_AT_END = 100_000, 1_000
 
 _SELECT = {
     "records": f"SELECT game, version, at, key, events, hash FROM noughts_records WHERE {EXISTS}",  # noqa: S608 - our own text
-    "documents": "SELECT name, revision, label, text, key, hash FROM noughts_documents WHERE true",
-    "games": "SELECT id, started, x, o, result FROM noughts_games WHERE true",
+    "documents": f"{DOCUMENTS} WHERE true",
+    "games": f"{CATALOGUE} WHERE true",
 }
 _AFTER = " NOT INDEXED WHERE sequence > ? AND "
 _IS_TABLE = "SELECT count(*) FROM sqlite_schema WHERE name = ? AND type = 'table' AND rootpage > 0"
@@ -37,7 +37,7 @@ def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]
 
 
 def check_repairable(url: str) -> None:
-    if not sqlite_path(url) and url.partition(":")[0] not in ("postgres", "postgresql"):
+    if not sqlite_path(url) and not is_on_server(url):
         raise UnknownStore("only a store in a file or on a server can be restored or repaired")
 
 

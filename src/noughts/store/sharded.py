@@ -63,11 +63,10 @@ class ShardedStore(EventStore):
                 raise failure
 
     def _commit(self, batch: Batch) -> None:
+        appends = self._parts(batch.appends, lambda append: append.game)
         documents = self._parts(batch.documents, lambda document: document.name)
-        for shard, appends in self._parts(batch.appends, lambda append: append.game).items():
-            shard.restore(appends, documents.pop(shard, ()))
-        for shard, rest in documents.items():
-            shard.restore((), rest)
+        for shard in {**appends, **documents}:
+            shard.restore(appends.get(shard, ()), documents.get(shard, ()))
 
     def checkpoint(self) -> None:
         self._check_open()

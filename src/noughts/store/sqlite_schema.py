@@ -127,7 +127,7 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
     _check_not_gone(path)
     if create:
         _create_folder(path.parent)
-    elif not path.exists() or path.stat().st_size == 0:
+    elif not has_content(path):
         raise StoreMissing(f"no store at {path}")
     with translated(path):
         store = open_file(path)
@@ -142,18 +142,18 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
 
 def _check_not_gone(path: Path) -> None:
     """Refuse to create a store where a checkpoint shows that there was one."""
-    if _is_there(path):
+    if has_content(path):
         return
     file = checkpoint_file(path)
     records = sum(lost.records for lost in file.read().values())
-    if records and not _is_there(path):  # another process may just have created it
+    if records and not has_content(path):  # another process may just have created it
         raise CorruptStore(
             f"the store {path} is gone: its checkpoint counts {records} records. Restore a backup with "
             f"noughts store restore, or remove {file.path} to begin a new store"
         )
 
 
-def _is_there(path: Path) -> bool:
+def has_content(path: Path) -> bool:
     return bool((seen := look(str(path))) and seen[1])
 
 

@@ -12,15 +12,7 @@ from typing import NamedTuple, TypeAlias
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import (
-    ALL_GAMES,
-    PAGE_SIZE,
-    EventStore,
-    GameFilter,
-    all_rows,
-    check_progress,
-    pages,
-)
+from noughts.store.base import PAGE_SIZE, EventStore, GameFilter, all_rows, check_progress, pages
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId
 from noughts.store.records import GENESIS, Record, check_chain
@@ -71,7 +63,7 @@ class _Check:
         with self._noting_faults():
             self.faults += self._store.integrity_errors()
         with self._noting_faults():
-            self._rows = {row.game: row for row in all_rows(self._store, ALL_GAMES, PAGE_SIZE)}
+            self._rows = {row.game: row for row in all_rows(self._store, PAGE_SIZE)}
         games = dict.fromkeys(self._rows)
         with self._noting_faults():
             for record in self._feed():
@@ -81,7 +73,10 @@ class _Check:
             progress(start / len(names))
             self._check_games(names[start : start + GAMES_PER_READ])
         with self._noting_faults():
-            self._check_documents()
+            for documents in pages(partial(self._store._feed, "documents"), PAGE_SIZE):
+                for row in documents:
+                    with self._noting_faults():
+                        check_row(row)
         with self._noting_faults():
             self.faults += self._store.checkpoint_errors()
 
@@ -158,12 +153,6 @@ class _Check:
             self.games += 1
             self.events += records[-1].next_version
 
-    def _check_documents(self) -> None:
-        for rows in pages(partial(self._store._feed, "documents"), PAGE_SIZE):
-            for row in rows:
-                with self._noting_faults():
-                    check_row(row)
-
 
 def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
     row: CatalogueRow | None = None
@@ -186,7 +175,7 @@ def _check_catalogue(store: EventStore, name: str) -> None:
     try:
         before = None
         while True:
-            rows = all_rows(store, GameFilter(id_prefix=name), PAGE_SIZE)
+            rows = all_rows(store, PAGE_SIZE, GameFilter(id_prefix=name))
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
             if row == catalogued(records):
