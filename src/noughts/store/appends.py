@@ -42,6 +42,11 @@ class CatalogueRow(NamedTuple):
     o: str | None = None
     result: str | None = None
 
+    @property
+    def start(self) -> tuple[int, str]:
+        """Its place in the catalogue."""
+        return self.started, self.game
+
     def changed(self, change: tuple[str | None, str | None, str | None]) -> CatalogueRow:
         x, o, result = change
         return CatalogueRow(self.game, self.started, x or self.x, o or self.o, result or self.result)

@@ -154,9 +154,8 @@ def _read(line: bytes) -> tuple[Record, bool]:
         written = read_json(line.decode("utf-8").rstrip("\r\n"))
     except UnicodeDecodeError:
         raise MalformedRecord("the line is not UTF-8") from None
-    fields = set(written) if isinstance(written, dict) else set()
-    is_old = fields == set(_OLD_FIELDS)
-    if not isinstance(written, dict) or not (is_old or fields == set(_FIELDS)):
+    is_old = isinstance(written, dict) and written.keys() == set(_OLD_FIELDS)
+    if not isinstance(written, dict) or not (is_old or written.keys() == set(_FIELDS)):
         raise MalformedRecord(f"a line is an object of {', '.join(_FIELDS)}, unlike {quoted(written)}")
     version = _number("version", written["version"], least=int(is_old)) - is_old
     at = _number("at", written["at"])

@@ -185,7 +185,7 @@ class EventStore(ABC):
         while rows := self.catalogue(wanted, limit, before):
             if found := tuple(filter(None, map(self._summary, rows))):
                 return found
-            before = rows[-1].started, rows[-1].game  # all of them were deleted just now
+            before = rows[-1].start  # all of them were deleted just now
         return ()
 
     def catalogue(
@@ -402,7 +402,7 @@ def all_rows(store: EventStore, limit: int, wanted: GameFilter = ALL_GAMES) -> I
     before = None
     while page := store.catalogue(wanted, limit, before):
         yield from page
-        before = page[-1].started, page[-1].game
+        before = page[-1].start
 
 
 def _sound_documents(rows: Iterable[DocumentRow], on_damage: OnDamage | None) -> tuple[Document, ...]:

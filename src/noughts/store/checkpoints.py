@@ -61,8 +61,7 @@ class CheckpointFile:
 
     def read(self) -> dict[str, Checkpoint]:
         try:
-            lines = self.path.read_bytes().splitlines()
-            return dict(map(_read_line, lines))
+            return dict(map(_read_line, self.path.read_bytes().splitlines()))
         except FileNotFoundError:
             return {}
         except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice, takewhile
+from operator import attrgetter
 from threading import RLock
 from typing import Any
 
@@ -27,8 +28,7 @@ class MemoryStore(EventStore):
     def _commit(self, batch: Batch) -> None:
         with self._lock:
             heads = self._heads([append.game for append in batch.appends])
-            stored = self._documents(batch.document_names)
-            outcome = arbitrate(batch, heads, stored, self._is_recorded)
+            outcome = arbitrate(batch, heads, self._documents(batch.document_names), self._is_recorded)
             records = [*map(Record._make, outcome.records)]
             rows = [self._rows.get(row.game, row).changed(row[2:]) for row in outcome.catalogue]
             changes = self._last + 1, records, rows, outcome.documents, outcome.deleted
@@ -101,8 +101,8 @@ class MemoryStore(EventStore):
 
     def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         with self._lock:
-            rows = sorted(self._rows.values(), key=_started, reverse=True)
-        found = (row for row in rows if before is None or _started(row) < before)
+            rows = sorted(self._rows.values(), key=attrgetter("start"), reverse=True)
+        found = (row for row in rows if before is None or row.start < before)
         return [*islice((row for row in found if _is_wanted(row, wanted)), limit)]
 
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
@@ -126,10 +126,6 @@ class MemoryStore(EventStore):
 
     def _close(self) -> None:
         """Nothing to release."""
-
-
-def _started(row: CatalogueRow) -> Start:
-    return row.started, row.game
 
 
 def _is_wanted(row: CatalogueRow, wanted: GameFilter) -> bool:

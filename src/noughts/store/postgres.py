@@ -180,7 +180,6 @@ class PostgresStore(SQLStore):
         return arbitrate(batch, heads, documents, is_recorded)
 
     def _write_in_transaction(self, writer: Session, batch: Batch, outcome: Outcome) -> Batch:
-        is_undone = False
         with writer.transaction():
             lost = self._insert(writer, outcome)
             if outcome.deleted:
@@ -188,8 +187,8 @@ class PostgresStore(SQLStore):
                 writer.execute(sql.LOCK_DOCUMENTS, (names,))
             missing = self._write_documents(writer, outcome, lost, is_whole=batch.is_whole)
             is_split = any(append.document_name in missing for append in outcome.winners)
-            if is_split or (batch.is_whole and (lost or missing)):
-                is_undone = True
+            is_undone = is_split or (batch.is_whole and bool(lost or missing))
+            if is_undone:
                 raise psycopg.Rollback
             if deleted := [game for game in outcome.deleted if game not in {one.game for one in lost}]:
                 for deletion in DELETIONS:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from heapq import merge
 from itertools import chain, islice, zip_longest
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from noughts.core.errors import InvalidArgument, NoughtsError
@@ -95,10 +96,9 @@ class ShardedStore(EventStore):
         return self._shard(game)._records(game, after)
 
     def _records_of_many(self, after: Mapping[str, int]) -> dict[str, list[Record]]:
-        parts = self._parts(after, str)
         return {
             game: records
-            for shard, some in parts.items()
+            for shard, some in self._parts(after, str).items()
             for game, records in shard._records_of_many({game: after[game] for game in some}).items()
         }
 
@@ -121,11 +121,11 @@ class ShardedStore(EventStore):
 
     def _catalogue(self, wanted: GameFilter, limit: int, before: Start | None) -> list[CatalogueRow]:
         pages = [shard._catalogue(wanted, limit, before) for shard in self._shards]
-        return [*islice(merge(*pages, key=lambda row: (row.started, row.game), reverse=True), limit)]
+        return [*islice(merge(*pages, key=attrgetter("start"), reverse=True), limit)]
 
     def _documents(self, names: Sequence[str]) -> list[DocumentRow]:
-        parts = self._parts(names, str)
-        return [row for shard, some in parts.items() for row in shard._documents(some)]
+        parts = self._parts(names, str).items()
+        return [row for shard, some in parts for row in shard._documents(some)]
 
     def _labelled(self, label: str, limit: int) -> list[DocumentRow]:
         pages = [shard._labelled(label, limit) for shard in self._shards]

@@ -139,18 +139,16 @@ class SQLiteStore(sql.SQLStore):
             self._insert(writer, records)
         for rows in sql.chunks(outcome.catalogue, MAX_ROWS_PER_STATEMENT):
             values = tuple(chain.from_iterable(rows))
-            writer.execute(f"{_insertion(_CATALOGUE, 5, len(rows))} {sql.UPDATE_CATALOGUE}", values)
+            writer.execute(f"{_insertion(_CATALOGUE, len(rows))} {sql.UPDATE_CATALOGUE}", values)
         for document in outcome.documents:
-            written = writer.execute(_insertion(_REPLACE, 6, 1), document)
-            self._written[1] = written.lastrowid or 0
+            self._written[1] = writer.execute(_insertion(_REPLACE, 1), document).lastrowid or 0
         for game in outcome.deleted:
             for deletion in sql.DELETIONS:
                 writer.execute(f"{deletion} = ?", (game,))
 
     def _insert(self, writer: sqlite3.Connection, records: Sequence[RecordRow]) -> None:
         values = tuple(chain.from_iterable(records))
-        statement = _insertion(_INSERT, 6, len(records))
-        self._written[0] = writer.execute(statement, values).lastrowid or 0
+        self._written[0] = writer.execute(_insertion(_INSERT, len(records)), values).lastrowid or 0
 
     def _give_up(self, failure: BaseException) -> None:
         """Roll back, and translate SQLite's error.
@@ -329,8 +327,8 @@ def _fetch(reader: sqlite3.Connection, statement: str, values: Sequence[object])
 
 
 @cache
-def _insertion(into: str, columns: int, rows: int) -> str:
-    row = f"({', '.join('?' * columns)})"
+def _insertion(into: str, rows: int) -> str:
+    row = f"({', '.join('?' * len(into.split(',')))})"
     return f"{into} VALUES {', '.join([row] * rows)}"
 
 
