@@ -67,7 +67,8 @@ class GroupCommit:
             if self._leader is None:
                 self._leader = ticket
                 return True
-            ticket.prepare_to_wait()
+            ticket.turn = Lock()
+            ticket.turn.acquire()
             self._waiting.append(ticket)
             return False
 
@@ -121,10 +122,6 @@ class _Ticket:
         self.next: _Ticket | None = None
         self.was_woken = False
         self.turn: Lock | None = None
-
-    def prepare_to_wait(self) -> None:
-        self.turn = Lock()
-        self.turn.acquire()
 
     def wake(self) -> None:
         self.was_woken = True

@@ -31,11 +31,10 @@ class MemoryStore(EventStore):
             outcome = arbitrate(batch, heads, self._documents(batch.document_names), self._is_recorded)
             records = [*map(Record._make, outcome.records)]
             rows = [self._rows.get(row.game, row).changed(row[2:]) for row in outcome.catalogue]
-            changes = self._last + 1, records, rows, outcome.documents, outcome.deleted
-            interrupted = None
+            first, interrupted = self._last + 1, None
             while True:
                 try:
-                    self._apply(*changes)
+                    self._apply(first, records, rows, outcome.documents)
                     break
                 except RecursionError:  # a retry would not help; nothing was written
                     raise
@@ -45,12 +44,7 @@ class MemoryStore(EventStore):
                 raise interrupted
 
     def _apply(
-        self,
-        first: int,
-        records: list[Record],
-        rows: list[CatalogueRow],
-        documents: list[DocumentRow],
-        deleted: list[str],
+        self, first: int, records: list[Record], rows: list[CatalogueRow], documents: list[DocumentRow]
     ) -> None:
         """Write everything. It can be repeated, and calls none of our functions."""
         feed, changes = self._feeds["records"], self._feeds["documents"]
@@ -68,9 +62,10 @@ class MemoryStore(EventStore):
         for number, document in enumerate(documents, first + len(records)):
             changes.pop(document[0], None)
             changes[document[0]] = number, document
-        for name in deleted:
-            self._rows.pop(name, None)
-            changes.pop(name, None)
+        for record in records:
+            if not record.text.startswith("{"):  # a deletion
+                self._rows.pop(record.game, None)
+                changes.pop(record.game, None)
         self._last = first - 1 + len(records) + len(documents)
 
     def _is_recorded(self, append: Append) -> bool:

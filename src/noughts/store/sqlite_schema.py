@@ -129,15 +129,11 @@ def prepare(path: Path, open_file: Opener, *, create: bool) -> None:
         _create_folder(path.parent)
     elif not has_content(path):
         raise StoreMissing(f"no store at {path}")
-    with translated(path):
-        store = open_file(path)
-        try:
-            if open_file is not connect_to_read:
-                _bring_up_to_date(path, store)
-            elif _version(path, store) < SCHEMA:
-                raise StoreUnavailable(f"the store {path} has an older schema, and cannot be written")
-        finally:
-            store.close()
+    with translated(path), closing(open_file(path)) as store:
+        if open_file is not connect_to_read:
+            _bring_up_to_date(path, store)
+        elif _version(path, store) < SCHEMA:
+            raise StoreUnavailable(f"the store {path} has an older schema, and cannot be written")
 
 
 def _check_not_gone(path: Path) -> None:
