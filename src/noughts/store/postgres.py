@@ -52,7 +52,6 @@ LISTENER_LOCK = int.from_bytes(b"noug", "big"), 1
 MAX_ROWS_PER_STATEMENT = 5_000
 MAX_CONFLICTS = 100
 """How often a batch is judged again because others were faster."""
-MAX_READ_CONNECTIONS = 8
 
 _NOTHING = Batch(())
 _OUTDATED: Head = -1, b"", False
@@ -66,6 +65,14 @@ _CONNECTING: dict[str, Any] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
+}
+# Short timeouts: we retry ourselves, and the pool would wait longer and longer.
+_POOL: dict[str, Any] = {
+    "open": True,
+    "min_size": 1,
+    "max_size": 8,
+    "timeout": 0.5,
+    "reconnect_timeout": 0.5,
 }
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 
@@ -87,15 +94,7 @@ class PostgresStore(SQLStore):
             with self._connect() as store:
                 schema.prepare(store, shard, create=create)
                 schema.current_generation(store)
-            # Short timeouts: we retry ourselves, and the pool would wait longer and longer.
-            pool: dict[str, Any] = {
-                "max_size": MAX_READ_CONNECTIONS,
-                "timeout": 0.5,
-                "reconnect_timeout": 0.5,
-            }
-            self._pool = ConnectionPool[Session](
-                url, kwargs=_CONNECTING, configure=_configure, min_size=1, open=True, **pool
-            )
+            self._pool = ConnectionPool[Session](url, kwargs=_CONNECTING, configure=_configure, **_POOL)
         self._writer: Session | None = None
         self._writer_pid = 0
         self._generation = 0
@@ -105,18 +104,18 @@ class PostgresStore(SQLStore):
         self._listener_pid = 0
         try:
             if self._checkpoint_file:
-                self._begin_copy(self._checkpoint_file)
+                self._begin_copy()
         except BaseException:
             self._pool.close()
             raise
 
-    def _begin_copy(self, file: CheckpointFile) -> None:
+    def _begin_copy(self) -> None:
         """Copy the checkpoint to a file, once: verify reports it if that is removed later."""
         if self._select("SELECT is_copied FROM noughts_checkpoint") != [(False,)]:
             return
-        table, *_ = self._slots()
-        with file.locked():
-            file.write({**file.read(), self._id: table.read()})
+        table, copy = self._slots()
+        with copy.locked():
+            copy.replace(table.read())
         with self._pool.connection() as session:
             session.execute("UPDATE noughts_checkpoint SET is_copied = true")
 
