@@ -13,8 +13,8 @@ from noughts import Board, Mark, O, X, errors, parse_board, parse_moves, reachab
 from noughts.analysis.coach import MISTAKES, Advice, Review, advise, judge_move, review
 from noughts.analysis.reasons import Kind, reasons
 from noughts.analysis.solver import Prospect, Result
-from support.reference import reasons as plain
-from support.reference.reasons import OTHER, seen
+from support.reference import tactics as plain
+from support.reference.tactics import OTHER, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,11 +41,11 @@ def plain_review(moves: tuple[int, ...], first: str) -> tuple[tuple[int, ...], t
     """Return the numbers of the mistakes, and the result of the last position."""
     signs, mark, mistakes = EMPTY, first, []
     for number, cell in enumerate(moves, start=1):
-        before, after = plain.end(signs, mark)[0], plain.ends(signs, mark)[cell][0]
+        before, after = plain.minimax(signs, mark)[0], plain.moves(signs, mark)[cell][0]
         if after < before:
             mistakes.append(number)
         signs, mark = plain.put(signs, mark, cell), OTHER[mark]
-    return tuple(mistakes), plain.end(signs, mark)
+    return tuple(mistakes), plain.minimax(signs, mark)
 
 
 def games(signs: str, mark: str, length: int) -> Iterator[tuple[int, ...]]:
@@ -84,7 +84,7 @@ def test_every_move_gets_advice_in_order() -> None:
 
 def test_a_move_leads_to_what_a_plain_search_says() -> None:
     for board, advice in all_advice():
-        ends = plain.ends(*seen(board))
+        ends = plain.moves(*seen(board))
         for one in advice:
             assert one.prospect == as_prospect(ends[one.cell])
 
@@ -92,7 +92,7 @@ def test_a_move_leads_to_what_a_plain_search_says() -> None:
 def test_a_move_is_best_exactly_when_no_other_is_better() -> None:
     """What an opponent may get wrong does not count."""
     for board, advice in all_advice():
-        ends = plain.ends(*seen(board))
+        ends = plain.moves(*seen(board))
         highest = max(map(plain.preference, ends.values()))
         for one in advice:
             assert one.is_best == (plain.preference(ends[one.cell]) == highest), board
@@ -108,9 +108,9 @@ def test_all_openings_are_best_and_so_is_the_trap_in_the_opposite_corner() -> No
 def test_a_mistake_is_a_move_after_which_it_ends_worse() -> None:
     """A slower win is not a mistake."""
     for board, advice in all_advice():
-        before = plain.end(*seen(board))[0]
+        before = plain.minimax(*seen(board))[0]
         for one in advice:
-            after = plain.ends(*seen(board))[one.cell][0]
+            after = plain.moves(*seen(board))[one.cell][0]
             kind = one.mistake.kind if one.mistake else None
             wanted = {1: Kind.GIVES_UP_WIN, 0: Kind.GIVES_UP_DRAW}[before] if after < before else None
             assert kind is wanted

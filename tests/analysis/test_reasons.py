@@ -11,7 +11,7 @@ import pytest
 from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, reachable
 from noughts.analysis.reasons import Kind, Reason, best_play, reasons
 from support.reference import reasons as plain
-from support.reference.reasons import OTHER, seen
+from support.reference.tactics import OTHER, best, is_over, minimax, moves, put, seen, winner, wins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Move(NamedTuple):
     @property
     def end(self) -> tuple[int, int]:
         """The result after this move (1, 0 or -1), and after how many tokens."""
-        return plain.ends(self.signs, self.mark)[self.cell]
+        return moves(self.signs, self.mark)[self.cell]
 
 
 @cache
@@ -73,18 +73,18 @@ def given(*kinds: str) -> Iterator[tuple[Move, str, Reason]]:
 def after(signs: str, mark: str, play: tuple[int, ...]) -> str:
     """Return the signs after these moves; each must be legal."""
     for cell in play:
-        assert not plain.is_over(signs)
-        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
+        assert not is_over(signs)
+        signs, mark = put(signs, mark, cell), OTHER[mark]
     return signs
 
 
 def is_perfect(signs: str, mark: str, play: tuple[int, ...]) -> bool:
     """Return whether each of these moves keeps the result, and the last one ends the game."""
     for cell in play:
-        if plain.is_over(signs) or cell not in plain.best(signs, mark):
+        if is_over(signs) or cell not in best(signs, mark):
             return False
-        signs, mark = plain.put(signs, mark, cell), OTHER[mark]
-    return plain.is_over(signs)
+        signs, mark = put(signs, mark, cell), OTHER[mark]
+    return is_over(signs)
 
 
 def test_every_reason_matches_the_reference() -> None:
@@ -113,8 +113,8 @@ def test_every_claim_of_a_win_or_a_loss_carries_the_line_that_proves_it() -> Non
             lines = [reason.play for reason in move.reasons if reason.play[:1] == (move.cell,)]
             assert any(
                 len(line) == distance
-                and is_perfect(plain.put(move.signs, move.mark, move.cell), OTHER[move.mark], line[1:])
-                and plain.winner(after(move.signs, move.mark, line)) == claimed
+                and is_perfect(put(move.signs, move.mark, move.cell), OTHER[move.mark], line[1:])
+                and winner(after(move.signs, move.mark, line)) == claimed
                 for line in lines
             ), move
 
@@ -126,11 +126,11 @@ def test_the_moves_that_show_a_reason_go_to_the_end_of_the_game() -> None:
     assert shown == set(plain.KINDS) - PLACES - {"blocks", "blocksFork"}
     for move, _, reason in given(*shown):
         first, *rest = reason.play
-        result, distance = plain.ends(move.signs, move.mark)[first]
+        result, distance = moves(move.signs, move.mark)[first]
         end = after(move.signs, move.mark, reason.play)
-        assert is_perfect(plain.put(move.signs, move.mark, first), OTHER[move.mark], (*rest,)), move
+        assert is_perfect(put(move.signs, move.mark, first), OTHER[move.mark], (*rest,)), move
         assert len(reason.play) == distance
-        assert plain.winner(end) == {1: move.mark, 0: "", -1: OTHER[move.mark]}[result]
+        assert winner(end) == {1: move.mark, 0: "", -1: OTHER[move.mark]}[result]
 
 
 def test_the_moves_that_show_a_reason_start_as_they_should() -> None:
@@ -154,7 +154,7 @@ def test_what_a_reason_names_comes_up_in_the_moves_that_show_it() -> None:
     for move, _, reason in given("allowsFork"):
         _, fork, block, last = reason.play
         forked = after(move.signs, move.mark, (move.cell, fork))
-        assert block in plain.completing(forked, OTHER[move.mark])
+        assert block in wins(forked, OTHER[move.mark])
         assert any({fork, last} <= set(line) for line in reason.lines)
 
 
@@ -164,9 +164,9 @@ def test_a_fork_that_is_forced_is_made_two_moves_later() -> None:
         start = FORCED[kind]
         owner = OTHER[move.mark] if start else move.mark
         answered, fork = (after(move.signs, move.mark, reason.play[: start + count]) for count in (2, 3))
-        assert not plain.completing(answered, owner)
-        assert len(plain.completing(fork, owner)) >= 2
-        assert not plain.completing(fork, OTHER[owner])
+        assert not wins(answered, owner)
+        assert len(wins(fork, owner)) >= 2
+        assert not wins(fork, OTHER[owner])
 
 
 def test_tactical_reasons_agree_with_the_result() -> None:
@@ -214,9 +214,9 @@ def test_best_play_goes_to_the_end_and_is_the_best_of_both() -> None:
         for board in reachable(first):
             signs, mark = seen(board)
             play = best_play(board)
-            assert len(play) == plain.end(signs, mark)[1]
+            assert len(play) == minimax(signs, mark)[1]
             assert is_perfect(signs, mark, play)
-            assert board.is_over or play[0] in plain.best(signs, mark)
+            assert board.is_over or play[0] in best(signs, mark)
 
 
 def test_a_move_that_is_not_legal_is_refused_as_the_board_refuses_it() -> None:

@@ -21,7 +21,8 @@ from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
 from noughts.bots.registry import find_policy
 from support.played import DRAW, O_WINS, X_WINS
-from support.reference.symmetry import box_of, free, move_of, signs_of
+from support.reference.symmetry import box_of, move_of
+from support.reference.tactics import free, signs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +63,7 @@ class Bookkeeper:
     def new_box(self, signs: str) -> dict[Move, int]:
         """Fill a box as at the start."""
         count = self.rules.beads[(9 - len(free(signs))) // 2]
-        return {move_of(signs, cell): count for cell in free(signs)}
+        return {move_of(signs, cell): count for cell in sorted(free(signs))}
 
     def note(self, moves: list[Move], result: Result) -> None:
         """Change the beads of the moves that the machine made."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_bdd import parsers, scenarios, then, when
 
 from noughts import Board, Mark, PlaceToken, decide, events, fold, game_over, parse_moves
-from support.documents import LINES, Answer, board_texts, created, every_answer
+from support.documents import Answer, board_texts, created, every_answer
+from support.reference.tactics import LINES
 
 if TYPE_CHECKING:
     from noughts import Event

@@ -36,8 +36,9 @@ from noughts import (
     replay,
 )
 from support.command import environment
-from support.documents import LINES, Answer, created, every_answer, keys
+from support.documents import Answer, created, every_answer, keys
 from support.forked import noughts
+from support.reference.tactics import LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -35,7 +35,8 @@ from noughts.lab.dataset import (
 from noughts.lab.errors import BadFormat
 from support.command import COMMAND, environment
 from support.pseudo_terminal import in_terminal
-from support.reference import reasons as plain_reasons, symmetry as plain_symmetry
+from support.reference import symmetry as plain_symmetry, tactics as plain
+from support.reference.reasons import kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,8 +91,8 @@ def test_every_position_has_its_row(table: list[Row]) -> None:
         assert row["o"] == sum(1 << cell for cell in range(9) if signs[cell] == "O")
         assert row["tokens"] == 9 - signs.count("_")
         assert row["turn"] == ("X" if signs.count("X") == signs.count("O") else "O")
-        assert row["is_over"] is plain_reasons.is_over(signs)
-        assert (row["winner"] or "") == plain_reasons.winner(signs)
+        assert row["is_over"] is plain.is_over(signs)
+        assert (row["winner"] or "") == plain.winner(signs)
 
 
 def test_symmetry_classes_match_the_second_implementation(table: list[Row]) -> None:
@@ -110,12 +111,12 @@ def test_values_and_reasons_match_the_second_implementation(table: list[Row]) ->
     moves = 0
     for row in table:
         signs, mark = row["board"].replace("/", ""), row["turn"]
-        assert (row["score"], row["distance"]) == plain_reasons.end(signs, mark)
+        assert (row["score"], row["distance"]) == plain.minimax(signs, mark)
         assert SCORES[row["value"]] == row["score"]
         board = parse_board(row["board"])
         assert (row["value"], row["distance"]) == (str(prospect(board).result), prospect(board).distance)
         advised = {advice.cell: advice for advice in advise(board)}
-        free = [] if row["is_over"] else sorted(plain_reasons.free(signs))
+        free = [] if row["is_over"] else sorted(plain.free(signs))
         assert sorted(advised) == free
         moves += len(free)
         assert {len(row[name]) for name in MOVE_COLUMNS} == {9}
@@ -125,10 +126,10 @@ def test_values_and_reasons_match_the_second_implementation(table: list[Row]) ->
                 assert found == [None] * 5
                 continue
             value, score, distance, best, reasons = found
-            assert (score, distance) == plain_reasons.ends(signs, mark)[cell]
+            assert (score, distance) == plain.moves(signs, mark)[cell]
             assert SCORES[value] == score
-            assert best is (cell in plain_reasons.best(signs, mark))
-            assert reasons == plain_reasons.kinds(signs, mark, cell)
+            assert best is (cell in plain.best(signs, mark))
+            assert reasons == kinds(signs, mark, cell)
             advice = advised[cell]
             assert (value, distance) == (str(advice.prospect.result), advice.prospect.distance)
             assert (best, reasons) == (advice.is_best, [str(reason.kind) for reason in advice.reasons])

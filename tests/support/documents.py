@@ -12,8 +12,6 @@ from noughts import Board, Cell, CreateGame, Event, Game, Mark, PlaceToken, deci
 
 Ran: TypeAlias = CompletedProcess[str]
 
-LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-
 _ROWS = re.compile(r"[XO_] [XO_] [XO_]|[XO\d ]\|[XO\d ]\|[XO\d]?")
 _QUESTIONS = re.compile(
     r"\w+: Enter a number between 1 and 9 to make your move"
@@ -76,5 +74,4 @@ def board_texts(lines: Iterable[str]) -> list[str]:
 
 
 def questions(lines: Iterable[str]) -> list[str]:
-    """Return the questions to the players, in order."""
     return [line for line in lines if _QUESTIONS.fullmatch(line)]

@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from support.reference.tactics import (
     LINES,
     OTHER,
+    best,
     forks,
     free,
-    is_over,
-    minimax as end,
-    moves as ends,
-    preference,
+    minimax,
+    moves,
     put,
-    seen,
+    winner,
     wins as completing,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-__all__ = ["OTHER", "completing", "end", "ends", "free", "is_over", "preference", "put", "seen"]
 
 Line: TypeAlias = tuple[int, int, int]
 Predicate: TypeAlias = Callable[[str, str, int], bool]
@@ -38,17 +35,6 @@ def full_lines(signs: str, mark: str) -> frozenset[Line]:
     return frozenset((a, b, c) for a, b, c in LINES if signs[a] == signs[b] == signs[c] == mark)
 
 
-def winner(signs: str) -> str:
-    """Return the mark that has a line, or None."""
-    return "".join(mark for mark in OTHER if full_lines(signs, mark))
-
-
-@cache
-def best(signs: str, mark: str) -> frozenset[int]:
-    """Return the best moves: the fastest wins, or else draws, or else the slowest losses."""
-    return frozenset(cell for cell, an_end in ends(signs, mark).items() if an_end == end(signs, mark))
-
-
 @cache
 def fork_answers(signs: str, mark: str) -> frozenset[int]:
     """Return the forks after which the other mark cannot complete a line."""
@@ -58,7 +44,6 @@ def fork_answers(signs: str, mark: str) -> frozenset[int]:
 
 
 def wins(signs: str, mark: str, cell: int) -> bool:
-    """Return whether the move completes a line."""
     return winner(put(signs, mark, cell)) == mark
 
 
@@ -79,7 +64,7 @@ def blocks_fork(signs: str, mark: str, cell: int) -> bool:
     """Return whether the opponent had no win but a fork, and now cannot win at all."""
     if completing(signs, OTHER[mark]) or not forks(signs, OTHER[mark]) or wins(signs, mark, cell):
         return False
-    return ends(signs, mark)[cell][0] != -1
+    return moves(signs, mark)[cell][0] != -1
 
 
 def new_threats(signs: str, mark: str, cell: int) -> int:
@@ -113,20 +98,20 @@ def _forcing(signs: str, mark: str) -> frozenset[int]:
 
 def stops_forced_fork(signs: str, mark: str, cell: int) -> bool:
     """Return whether the move keeps a draw, and another one would allow a forced fork."""
-    if end(signs, mark)[0] or ends(signs, mark)[cell][0]:
+    if minimax(signs, mark)[0] or moves(signs, mark)[cell][0]:
         return False
     return any(allows_forced_fork(signs, mark, other) for other in free(signs))
 
 
 def results(signs: str, mark: str, cell: int) -> tuple[int, int, set[int]]:
     """Return the results of the position, of the move, and of the other moves."""
-    found = {other: result for other, (result, _) in ends(signs, mark).items()}
-    return end(signs, mark)[0], found.pop(cell), {*found.values()}
+    found = {other: result for other, (result, _) in moves(signs, mark).items()}
+    return minimax(signs, mark)[0], found.pop(cell), {*found.values()}
 
 
 def later(signs: str, mark: str, cell: int) -> int:
     """Return how many more tokens the game takes than with the best move."""
-    return ends(signs, mark)[cell][1] - end(signs, mark)[1]
+    return moves(signs, mark)[cell][1] - minimax(signs, mark)[1]
 
 
 KINDS: dict[str, Predicate] = {

@@ -6,21 +6,12 @@ It shares no code with `noughts.bots.menace`; it only rearranges text.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from noughts import Board
+from support.reference.tactics import free, put, winner
 
 Move: TypeAlias = tuple[str, int]
 """A position, and the cell that is marked in it."""
-
-_ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8))
-_WINS = (*_ROWS, *zip(*_ROWS, strict=True), (0, 4, 8), (2, 4, 6))
-
-
-def signs_of(board: Board) -> str:
-    """Write a position as nine signs."""
-    return str(board).replace("/", "")
 
 
 def clockwise(signs: str) -> str:
@@ -30,7 +21,6 @@ def clockwise(signs: str) -> str:
 
 
 def mirrored(signs: str) -> str:
-    """Swap left and right."""
     return signs[2::-1] + signs[5:2:-1] + signs[:5:-1]
 
 
@@ -63,16 +53,6 @@ def move_of(signs: str, cell: int) -> Move:
     )
 
 
-def is_won(signs: str) -> bool:
-    """Return whether a player has three in a row."""
-    return any(signs[a] == signs[b] == signs[c] != "_" for a, b, c in _WINS)
-
-
-def free(signs: str) -> list[int]:
-    """Return the free cells."""
-    return [cell for cell, sign in enumerate(signs) if sign == "_"]
-
-
 @cache
 def positions_with_a_choice() -> tuple[str, ...]:
     """Return every unfinished position with at least two free cells, of games that X starts."""
@@ -80,7 +60,7 @@ def positions_with_a_choice() -> tuple[str, ...]:
     latest = found
     for count in range(7):
         mark = "XO"[count % 2]
-        after = {signs[:cell] + mark + signs[cell + 1 :] for signs in latest for cell in free(signs)}
-        latest = {signs for signs in after if not is_won(signs)}
+        after = {put(signs, mark, cell) for signs in latest for cell in free(signs)}
+        latest = {signs for signs in after if not winner(signs)}
         found = found | latest
     return tuple(sorted(found))

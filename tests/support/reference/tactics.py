@@ -33,7 +33,6 @@ OTHER = {"X": "O", "O": "X"}
 
 
 def signs_of(board: Board) -> str:
-    """Return the nine signs of a board."""
     return str(board).replace("/", "")
 
 
@@ -54,25 +53,26 @@ def bits(cells: Iterable[int]) -> int:
 
 @cache
 def free(signs: str) -> Cells:
-    """Return the free cells."""
     return frozenset(cell for cell in range(9) if signs[cell] == "_")
 
 
 def put(signs: str, mark: str, cell: int) -> str:
-    """Return the signs with one more mark."""
     assert signs[cell] == "_"
     return signs[:cell] + mark + signs[cell + 1 :]
 
 
 @cache
 def has_line(signs: str, mark: str) -> bool:
-    """Return whether a mark has three in a row."""
     return any(all(signs[cell] == mark for cell in line) for line in LINES)
 
 
+def winner(signs: str) -> str:
+    """Return the mark that has a line, or nothing."""
+    return "".join(mark for mark in OTHER if has_line(signs, mark))
+
+
 def is_over(signs: str) -> bool:
-    """Return whether a player has a line, or no cell is free."""
-    return has_line(signs, "X") or has_line(signs, "O") or "_" not in signs
+    return bool(winner(signs)) or "_" not in signs
 
 
 @cache
@@ -96,6 +96,12 @@ def moves(signs: str, mark: str) -> dict[int, tuple[int, int]]:
         result, distance = minimax(put(signs, mark, cell), OTHER[mark])
         found[cell] = -result, distance + 1
     return found
+
+
+@cache
+def best(signs: str, mark: str) -> Cells:
+    """Return the best moves: the fastest wins, or else draws, or else the slowest losses."""
+    return frozenset(cell for cell, end in moves(signs, mark).items() if end == minimax(signs, mark))
 
 
 def preference(end: tuple[int, int]) -> tuple[int, int]:
@@ -164,7 +170,6 @@ def evenly(cells: Iterable[int]) -> Chances:
 
 
 def by_chance(signs: str, _mark: str) -> Chances:
-    """Move at random."""
     return evenly(free(signs))
 
 
@@ -179,9 +184,7 @@ def most_hopeful(signs: str, mark: str) -> tuple[Cells, Fraction]:
 
     A win counts 1, a loss -1; later moves are chosen in the same way.
     """
-    ends = moves(signs, mark)
-    best = max(ends.values(), key=preference)
-    hopes = {cell: hope(put(signs, mark, cell), mark) for cell, end in ends.items() if end == best}
+    hopes = {cell: hope(put(signs, mark, cell), mark) for cell in best(signs, mark)}
     highest = max(hopes.values())
     return frozenset(cell for cell, expected in hopes.items() if expected == highest), highest
 
@@ -282,6 +285,5 @@ def all_odds(x: Plain, o: Plain, first: str = "X") -> dict[str, Ends]:
 
 
 def at_end(signs: str) -> Ends:
-    """Return the result of a finished game."""
     x, o = has_line(signs, "X"), has_line(signs, "O")
     return Fraction(x), Fraction(not (x or o)), Fraction(o), Fraction(0)
