@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from operator import methodcaller
 from random import Random
 from threading import Condition, Thread
+from typing import TypeAlias
 
 import psycopg
 import pytest
@@ -39,6 +41,8 @@ from support.postgres_server import PASSWORD, USER, Server
 from support.proxy import PostgresProxy
 from support.store_games import Turn, everything, row_of, turns
 
+Stores: TypeAlias = tuple[EventStore, EventStore]
+
 FAULTS = 200 if os.environ.get("NOUGHTS_TORTURE") else 10
 SHARES = 4 if os.environ.get("NOUGHTS_TORTURE") else 2
 WRITERS = 8
@@ -53,11 +57,8 @@ FIGURE = (
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    try:
+    with closing(Server()) as server:
         yield server
-    finally:
-        server.close()
 
 
 def is_begin(message: bytes) -> bool:
@@ -164,15 +165,14 @@ class Play:
     def _append(self, store: EventStore, turn: Turn, document: Write | None = None) -> None:
         """Append as a client does: retry while the outcome is unknown."""
         self.tried.append(turn)
-        game, expected, key, at, new = turn
-        append = append_of(game, expected, new, key=key, at=at, document=document)
+        append = turn.append(document)
         record_patiently(store, append)
         if append.refusal:
             raise append.refusal
         with self._changed:
             self.acknowledged.append(turn)
             if document:
-                self.revisions[game] = document.document.revision
+                self.revisions[turn.game] = document.document.revision
             self._changed.notify_all()
 
     def _play_alone(self, store: EventStore, number: int, chance: Random) -> None:
@@ -339,41 +339,29 @@ def stored(store: EventStore) -> tuple[list[tuple[str, str]], list[tuple[str, in
     ],
 )
 def test_what_has_an_unknown_outcome_is_recorded_once(
-    postgres_url: str,
-    proxied_url: str,
-    proxy: PostgresProxy,
-    what: str,
-    is_it: Callable[[bytes], bool],
-    way: str,
+    meeting: Stores, proxy: PostgresProxy, what: str, is_it: Callable[[bytes], bool], way: str
 ) -> None:
     """The retry finds what was committed, or commits it; a stale write beside it stays refused."""
-    with open_store(proxied_url) as store, open_store(postgres_url) as right:
-        seat_game(store)
-        item = ITEMS[what]("cut-here")
-        stale, other = Write("other", "late", expected=0), Write("another", "text", expected=0)
-        proxy.cut(is_it, way)
-        store.record([item, stale, other] if what in TRANSACTIONS else [item])
-
-        assert proxy.cuts == 1
-        assert item.refusal is None
-        once = stored(right)
-        assert sum("cut-here" in row for rows in once for row in rows) == 1
-        if what in TRANSACTIONS:
-            assert isinstance(stale.refusal, StaleVersion)
-            assert right.document("another") == other.document
-        if isinstance(item, Append) and item.document:
-            assert right.document(item.game) == item.document.document
-        store.record([item])
-        assert (item.refusal, stored(right)) == (None, once)
-        everything(right)
-        verify(right)
-
-
-def seat_game(store: EventStore) -> None:
-    """Record a game with a document, and another document."""
-    document = Write("game", "", expected=0)
-    store.record([append_of("game", 0, CREATED, key="key", at=NOW, document=document)])
+    store, right = meeting
     store.write_document("other", "", expected=0)
+    item = ITEMS[what]("cut-here")
+    stale, other = Write("other", "late", expected=0), Write("another", "text", expected=0)
+    proxy.cut(is_it, way)
+    store.record([item, stale, other] if what in TRANSACTIONS else [item])
+
+    assert proxy.cuts == 1
+    assert item.refusal is None
+    once = stored(right)
+    assert sum("cut-here" in row for rows in once for row in rows) == 1
+    if what in TRANSACTIONS:
+        assert isinstance(stale.refusal, StaleVersion)
+        assert right.document("another") == other.document
+    if isinstance(item, Append) and item.document:
+        assert right.document(item.game) == item.document.document
+    store.record([item])
+    assert (item.refusal, stored(right)) == (None, once)
+    everything(right)
+    verify(right)
 
 
 @pytest.mark.parametrize(
@@ -390,31 +378,25 @@ def seat_game(store: EventStore) -> None:
     ],
 )
 def test_one_of_two_wins_even_if_its_connection_is_cut(
-    postgres_url: str,
-    proxied_url: str,
-    proxy: PostgresProxy,
-    what: str,
-    is_it: Callable[[bytes], bool],
-    way: str,
+    meeting: Stores, proxy: PostgresProxy, what: str, is_it: Callable[[bytes], bool], way: str
 ) -> None:
     """Another store writes before the cut or comes too late; exactly one of both is refused."""
-    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
-        seat_game(store)
-        ours, theirs = ITEMS[what]("cut-here"), ITEMS[what]("rival")
+    store, rival = meeting
+    ours, theirs = ITEMS[what]("cut-here"), ITEMS[what]("rival")
 
-        def let_the_rival_write(message: bytes) -> bool:
-            if is_it(message) and way == "before":
-                rival.record([theirs])
-            return is_it(message)
-
-        proxy.cut(let_the_rival_write, way)
-        store.record([ours])
-        if way == "after":
+    def let_the_rival_write(message: bytes) -> bool:
+        if is_it(message) and way == "before":
             rival.record([theirs])
-        assert proxy.cuts == 1
-        winner, loser = (theirs, ours) if way == "before" else (ours, theirs)
-        assert (winner.refusal, type(loser.refusal)) == (None, StaleVersion)
-        everything(rival)
+        return is_it(message)
+
+    proxy.cut(let_the_rival_write, way)
+    store.record([ours])
+    if way == "after":
+        rival.record([theirs])
+    assert proxy.cuts == 1
+    winner, loser = (theirs, ours) if way == "before" else (ours, theirs)
+    assert (winner.refusal, type(loser.refusal)) == (None, StaleVersion)
+    everything(rival)
 
 
 def test_a_reader_whose_connection_is_cut_reads_again(proxied_url: str, proxy: PostgresProxy) -> None:

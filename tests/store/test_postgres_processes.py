@@ -198,15 +198,6 @@ def test_a_poll_makes_up_for_lost_notifications(
 # Where processes meet
 
 
-@pytest.fixture
-def meeting(proxied_url: str, postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
-    """Open a store behind the proxy, and another one."""
-    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
-        document = Write("game", "", expected=0)
-        store.record([append_of("game", 0, CREATED, key="key", at=NOW, document=document)])
-        yield store, rival
-
-
 def write_between(proxy: PostgresProxy, write: Callable[[], object]) -> None:
     """Write when the next batch is judged and about to be written."""
     is_written = False

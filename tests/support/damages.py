@@ -1,7 +1,7 @@
 """Every kind of damage to a store: to its rows, its tables or its files.
 
-Each kind is a function that damages a closed store and returns the affected games, which a repair may not
-be able to recover.
+Each kind is a function that damages a closed store and returns the affected games, if any, which a repair
+may not be able to recover.
 """
 
 # ruff: noqa: S608 - the values are the tests' own
@@ -23,7 +23,7 @@ import psycopg
 
 from noughts.core.codec import loads
 from noughts.core.events import GamePlacedCount, PlayerActive, PlayerPlacedToken
-from noughts.store.appends import Append, CatalogueRow, append_of, catalogue_change
+from noughts.store.appends import Append, CatalogueRow, catalogue_change
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write, document_hash
 from noughts.store.errors import StoreError
@@ -32,7 +32,7 @@ from noughts.store.urls import open_store
 from noughts.store.verify import examine
 from support.store_games import Turn, turns
 
-Damage: TypeAlias = Callable[["Place", Random], set[str]]
+Damage: TypeAlias = Callable[["Place", Random], set[str] | None]
 
 GAMES = 24
 DELETED = 5
@@ -72,14 +72,13 @@ def play(store: EventStore, chance: Random, names: str = "d") -> Iterator[int]:
 
 
 def _append(store: EventStore, turn: Turn, chance: Random) -> Append:
-    game, expected, key, at, events = turn
-    document = None
-    if int(game[1:]) % 2 and (not expected or chance.random() < 0.2):
+    game, document = turn.game, None
+    if int(game[1:]) % 2 and (not turn.expected or chance.random() < 0.2):
         before = store.document(game)
         revision = before.revision if before else 0
         label = chance.choice(("", "open"))
         document = Write(game, f"{game} {revision}", expected=revision, label=label)
-    return append_of(game, expected, events, key=key, at=at, document=document)
+    return turn.append(document)
 
 
 def sound(store: EventStore) -> Sound:
@@ -200,7 +199,6 @@ def remove_last_records(place: Place, chance: Random) -> set[str]:
 
 
 def remove_last_games(place: Place, chance: Random) -> set[str]:
-    """Remove all rows of the last games."""
     last = [*place.games()][-chance.randrange(1, 6) :]
     place.remove_games(last)
     return {*last}
@@ -273,11 +271,10 @@ def swap_records(place: Place, chance: Random) -> set[str]:
     return {one.game}
 
 
-def swap_places(place: Place, chance: Random) -> set[str]:
+def swap_places(place: Place, chance: Random) -> None:
     """Swap the positions of two records of a game in the feed; the game itself is unchanged."""
     one, other = chance.sample(place.a_game(chance), 2)
     swap_two_places(place, one, other)
-    return set()
 
 
 def swap_two_places(place: Place, one: Record, other: Record) -> None:
@@ -294,12 +291,11 @@ def a_tombstone(place: Place, chance: Random) -> Record:
     return chance.choice([record for record in place.feed() if record.is_deletion])
 
 
-def remove_a_tombstone(place: Place, chance: Random) -> set[str]:
+def remove_a_tombstone(place: Place, chance: Random) -> None:
     place.remove_records([a_tombstone(place, chance)])
-    return set()
 
 
-def forge_a_tombstone(place: Place, chance: Random) -> set[str]:
+def forge_a_tombstone(place: Place, chance: Random) -> None:
     """Change what a deletion says it removed, with a valid hash."""
     game, version, at, key, text, _ = a_tombstone(place, chance)
     word, count, hashes = text.split(" ")
@@ -311,7 +307,6 @@ def forge_a_tombstone(place: Place, chance: Random) -> set[str]:
     link = record_hash(GENESIS, game, version, at, key, new)
     update = "UPDATE noughts_records SET events = ?, hash = ? WHERE game = ? AND version = ?"
     place.do((update, new, link, game, version))
-    return set()
 
 
 def remove_a_document(place: Place, chance: Random) -> set[str]:
@@ -337,7 +332,7 @@ def forge_a_document(place: Place, chance: Random) -> set[str]:
 
 
 COLUMNS_OF = {
-    "noughts_records": ("game", "version", "at", "key", "events", "hash"),
+    "noughts_records": tuple(COLUMNS.split(", ")),
     "noughts_games": ("id", "started", "x", "o", "result"),
     "noughts_documents": ("name", "revision", "label", "text", "key", "hash"),
     "noughts_store": ("id",),
@@ -384,15 +379,13 @@ INDEXES = {
     "noughts_games_unfinished": "noughts_games (started, id) WHERE result IS NULL",
     "noughts_documents_by_label": "noughts_documents (label, sequence) WHERE label <> ''",
 }
-TABLES = ("noughts_records", "noughts_games", "noughts_documents", "noughts_store")
 
 
-def drop_an_index(place: Place, chance: Random) -> set[str]:
+def drop_an_index(place: Place, chance: Random) -> None:
     place.do(f"DROP INDEX {chance.choice([*INDEXES])}")
-    return set()
 
 
-def replace_an_index(place: Place, chance: Random) -> set[str]:
+def replace_an_index(place: Place, chance: Random) -> None:
     """Replace an index with one on other columns, or on other rows."""
     name, columns = chance.choice([*INDEXES.items()])
     table, _, rest = columns.partition(" ")
@@ -400,12 +393,11 @@ def replace_an_index(place: Place, chance: Random) -> set[str]:
     if "WHERE" in rest and chance.random() < 0.5:
         other = rest.partition(" WHERE")[0].replace("sequence", "revision")  # valid in every engine
     place.do(f"DROP INDEX {name}", f"CREATE INDEX {name} ON {table} {other}")
-    return set()
 
 
-def add_a_trigger(place: Place, chance: Random) -> set[str]:
+def add_a_trigger(place: Place, chance: Random) -> None:
     """Add a trigger that changes or drops what is written."""
-    table = chance.choice(TABLES)
+    table = chance.choice([*COLUMNS_OF])
     moment = chance.choice(("BEFORE INSERT", "AFTER INSERT", "AFTER UPDATE", "AFTER DELETE"))
     if place.is_file:
         place.do(f"CREATE TRIGGER extra {moment} ON {table} BEGIN SELECT 1; END")
@@ -414,19 +406,17 @@ def add_a_trigger(place: Place, chance: Random) -> set[str]:
         call = "FOR EACH ROW EXECUTE FUNCTION extra()"
         place.do(f"CREATE FUNCTION extra() {function}")
         place.do(f"CREATE TRIGGER extra {moment} ON {table} {call}")
-    return set()
 
 
 def replace_a_table(place: Place, chance: Random) -> set[str]:
-    table = chance.choice(TABLES)
+    table = chance.choice([*COLUMNS_OF])
     games = {*place.games()}
     place.do(f"ALTER TABLE {table} RENAME TO kept", f"CREATE VIEW {table} AS SELECT * FROM kept")
     return _touched(table, games)
 
 
-def add_a_table(place: Place, chance: Random) -> set[str]:
+def add_a_table(place: Place, chance: Random) -> None:
     place.do(f"CREATE TABLE noughts_{chance.choice(('moves', 'something', 'old'))} (id text)")
-    return set()
 
 
 # Files
@@ -454,27 +444,24 @@ def put_other_in_place(place: Place, _chance: Random) -> set[str]:
     return games | {f"document {game}" for game in games}
 
 
-def remove_the_checkpoint(place: Place, _chance: Random) -> set[str]:
+def remove_the_checkpoint(place: Place, _chance: Random) -> None:
     if place.is_file:
         place.beside("-checkpoint").unlink()
     else:
         place.do("DELETE FROM noughts_checkpoint")
-    return set()
 
 
-def empty_the_checkpoint(place: Place, chance: Random) -> set[str]:
+def empty_the_checkpoint(place: Place, chance: Random) -> None:
     file = place.beside("-checkpoint")
     os.truncate(file, chance.choice((0, chance.randrange(file.stat().st_size - 1))))
-    return set()
 
 
-def change_the_checkpoint(place: Place, chance: Random) -> set[str]:
+def change_the_checkpoint(place: Place, chance: Random) -> None:
     """Change a byte of the checkpoint, but not the newline at its end."""
     file = place.beside("-checkpoint")
     content = bytearray(file.read_bytes())
     content[chance.randrange(len(content) - 1)] ^= chance.randrange(1, 256)
     file.write_bytes(content)
-    return set()
 
 
 DAMAGES: dict[str, Damage] = {

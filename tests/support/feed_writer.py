@@ -11,7 +11,7 @@ from random import Random
 from threading import Thread
 
 from noughts import fold
-from noughts.store.appends import Append, append_of
+from noughts.store.appends import Append
 from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion
@@ -54,12 +54,11 @@ class Player:
         if state and state.is_over:
             self._rounds[place] += 1
             return None
-        _, expected, key, at, new = next(turns(game, self._chance, history))
-        document = None
+        turn, document = next(turns(game, self._chance, history)), None
         if place % 4 == 0:
             known = self._store.document(game)
-            document = Write(game, key, expected=known.revision if known else 0)
-        return append_of(game, expected, new, key=key, at=at, document=document)
+            document = Write(game, turn.key, expected=known.revision if known else 0)
+        return turn.append(document)
 
 
 def main(url: str, seed: int, commands: int) -> None:

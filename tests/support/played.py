@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, decide, fold
 from noughts.store.base import GameFilter
 from noughts.store.verify import examine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from noughts import Command, Event
     from noughts.store.base import EventStore
     from noughts.store.documents import Document
     from noughts.store.records import Record
+
+Row = TypeVar("Row")
 
 NOW = 1_700_000_000_000
 """When everything here is recorded, unless a test says otherwise."""
@@ -29,9 +31,8 @@ def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
     history: list[Event] = []
     steps = []
     for command in commands:
-        step = decide(fold(history), command)
-        history += step
-        steps.append(step)
+        steps.append(decide(fold(history), command))
+        history += steps[-1]
     return steps
 
 
@@ -57,20 +58,20 @@ def play(
 
 def feed_of(store: EventStore, cursor: str = "", limit: int = 97) -> list[Record]:
     """Read the whole feed after a cursor, page by page."""
-    found: list[Record] = []
-    while True:
-        page, cursor = store.feed(cursor, limit)
-        if not page:
-            return found
-        assert len(page) <= limit
-        found += page
+    return _read_pages(store.feed, cursor, limit)
 
 
 def documents_of(store: EventStore, cursor: str = "", limit: int = 7) -> list[Document]:
     """Read all documents that changed after a cursor, page by page."""
-    found: list[Document] = []
+    return _read_pages(store.changed_documents, cursor, limit)
+
+
+def _read_pages(
+    read: Callable[[str, int], tuple[Sequence[Row], str]], cursor: str, limit: int
+) -> list[Row]:
+    found: list[Row] = []
     while True:
-        page, cursor = store.changed_documents(cursor, limit)
+        page, cursor = read(cursor, limit)
         if not page:
             return found
         assert len(page) <= limit

@@ -7,11 +7,11 @@ from random import Random
 from typing import NamedTuple
 
 from noughts.core.codec import loads
-from noughts.store.appends import Append, append_of
+from noughts.store.appends import Append
 from noughts.store.base import EventStore
 from noughts.store.documents import Document, Write
 from support.played import documents_of
-from support.store_games import Row, Turn, everything, row_of, turns
+from support.store_games import Row, everything, row_of, turns
 
 DELETED_AT = 1_900_000_000_000
 LABELS = ("", "open", "closed")
@@ -73,7 +73,7 @@ def changes(game: str, chance: Random, before: State = NOTHING) -> Iterator[Chan
         if has_document(game) and (not state.rows or chance.random() < 0.2):
             write = _next_write(game, state, chance)
         state = State((*state.rows, turn.row), _document(write.document) if write else state.document)
-        yield Change(game, _append(turn, write), state)
+        yield Change(game, turn.append(write), state)
         if has_document(game) and chance.random() < 0.2:
             write = _next_write(game, state, chance)
             state = state._replace(document=_document(write.document))
@@ -81,11 +81,6 @@ def changes(game: str, chance: Random, before: State = NOTHING) -> Iterator[Chan
     if chance.random() < 0.4:
         version = sum(len(row[4].split("\n")) for row in state.rows)
         yield Change(game, None, State(((game, version, DELETED_AT, "", ""),)))
-
-
-def _append(turn: Turn, write: Write | None) -> Append:
-    game, expected, key, at, events = turn
-    return append_of(game, expected, events, key=key, at=at, document=write)
 
 
 def _next_write(game: str, state: State, chance: Random) -> Write:

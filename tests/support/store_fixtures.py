@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from noughts.store.appends import append_of
 from noughts.store.base import EventStore
+from noughts.store.documents import Write
 from noughts.store.urls import open_store
+from support.played import NOW, game_of
 from support.postgres_server import Server
 from support.proxy import PostgresProxy
 
@@ -16,11 +20,8 @@ from support.proxy import PostgresProxy
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     """Start a PostgreSQL server for the first test that needs it, one per test process."""
-    server = Server()
-    try:
+    with closing(Server()) as server:
         yield server
-    finally:
-        server.close()
 
 
 @pytest.fixture
@@ -41,6 +42,15 @@ def proxied_url(postgres_url: str, postgres: Server, proxy: PostgresProxy) -> st
 
 
 @pytest.fixture
+def meeting(proxied_url: str, postgres_url: str) -> Iterator[tuple[EventStore, EventStore]]:
+    """Open a store behind the proxy, and another one; they have a game with a document."""
+    with open_store(proxied_url) as store, open_store(postgres_url) as rival:
+        document = Write("game", "", expected=0)
+        store.record([append_of("game", 0, game_of("")[0], key="key", at=NOW, document=document)])
+        yield store, rival
+
+
+@pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:{tmp_path / 'games.db'}"
 
@@ -54,15 +64,8 @@ def url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def open_again(url: str) -> Iterator[Callable[[], EventStore]]:
     """Return a function that opens another store object on the same URL."""
-    opened: list[EventStore] = []
-
-    def open_one_more() -> EventStore:
-        opened.append(open_store(url))
-        return opened[-1]
-
-    yield open_one_more
-    for store in opened:
-        store.close()
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(open_store(url))
 
 
 @pytest.fixture(scope="session", params=["memory", "sqlite", "postgres"])

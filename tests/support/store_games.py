@@ -22,12 +22,14 @@ from noughts import (
     replay,
 )
 from noughts.core.codec import dumps, loads
+from noughts.store.appends import Append, append_of
 from noughts.store.base import EventStore, GameFilter
+from noughts.store.documents import Write
 from noughts.store.memory import MemoryStore
 from noughts.store.records import Record
 from noughts.store.watch import ANYTHING, Subscription, Watch
 from support.at_once import DEADLINE
-from support.played import check_whole
+from support.played import check_whole, feed_of
 
 Row: TypeAlias = tuple[str, int, int, str, str]
 """What was recorded: game, version, time, key and text."""
@@ -51,6 +53,12 @@ class Turn(NamedTuple):
     @property
     def next_version(self) -> int:
         return self.expected + len(self.events)
+
+    def append(self, document: Write | None = None) -> Append:
+        """Return what to record, maybe together with a document."""
+        return append_of(
+            self.game, self.expected, self.events, key=self.key, at=self.at, document=document
+        )
 
     def append_to(self, store: EventStore) -> int:
         return store.append(self.game, self.events, expected=self.expected, key=self.key, at=self.at)
@@ -95,12 +103,7 @@ def everything(store: EventStore) -> list[Record]:
     """
     assert list(store.integrity_errors()) == []
     assert list(store.checkpoint_errors()) == []
-    records: list[Record] = []
-    cursor, is_end = "", False
-    while not is_end:
-        page, cursor = store.feed(cursor)
-        records += page
-        is_end = not page
+    records = feed_of(store, limit=1000)
     check_whole(records)
     games: dict[str, list[Record]] = {}
     for record in records:

@@ -142,7 +142,7 @@ def damage_and_verify(
 ) -> tuple[set[str], list[str]]:
     """Damage a store; return the affected games and the errors found."""
     numbers["times"] += 1
-    touched = {**DAMAGES, **FILE_DAMAGES}[kind](place, chance)
+    touched = {**DAMAGES, **FILE_DAMAGES}[kind](place, chance) or set()
     faults = faults_of(place.url)
     numbers["noticed"] += bool(faults)
     for by in {detected_by(fault) for fault in faults}:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from support.postgres_server import Server as Postgres
 from support.web.in_process import InProcessServer
 from support.web.openapi_check import OpenApiCheck
 from support.web.serving import Client, Server
@@ -49,16 +48,6 @@ def client(server: Server) -> Iterator[Client]:
 @pytest.fixture
 def store_url(tmp_path: Path) -> str:
     return f"sqlite:{tmp_path / 'games.db'}"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """Yield a PostgreSQL server, one per test process."""
-    server = Postgres()
-    try:
-        yield server
-    finally:
-        server.close()
 
 
 def _serving(store: str) -> Iterator[Server]:

@@ -10,6 +10,7 @@ from random import SystemRandom
 
 from noughts.store.base import Record
 from noughts.store.urls import open_store
+from support.played import feed_of
 from support.web.matches import Seat
 from support.web.serving import Client
 from support.web.stream_reader import ReceivedEvent
@@ -44,7 +45,6 @@ def memory_kb(pid: int, what: str = "VmRSS") -> int:
 
 
 def reset_peak(pid: int) -> None:
-    """Reset the peak memory of a process."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
@@ -74,11 +74,8 @@ def recorded(store: str) -> dict[str, list[ReceivedEvent]]:
     """Return the events of all games, as a reader should have received them."""
     games: dict[str, list[ReceivedEvent]] = {}
     with open_store(store, create=False) as opened:
-        page, cursor = opened.feed()
-        while page:
-            for record in page:
-                games.setdefault(record.game, []).extend(events_of(record))
-            page, cursor = opened.feed(cursor)
+        for record in feed_of(opened, limit=1000):
+            games.setdefault(record.game, []).extend(events_of(record))
     return games
 
 
