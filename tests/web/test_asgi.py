@@ -55,15 +55,6 @@ class Address:
         return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
 
 
-class PrefixedClient(Client):
-    """A client of a mounted application."""
-
-    prefix = ""
-
-    def full_path(self, path: str) -> str:
-        return self.prefix + super().full_path(path)
-
-
 @contextmanager
 def running(name: str, store: str) -> Iterator[Address]:
     """Run a server until the block is left; it must stop cleanly."""
@@ -211,7 +202,7 @@ async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_game_is_played_with_a_stream(name: str, tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'games.sqlite'}"
-    with running(name, store) as address, PrefixedClient(address) as ann, PrefixedClient(address) as bob:  # type: ignore[arg-type]  # as far as a client needs it
+    with running(name, store) as address, Client(address) as ann, Client(address) as bob:  # type: ignore[arg-type]  # as far as a client needs it
         ann.prefix = bob.prefix = "/games/of/ours" if name == "mounted" else ""
         created = ann.post("/games", {"opponent": "friend"})  # with a cookie, as a browser
         seat = created.json

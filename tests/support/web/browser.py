@@ -43,11 +43,8 @@ TIMEOUT_MS = 30_000
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ARGUMENTS = (
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
+    *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
     "--renderer-process-limit=1",  # no spare renderer processes
 )
 
@@ -104,7 +101,6 @@ class Users:
         return ann, bob
 
     def close(self) -> list[str]:
-        """Close all browsers; return the errors."""
         return [one for user in self._users for one in user.close()]
 
 
@@ -159,7 +155,6 @@ class User:
         self.button("Yes, resign").click()
 
     def press(self, *names: str) -> None:
-        """Press buttons or links by their names."""
         for name in names:
             buttons = self.page.get_by_role("button", name=name)
             buttons.or_(self.page.get_by_role("link", name=name)).first.click()
@@ -345,7 +340,6 @@ def grid(board: str) -> str:
 
 
 def event_texts(server: Server, game: str) -> list[str]:
-    """Return the events of a game as text."""
     return [str(decode(event)) for event in _events(server, game)]
 
 

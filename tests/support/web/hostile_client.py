@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import socket
-import struct
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from random import Random
-from typing import Self
 
+from support.proxy import RESET
 from support.web.hostile_requests import HostileRequest
 from support.web.serving import DEADLINE
 from support.web.stream_reader import Address
-
-RESET = struct.pack("ii", 1, 0)
-"""Resets a connection when it is closed."""
 
 
 def leave_open(place: Address, hostile: HostileRequest) -> socket.socket:
@@ -54,16 +50,13 @@ def _statuses(response: bytes) -> list[int]:
     return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", response)]
 
 
-class PersistentConnection:
+class PersistentConnection(AbstractContextManager["PersistentConnection"]):
     """A persistent connection for well-formed requests."""
 
     def __init__(self, place: Address) -> None:
         self.place = place
         self._socket: socket.socket | None = None
         self._came = b""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._close()

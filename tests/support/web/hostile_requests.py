@@ -178,53 +178,27 @@ class Attacker:
         self._random = random
         self.target = target
         self._ways = (
-            self._invalid_body,
-            self._invalid_body,
-            self._invalid_body,
-            self._raw_body,
-            self._odd_headers,
-            self._odd_headers,
-            self._odd_query,
-            self._odd_path,
-            self._odd_method,
-            self._invalid_method,
-            self._smuggled,
-            self._bad_chunks,
-            self._random_bytes,
-            self._mutated,
-            self._mutated,
-            self._mutated,
-            self._half,
-            self._left_open,
-            self._pipelined,
-            self._too_many_pipelined,
-            self._follow,
-        )
+            *[self._invalid_body] * 3, self._raw_body, *[self._odd_headers] * 2, self._odd_query,
+            self._odd_path, self._odd_method, self._invalid_method, self._smuggled, self._bad_chunks,
+            self._random_bytes, *[self._mutated] * 3, self._half, self._left_open, self._pipelined,
+            self._too_many_pipelined, self._follow,
+        )  # fmt: skip
 
     def draw(self) -> HostileRequest:
         return self._random.choice(self._ways)()
 
     def _valid(self) -> Request:
-        """Return a valid request."""
         random, game = self._random, f"{BASE}/games/{self.target.game}"
         if random.random() < 0.3:
             asked = (
-                "/games",
-                f"/games/{self.target.game}",
-                "/analysis?board=X__/_O_/___",
-                "/analysis?moves=519",
-                "/bots",
-                "/health",
-                "/ready",
-                "/openapi.json",
-            )
+                "/games", f"/games/{self.target.game}", "/analysis?board=X__/_O_/___",
+                "/analysis?moves=519", "/bots", "/health", "/ready", "/openapi.json",
+            )  # fmt: skip
             return Request("GET", BASE + random.choice(asked), self._secret())
+        opponent = random.choice(["friend", "lobby", "self"])
         path, body = random.choice(
             [
-                (
-                    f"{BASE}/games",
-                    {"opponent": random.choice(["friend", "lobby", "self"]), "name": "Ann"},
-                ),
+                (f"{BASE}/games", {"opponent": opponent, "name": "Ann"}),
                 (f"{BASE}/games", {"opponent": "bot", "bot": "club", "mark": "O", "first": "random"}),
                 (f"{game}/join", {"invite": self.target.invite, "key": self._key(32), "name": "Bob"}),
                 (f"{game}/join", {"invite": None, "key": self._key(32)}),
@@ -252,16 +226,9 @@ class Attacker:
         """Return no secret, one or two valid ones, or an invalid one."""
         x, o = (secret.encode() for secret in self.target.secrets.values())
         wrong = self._key(32).encode()
-        return self._random.choice(
-            [
-                (),
-                ((b"Authorization", b"Bearer " + x),),
-                ((b"Authorization", b"Bearer " + o),),
-                ((b"Cookie", b"X=%b; O=%b" % (x, o)),),
-                ((b"Authorization", b"Bearer " + wrong),),
-                ((b"Cookie", b"X=%b; O=%b" % (wrong, x)),),
-            ]
-        )
+        bearers = [((b"Authorization", b"Bearer " + secret),) for secret in (x, o, wrong)]
+        cookies = [((b"Cookie", b"X=%b; O=%b" % pair),) for pair in ((x, o), (wrong, x))]
+        return self._random.choice([(), *bearers, *cookies])
 
     def _framed(self, kind: str, *requests: Request) -> HostileRequest:
         return HostileRequest(

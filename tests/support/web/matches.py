@@ -122,7 +122,6 @@ def one_player(server: Server, kind: str, **more: object) -> Iterator[Seat]:
 
 
 def at_once(*works: Callable[[], Answer]) -> list[Answer]:
-    """Send several requests at the same time."""
     return in_threads(*works)  # type: ignore[return-value]  # each work is what it says
 
 

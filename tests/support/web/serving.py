@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
 from threading import Condition, Thread
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -32,19 +32,15 @@ BASE = "/api/v1"
 DEADLINE = 60.0
 """In seconds; only reached by something that hangs."""
 
-UNLIMITED = {
-    "NOUGHTS_CREATES_PER_MINUTE": "0",
-    "NOUGHTS_JOINS_PER_MINUTE": "0",
-    "NOUGHTS_WRONG_SECRETS_PER_MINUTE": "0",
-    "NOUGHTS_ANALYSES_PER_MINUTE": "0",
-    "NOUGHTS_STREAMS_PER_ADDRESS": "0",
-    "NOUGHTS_CONNECTIONS_PER_ADDRESS": "0",
-    "NOUGHTS_MOVES_PER_MINUTE": "0",
-}
+LIMITS = (
+    "creates_per_minute", "joins_per_minute", "wrong_secrets_per_minute", "analyses_per_minute",
+    "moves_per_minute", "streams_per_address", "connections_per_address",
+)  # fmt: skip
+UNLIMITED = {f"NOUGHTS_{limit.upper()}": "0" for limit in LIMITS}
 """All tests share one address, and few of them are about its limits."""
 
 
-class Server:
+class Server(AbstractContextManager["Server"]):
     """A server that runs until it is stopped or killed, or its `with` block ends."""
 
     def __init__(self, store: str, *options: str, **settings: str) -> None:
@@ -81,9 +77,6 @@ class Server:
             raise
         place = urlsplit(self.url)
         self.host, self.port = place.hostname or "", place.port or 0
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self.is_running:
@@ -136,16 +129,12 @@ class Server:
             os.killpg(self._process.pid, how)
         else:
             self._process.send_signal(how)
-        try:
-            code = self._process.wait(deadline)
-        finally:
-            self._end()
-        return code
+        return self.wait(deadline)
 
-    def wait(self) -> int:
-        """Wait until the server exits by itself; return the exit code."""
+    def wait(self, deadline: float = DEADLINE) -> int:
+        """Wait until the server exits; return the exit code."""
         try:
-            return self._process.wait(DEADLINE)
+            return self._process.wait(deadline)
         finally:
             self._end()
 
@@ -193,7 +182,7 @@ class Answer(NamedTuple):
         return str(self.json["code"]) if kind == "application/problem+json" else None
 
 
-class Client:
+class Client(AbstractContextManager["Client"]):
     """A client with a secret (like programs), with cookies (like browsers), or with neither.
 
     It keeps its connection open, and is not thread-safe.
@@ -203,12 +192,11 @@ class Client:
         self._server = server
         self._source = (source, 0) if source else None
         self.secret = secret
+        self.prefix = ""
+        """The path at which the application is mounted."""
         self.cookies: dict[tuple[str, str], str] = {}
         """By path and name."""
         self._connection = server.connection(self._source)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -227,7 +215,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         """Send any request; `last_event_id=3` is the header Last-Event-ID: 3."""
-        whole = self.full_path(path)
+        whole = self.prefix + full_path(path)
         try:
             self._connection.request(method, whole, body, self.headers(whole, headers))
             response = self._connection.getresponse()
@@ -239,9 +227,6 @@ class Client:
         if self._server.check:
             self._server.check(method, whole, answer)
         return answer
-
-    def full_path(self, path: str) -> str:
-        return full_path(path)
 
     def headers(self, path: str, others: Mapping[str, str]) -> dict[str, str]:
         found = {name.replace("_", "-"): value for name, value in others.items()}
@@ -270,7 +255,8 @@ class Client:
 
         Streams can share `news`; then messages of one stream also wake waits on the others.
         """
-        path = self.full_path(f"/games/{game}/events" + ("" if after is None else f"?after={after}"))
+        query = "" if after is None else f"?after={after}"
+        path = f"{self.prefix}{BASE}/games/{game}/events{query}"
         return Stream(self._server, path, self.headers(path, headers), self._source, news)
 
     def create(self, opponent: str, **more: object) -> Any:
@@ -305,7 +291,7 @@ class Message(NamedTuple):
     data: Any
 
 
-class Stream:
+class Stream(AbstractContextManager["Stream"]):
     """A stream of a game, read by a thread that keeps all messages."""
 
     def __init__(
@@ -339,9 +325,6 @@ class Stream:
         self._news = news or Condition()
         self._thread = Thread(target=self._read, args=(response,), daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -37,15 +37,13 @@ class Simulation:
         """Schedule an action, after those already scheduled for the same time."""
         heappush(self._agenda, (when, next(self._numbers), action))
 
-    def run(self, until: float, is_done: Callable[[], bool] = lambda: False) -> None:
-        """Advance time up to a limit, or until a condition is true."""
+    def run(self, until: float) -> None:
         self._run_ready()
-        while self._agenda and self._agenda[0][0] <= until and not is_done():
+        while self._agenda and self._agenda[0][0] <= until:
             self.now, _, action = heappop(self._agenda)
             action()
             self._run_ready()
-        if not is_done():
-            self.now = max(self.now, until)
+        self.now = max(self.now, until)
 
     def _run_ready(self) -> None:
         while [loop for loop in tuple(self.loops) if loop.run_ready()]:
@@ -68,19 +66,19 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         """Run the ready callbacks in order; return whether there were any."""
         if not self._ready or self.is_killed:
             return False
-        asyncio._set_running_loop(self)  # noqa: SLF001 - documented for implementations of loops
-        try:
-            for _ in range(len(self._ready)):
-                handle = self._ready.popleft()
-                if not handle.cancelled():
-                    handle._run()  # noqa: SLF001 - as every loop does
-                if self.is_killed:
-                    break
-        finally:
-            asyncio._set_running_loop(None)  # noqa: SLF001 - documented for loops
+        self.start(self._run_callbacks)
         return True
 
+    def _run_callbacks(self) -> None:
+        for _ in range(len(self._ready)):
+            handle = self._ready.popleft()
+            if not handle.cancelled():
+                handle._run()  # noqa: SLF001 - as every loop does
+            if self.is_killed:
+                break
+
     def start(self, action: Callable[[], Any]) -> Any:
+        """Do something while this is the running loop."""
         asyncio._set_running_loop(self)  # noqa: SLF001 - documented for loops
         try:
             return action()
@@ -114,12 +112,13 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self, when: float, callback: Callable[..., object], *args: object, context: Context | None = None
     ) -> asyncio.TimerHandle:
         timer = asyncio.TimerHandle(when, callback, args, self, context)
-        self._simulation.at(max(when, self.time()), lambda: self._fire(timer))
-        return timer
 
-    def _fire(self, timer: asyncio.TimerHandle) -> None:
-        if not timer.cancelled() and not self.is_killed:
-            self._ready.append(timer)
+        def fire() -> None:
+            if not timer.cancelled() and not self.is_killed:
+                self._ready.append(timer)
+
+        self._simulation.at(max(when, self.time()), fire)
+        return timer
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)

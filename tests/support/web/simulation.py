@@ -25,10 +25,11 @@ from noughts.store.appends import Append
 from noughts.store.errors import StoreUnavailable
 from noughts.store.memory import MemoryStore
 from noughts.web.app import App
-from noughts.web.http import MAX_UNSENT_BYTES, Connection
+from noughts.web.http import Connection
 from noughts.web.server import Server
 from noughts.web.settings import Settings
 from noughts.web.world import World
+from support.web.serving import LIMITS
 from support.web.simulated_time import SimulatedLoop, Simulation
 
 EPOCH_MS = 1_800_000_000_000
@@ -82,9 +83,9 @@ class Cluster:
                 process = self.random.choice(self.processes)
                 self.simulation.after(self.random.uniform(0, self.faults_end), process.kill)
 
-    def delay(self, most: float = 0.05) -> float:
+    def delay(self) -> float:
         """Return how long something takes: very little, or nothing at all."""
-        return self.random.choice([0.0, 0.0, 0.0, 0.0005, 0.002, self.random.uniform(0, most)])
+        return self.random.choice([0.0, 0.0, 0.0, 0.0005, 0.002, self.random.uniform(0, 0.05)])
 
     def any_process(self) -> Process | None:
         running = [process for process in self.processes if process.is_running]
@@ -105,9 +106,7 @@ class Cluster:
             game.is_closing = True  # no new rounds
         self.simulation.run(self.faults_end + EVENT_SECONDS + MOVE_SECONDS + 5)
         for process in self.processes:
-            self.problems += [f"unnoticed failure: {one}" for one in process.failures()]
-            if process.missed_turns():
-                self.problems.append("a turn of a bot was missed")
+            self.problems += process.problems()
         for game in self.games:
             game.check()
 
@@ -122,7 +121,7 @@ class Process:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.is_running = False
-        self._connections: dict[SimulatedConnection, None] = {}
+        self.connections: dict[SimulatedConnection, None] = {}
         self._failures: list[dict[str, Any]] = []
         self._missed_turns = 0
 
@@ -132,21 +131,12 @@ class Process:
         self._changed: set[str] | None = set()
         self._waiting: asyncio.Future[set[str] | None] | None = None
         store = cluster.store
-        settings = Settings(
-            creates_per_minute=0,
-            joins_per_minute=0,
-            moves_per_minute=0,
-            wrong_secrets_per_minute=0,
-            connections_per_address=0,
-            streams_per_address=0,
-            expire_days=0,
-            shared=int(len(cluster.processes) > 1),
-        )
+        shared = int(len(cluster.processes) > 1)
         world = World(
-            settings=settings,
+            settings=Settings(**dict.fromkeys(LIMITS, 0), expire_days=0, shared=shared),  # type: ignore[arg-type]  # numbers
             store=StoreView(store, partial(cluster.notify, self)),  # type: ignore[arg-type]  # it acts as one
             reading=Threads(self, "read fails"),
-            writing=WritingThread(self, ""),
+            writing=WritingThread(self),
             thinking=Threads(self, "bot fails"),
             changes=self._changes,
             documents_cursor=store.documents_end(),
@@ -167,29 +157,23 @@ class Process:
             self._missed_turns += self.app.bots.missed
             self.is_running = False
             self.loop.kill()
-            for connection in tuple(self._connections):
+            for connection in tuple(self.connections):
                 connection.cut()
-            self._connections.clear()
             self.cluster.simulation.after(self.cluster.random.uniform(0.1, 2), self.start)
 
     def _end(self, error: NoughtsError) -> None:
         self.cluster.problems.append(f"a process has given up: {error}")
 
-    def failures(self) -> list[dict[str, Any]]:
-        """Return the errors of callbacks and tasks."""
-        return self._failures + self.loop.failures
-
-    def missed_turns(self) -> int:
-        """Return how many bot moves only the periodic check has found."""
-        return self._missed_turns + self.app.bots.missed * self.is_running
+    def problems(self) -> list[str]:
+        """Return the errors of callbacks and tasks, and whether only a periodic check found a turn."""
+        missed = self._missed_turns + self.app.bots.missed * self.is_running
+        failures = [f"unnoticed failure: {one}" for one in self._failures + self.loop.failures]
+        return failures + ["a turn of a bot was missed"] * bool(missed)
 
     def connect(self, client: Client) -> SimulatedConnection:
         connection = SimulatedConnection(self, client)
-        self._connections[connection] = None
+        self.connections[connection] = None
         return connection
-
-    def disconnected(self, connection: SimulatedConnection) -> None:
-        self._connections.pop(connection, None)
 
     def changed(self, names: set[str] | None) -> None:
         """Note a change by another process; None for an unknown one."""
@@ -225,10 +209,14 @@ class StoreView:
         self._on_write({one.game if isinstance(one, Append) else one.document.name for one in items})
 
 
+def _fail() -> None:
+    raise StoreUnavailable("the simulation says so")
+
+
 class Threads:
     """Threads whose work takes simulated time."""
 
-    def __init__(self, process: Process, fault: str) -> None:
+    def __init__(self, process: Process, fault: str = "") -> None:
         self._process = process
         self._cluster = process.cluster
         self._fault = fault
@@ -240,20 +228,16 @@ class Threads:
         return done
 
     def _do(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
-        if self._cluster.is_hit(self._fault):
-            self._soon(partial(self._settle, done, None, StoreUnavailable("the simulation says so")))
-            return
-        self._finish(work, done)
+        self._finish(_fail if self._cluster.is_hit(self._fault) else work, done)
 
     def _finish(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
-        result, error = None, None
         try:
-            result = work()
+            settle = partial(done.set_result, work())
         except Exception as failure:  # noqa: BLE001 - raised where the result is awaited
-            error = failure
-        self._soon(partial(self._settle, done, result, error))
+            settle = partial(done.set_exception, failure)
+        self._soon(lambda: done.done() or settle())
 
-    def _soon(self, action: Callable[[], None]) -> None:
+    def _soon(self, action: Callable[[], object]) -> None:
         loop = self._process.loop
 
         def act() -> None:
@@ -266,27 +250,17 @@ class Threads:
         else:
             act()
 
-    @staticmethod
-    def _settle(done: asyncio.Future[Any], result: object, error: Exception | None) -> None:
-        if done.done():
-            return
-        if error:
-            done.set_exception(error)
-        else:
-            done.set_result(result)
-
 
 class WritingThread(Threads):
     """The thread that commits."""
 
     def _do(self, work: Callable[[], Any], done: asyncio.Future[Any]) -> None:
         cluster = self._cluster
-        failure = StoreUnavailable("the connection was lost")
         if cluster.is_hit("commit fails, not written"):
-            self._soon(partial(self._settle, done, None, failure))
+            self._finish(_fail, done)
         elif cluster.is_hit("commit fails, written"):
             work()
-            self._soon(partial(self._settle, done, None, failure))
+            self._finish(_fail, done)
         elif cluster.is_hit("commit hangs"):
             if cluster.random.random() < 0.5:
                 work()
@@ -307,17 +281,13 @@ class SimulatedConnection(asyncio.Transport):
         self._times = {"up": 0.0, "down": 0.0}
         self._held: list[bytes] | None = None
         """What the server does not read now."""
-        self._unread = 0
-        """How many bytes wait for a client that doesn't read."""
         self.is_mute = self.is_stalled = self._is_closing = self._is_cut = False
         self._server_side = Connection(process.server)
         self._loop.start(lambda: self._server_side.connection_made(self))
-        if self._cluster.is_hit("connection cut"):
-            self._cluster.simulation.after(self._cluster.random.uniform(0, 5), self.cut)
-        if self._cluster.is_hit("connection mute"):
-            self._cluster.simulation.after(self._cluster.random.uniform(0, 5), self._mute)
-        if self._cluster.is_hit("reader stalls"):
-            self._cluster.simulation.after(self._cluster.random.uniform(0, 5), self._stall)
+        faults = {"connection cut": self.cut, "connection mute": self._mute, "reader stalls": self._stall}
+        for kind, happen in faults.items():
+            if self._cluster.is_hit(kind):
+                self._cluster.simulation.after(self._cluster.random.uniform(0, 5), happen)
 
     def _mute(self) -> None:
         if not self._is_cut:
@@ -328,13 +298,12 @@ class SimulatedConnection(asyncio.Transport):
         if not self._is_cut:
             self._cluster.count("reader stalls")
             self.is_stalled = True
-            self._unread = MAX_UNSENT_BYTES + 1
             self._in_loop(self._server_side.pause_writing)
 
     def cut(self) -> None:
         if not self._is_cut:
             self._is_cut = True
-            self._process.disconnected(self)
+            self._process.connections.pop(self, None)
             self._in_loop(partial(self._server_side.connection_lost, None))
             self._cluster.simulation.after(self._cluster.delay(), partial(self._client.lost, self))
 
@@ -368,9 +337,7 @@ class SimulatedConnection(asyncio.Transport):
     # The server's end
 
     def write(self, data: bytes) -> None:  # type: ignore[override]  # it is given bytes
-        if self.is_stalled:
-            self._unread += len(data)
-        elif not self._is_cut:
+        if not (self._is_cut or self.is_stalled):
             self._carry("down", partial(self._deliver, data))
 
     def _deliver(self, data: bytes) -> None:

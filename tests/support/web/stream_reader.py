@@ -10,7 +10,7 @@ import selectors
 import socket
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -24,7 +24,6 @@ RETRY_SECONDS = 0.02
 
 MAX_CONNECTIONS = 100_000
 """Far more than any test needs."""
-
 
 SMALL_BUFFER_BYTES = 1024
 """The receive buffer of a stalled reader; the system rounds it up."""
@@ -96,17 +95,11 @@ def _fields(message: str) -> dict[str, str]:
     return {name: value for name, _, value in lines}
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader"]):
     """Follows a game over any number of connections until it is stopped, and keeps all messages."""
 
     def __init__(
-        self,
-        address: Address,
-        game: str,
-        secret: str | None = None,
-        *,
-        by_query: bool = False,
-        news: Condition | None = None,
+        self, address: Address, game: str, secret: str | None = None, *, by_query: bool = False
     ) -> None:
         self._address = address
         self._by_query = by_query
@@ -114,7 +107,7 @@ class Reader:
         self._socket: socket.socket | None = None
         self._lock = Lock()
         self._stopped = Event()
-        self._news = news or Condition()
+        self._news = Condition()
         self.game = game
         self.events: list[ReceivedEvent] = []
         self.room: Any = None
@@ -127,9 +120,6 @@ class Reader:
         self.failure: BaseException | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
@@ -156,7 +146,6 @@ class Reader:
         assert is_so(self), f"this never happened in {self.game}: {self.version}, {self.room}"
 
     def wait_version(self, version: int, deadline: float = DEADLINE) -> list[ReceivedEvent]:
-        """Wait for a version, and return all events."""
         self.wait(lambda reader: reader.version >= version, deadline)
         return self.events
 
@@ -223,7 +212,7 @@ class Reader:
         self.events.append(event)
 
 
-class Crowd:
+class Crowd(AbstractContextManager["Crowd"]):
     """Many streams of a game, open until the `with` block is left."""
 
     def __init__(self, address: Address, game: str, size: int, *, is_reading: bool) -> None:
@@ -238,9 +227,6 @@ class Crowd:
             raise
         if is_reading:
             self._thread.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         for connection in self._connections:
