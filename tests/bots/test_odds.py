@@ -16,6 +16,7 @@ from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER, perfect, random
 from noughts.bots.odds import Odds, OddsCalculator, odds
 from noughts.bots.registry import find_policy
+from support.lab_games import first_free
 from support.reference.tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
 
 if TYPE_CHECKING:
@@ -60,11 +61,6 @@ def found_once(name: str) -> Policy:
 
 def resign(_board: Board) -> Mapping[int, Fraction]:
     return {}
-
-
-def first_free(board: Board) -> Mapping[int, Fraction]:
-    """Take the first free cell."""
-    return {board.free_cells[0]: Fraction(1)}
 
 
 @pytest.mark.parametrize("first", Mark)

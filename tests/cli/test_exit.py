@@ -21,6 +21,7 @@ from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 QUESTION = "Player X, enter a position from 1 to 9:"
 NEXT_QUESTION = "Player O, enter a position from 1 to 9:"
@@ -388,18 +389,25 @@ def test_input_that_cannot_be_read_is_reported() -> None:
     assert ran.stderr == "noughts: cannot continue: Bad file descriptor\n"
 
 
-@pytest.mark.parametrize(
-    "arguments", [["play"], ["watch", "--interval", "0.001"], ["show", "5"]], ids=" ".join
-)
-def test_many_open_files_are_not_an_error(arguments: list[str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", CROWDED, *COMMAND, *arguments],
-        stdin=subprocess.DEVNULL,
+def _run_by(
+    launcher: str, *arguments: str, stdin: BinaryIO | int = subprocess.DEVNULL
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a Python script that becomes the command."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", launcher, *arguments],
+        stdin=stdin,
         capture_output=True,
         env=environment(),
         timeout=DEADLINE,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["play"], ["watch", "--interval", "0.001"], ["show", "5"]], ids=" ".join
+)
+def test_many_open_files_are_not_an_error(arguments: list[str]) -> None:
+    ran = _run_by(CROWDED, *COMMAND, *arguments)
 
     assert (ran.returncode, ran.stderr) == (0, b"")
 
@@ -445,14 +453,7 @@ def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
         file.write(b"\n5\n")
 
     with typed.open("rb") as stdin:
-        ran = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", LIMITED, str(memory), *COMMAND, "play"],
-            stdin=stdin,
-            capture_output=True,
-            env=environment(),
-            timeout=DEADLINE,
-            check=False,
-        )
+        ran = _run_by(LIMITED, str(memory), *COMMAND, "play", stdin=stdin)
 
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"A line has at most 1000 bytes" in ran.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.forked import noughts
-from support.pseudo_terminal import CTRL_C, Session, in_terminal
+from support.pseudo_terminal import Session, in_terminal
 from support.saved_games import DRAW, asked, digits, drawn, ids, saving
 
 if TYPE_CHECKING:
@@ -26,17 +26,6 @@ def play(session: Session, moves: str) -> None:
         session.expect(asked(moves[: number - 1]))
         session.type(f"{cell}\n")
     session.expect(drawn(moves, end=LINE_END))
-
-
-def kill(session: Session, way: str) -> int:
-    """End the command in this way; return its exit code."""
-    if way == "ctrl-c":
-        session.type(CTRL_C)
-    elif way == "hang up":
-        session.close()
-    else:
-        session.send(signal.Signals[way])
-    return session.end()
 
 
 def check_resumed(folder: Path, moves: str) -> None:
@@ -65,7 +54,7 @@ def test_a_game_that_is_killed_at_a_board_is_resumed_at_that_board(tmp_path: Pat
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, moves)
 
-        assert kill(session, "SIGKILL") == 128 + signal.SIGKILL
+        assert session.end_by("SIGKILL") == 128 + signal.SIGKILL
 
     check_resumed(tmp_path, moves)
     check_verified(tmp_path, EVENTS + EVENTS * len(moves))
@@ -74,7 +63,7 @@ def test_a_game_that_is_killed_at_a_board_is_resumed_at_that_board(tmp_path: Pat
 @pytest.mark.parametrize(
     ("way", "code"),
     [
-        ("ctrl-c", 130),
+        ("Ctrl-C", 130),
         ("SIGINT", 130),
         ("SIGTERM", 143),
         ("SIGHUP", 128 + signal.SIGHUP),
@@ -88,7 +77,7 @@ def test_a_game_that_is_ended_at_a_board_is_resumed_at_that_board(
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, moves)
 
-        assert kill(session, way) == code
+        assert session.end_by(way) == code
         assert b"Traceback" not in session.output
 
     check_resumed(tmp_path, moves)
@@ -97,7 +86,7 @@ def test_a_game_that_is_ended_at_a_board_is_resumed_at_that_board(
 def test_a_game_that_is_killed_before_its_first_move_leaves_nothing(tmp_path: Path) -> None:
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         session.expect(asked(""))
-        kill(session, "SIGKILL")
+        session.end_by("SIGKILL")
 
     ran = noughts("resume", env=saving(tmp_path))
 
@@ -109,7 +98,7 @@ def test_a_game_that_is_killed_before_its_first_move_leaves_nothing(tmp_path: Pa
 def test_a_game_that_is_over_stays_over_when_it_is_killed(tmp_path: Path) -> None:
     with in_terminal("play", "--color=never", env=saving(tmp_path)) as session:
         play(session, DRAW)
-        kill(session, "SIGKILL")
+        session.end_by("SIGKILL")
 
     ran = noughts("replay", ids(tmp_path)[0], env=saving(tmp_path))
 
@@ -124,7 +113,7 @@ def test_a_game_that_is_killed_after_every_move_is_played_to_its_end(tmp_path: P
             assert before.startswith(drawn(DRAW[: number - 1], end=LINE_END))
             session.type(f"{cell}\n")
             session.expect(drawn(DRAW[:number], end=LINE_END))
-            kill(session, "SIGKILL")
+            session.end_by("SIGKILL")
 
     assert digits(tmp_path) == [DRAW]
     check_verified(tmp_path, EVENTS + EVENTS * len(DRAW) + 1)  # a draw, and that all is over
@@ -138,7 +127,7 @@ def test_a_killed_game_has_every_move_that_was_shown(tmp_path: Path, seen: int) 
         session.type("\n".join(DRAW) + "\n")
         if seen:
             session.expect(drawn(DRAW[:seen], end=LINE_END))
-        kill(session, "SIGKILL")
+        session.end_by("SIGKILL")
         boards = len(re.findall(rb"-\+-\+-\r\n[^\r]*\r\n-\+-\+-", session.output)) - 1
 
     (found,) = digits(tmp_path) or [""]
@@ -152,7 +141,7 @@ def test_names_undo_and_the_first_player_survive_a_kill(tmp_path: Path) -> None:
         session.expect("Zo\u00eb, enter")
         session.type("5\n1\nundo\n9\n")
         session.expect("7|8|X")
-        kill(session, "SIGKILL")
+        session.end_by("SIGKILL")
 
     ran = noughts("resume", "--describe", env=saving(tmp_path))
 
@@ -168,7 +157,7 @@ def test_the_second_game_survives_a_kill(tmp_path: Path) -> None:
         session.type("y\n5\n")
         session.expect("O starts.")
         session.expect("4|O|6")
-        kill(session, "SIGKILL")
+        session.end_by("SIGKILL")
 
     assert digits(tmp_path) == ["5", DRAW]
     assert noughts("resume", env=saving(tmp_path)).stdout.startswith(drawn("5").replace("X", "O"))
@@ -182,7 +171,7 @@ def test_a_game_that_is_killed_with_kill_9_can_be_played_on_at_once_elsewhere(tm
     ):
         play(gone, DRAW[:2])
         play(sitting, DRAW[:3])
-        kill(gone, "SIGKILL")
+        gone.end_by("SIGKILL")
         game = ids(tmp_path)[1]
 
         ran = noughts("resume", game, typed=f"{DRAW[2]}\n", env=saving(tmp_path))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import select
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -351,14 +350,7 @@ def test_a_program_that_thinks_does_not_delay_the_end(
             session.type("5\n")
         number = pipe.number()
 
-        if way == "Ctrl-C":
-            session.type(CTRL_C)
-        elif way == "hang up":
-            session.close()
-        else:
-            session.send(signal.Signals[way])
-
-        assert session.end() == code
+        assert session.end_by(way) == code
         assert b"Traceback" not in session.output
     assert is_gone(number)
     assert words != "play" or digits(tmp_path) == ["5"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,19 +10,13 @@ import pytest
 from noughts import find_policy, odds, policy_names, save_policy
 from support.command import environment
 from support.forked import noughts
+from support.lab_games import first_free
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts import Board, Cell
+    pass
 
 BOTS = Path(__file__).parents[2] / "docs" / "bots.md"
 NAME = "saved:file=q.json"
-
-
-def first_free(board: Board) -> Mapping[Cell, Fraction]:
-    """Take the first free cell."""
-    return {board.free_cells[0]: Fraction(1)}
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,6 @@ from support.forked import fork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
-    from typing import Self
 
     from support.forked import Forked
 
@@ -40,7 +38,7 @@ CTRL_V = b"\x16"
 _IN_TERMINAL = ("/bin/sh", "-c", 'exec "$@" <> "$0" 1>&0 2>&0')
 
 
-class Session:
+class Session(contextlib.AbstractContextManager["Session"]):
     """One run of the command; leaving the `with` block kills and reaps the process."""
 
     def __init__(
@@ -62,15 +60,7 @@ class Session:
         for descriptor in {reading, writing}:
             os.set_blocking(descriptor, False)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -113,6 +103,16 @@ class Session:
         """Send a signal to the command if it is still running."""
         self._process.send_signal(number)
 
+    def end_by(self, way: str) -> int:
+        """End the command by Ctrl-C, by hanging up or by a signal; return the exit code."""
+        if way == "Ctrl-C":
+            self.type(CTRL_C)
+        elif way == "hang up":
+            self.close()
+        else:
+            self.send(signal.Signals[way])
+        return self.end()
+
     @property
     def process(self) -> int:
         """The process id of the command."""
@@ -130,19 +130,16 @@ class Session:
             _set_size(self._reading, columns, rows)
 
     def end_input(self) -> None:
-        """Close the command's standard input."""
         if self._writing is not None:
             os.close(self._writing)
             self._writing = None
 
     def stop_reading(self) -> None:
-        """Close our end of the command's output."""
         if self._reading is not None:
             os.close(self._reading)
             self._reading = None
 
     def close(self) -> None:
-        """Close the terminal or both pipes."""
         for descriptor in {self._reading, self._writing}:
             if descriptor is not None:
                 os.close(descriptor)

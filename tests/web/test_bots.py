@@ -7,15 +7,14 @@ that every order of events can be tried.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Callable, Iterable
 from itertools import count
 from random import Random
 from typing import TypeVar
 
 import pytest
 
-from noughts import Board, Cell, Mark, open_store
+from noughts import Cell, Mark, open_store
 from noughts.bots.errors import BadPolicy
 from noughts.core.game import PlaceToken
 from noughts.service import random_id
@@ -27,6 +26,7 @@ from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import GATHER_SECONDS, Writer
+from support.lab_games import first_free
 from support.web.apps import ImmediateThreads, beginning, make_world, open_app
 from support.web.fake_clock import run, skip
 
@@ -42,10 +42,6 @@ FAILURES: dict[str, Callable[[], Exception]] = {
     "the server itself fails": lambda: RuntimeError("out of order"),
     "the store is away": lambda: StoreUnavailable("the disk is gone"),
 }
-
-
-def first_free(board: Board) -> Mapping[Cell, Fraction]:
-    return {board.free_cells[0]: Fraction(1)}
 
 
 class Process:

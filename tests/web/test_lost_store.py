@@ -30,6 +30,15 @@ def output_without_log(server: Server) -> list[str]:
     return [line for line in server.errors.decode().splitlines() if not line.startswith("{")]
 
 
+def check_ended(server: Server, file: Path) -> None:
+    """Check that a server ends with a sentence about its file, and has not created it again."""
+    assert server.wait() == 1
+    (words,) = output_without_log(server)
+    assert words.startswith("noughts: ")
+    assert str(file) in words
+    assert not file.exists()
+
+
 def errors_logged(server: Server) -> list[str]:
     lines = [json.loads(line) for line in server.errors.splitlines() if line.startswith(b"{")]
     return [line["event"] for line in lines if line["level"] == "error"]
@@ -56,12 +65,8 @@ def test_a_server_without_its_file_ends(tmp_path: Path) -> None:
             assert (answer.status, answer.code) == (503, "storeUnavailable")
             assert answer.json["detail"] == f"{STORE_LOST[0].upper()}{STORE_LOST[1:]}."
             assert answer.headers["retry-after"]
-        assert server.wait() == 1
-        (words,) = output_without_log(server)
-        assert words.startswith("noughts: ")
-        assert str(file) in words
+        check_ended(server, file)
         assert errors_logged(server) == ["store lost"]
-        assert not file.exists()
 
 
 @pytest.mark.waits
@@ -70,11 +75,7 @@ def test_all_workers_end_when_one_has_lost_the_store(tmp_path: Path) -> None:
     file = tmp_path / "games.db"
     with Server(f"sqlite:{file}", "--workers", "2") as server:
         move_away(file)
-        assert server.wait() == 1
-        (words,) = output_without_log(server)
-        assert words.startswith("noughts: ")
-        assert str(file) in words
-        assert not file.exists()
+        check_ended(server, file)
 
 
 @pytest.mark.waits

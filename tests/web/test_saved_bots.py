@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -14,7 +13,7 @@ from shutil import copy
 
 import pytest
 
-from noughts import Board, Cell, errors, find_policy, odds, parse_board, save_policy
+from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.bots.ladder import perfect
 from noughts.bots.registry import BUILT_IN
 from noughts.web.analysis import bots
@@ -22,6 +21,7 @@ from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offer
 from noughts.web.problems import InvalidSetting
 from noughts.web.serve import serve
 from support.forked import noughts
+from support.lab_games import first_free
 from support.remote import home
 from support.web.serving import Server
 
@@ -30,10 +30,6 @@ GOOD = parse_board("X__/___/___")
 
 def read_roster(offered: str) -> Roster:
     return Roster(read_policies(split_offered(offered)), Random())
-
-
-def first_free(board: Board) -> Mapping[Cell, Fraction]:
-    return {board.free_cells[0]: Fraction(1)}
 
 
 @pytest.fixture(scope="module")
