@@ -17,7 +17,6 @@ INSTALLED = [name for name in BACKENDS if find_spec(name.replace("-", "_"))]
 
 
 def to_numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401 - an array of any library
-    """Convert an array to NumPy."""
     if hasattr(array, "get"):  # CuPy
         return np.asarray(array.get())
     if hasattr(array, "__array__") and not hasattr(array, "cpu"):  # JAX, on any device
@@ -26,5 +25,4 @@ def to_numpy(array: Any) -> NDArray[Any]:  # noqa: ANN401 - an array of any libr
 
 
 def to_list(array: Any) -> list[Any]:  # noqa: ANN401 - an array of any library
-    """Convert an array to nested lists."""
     return list(to_numpy(array).tolist())

@@ -37,7 +37,6 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
 
 
 def run_code(code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in another process."""
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=False
     )

@@ -15,15 +15,9 @@ COMMAND = (sys.executable, "-m", "noughts")
 
 # Variables of the developer's shell that would affect the tests.
 _UNSET = (
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "COLUMNS",
-    "LINES",
-    "PYTHONIOENCODING",
-    "PYTHONUNBUFFERED",
-    "PYTHONUTF8",
+    *("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"),
+    *("PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8"),
 )
-
 
 TESTS = Path(__file__).parents[1]
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def fake_console(out: StringIO, err: StringIO | None = None) -> Console:
-    """Return a console that writes to these streams."""
     console = Console()
     console.out, console.err = out, err
     return console

@@ -41,19 +41,7 @@ DEADLINE = 60.0
 MAX_BYTES = 60_000
 """The longest message, and the longest input that a pipe takes at once."""
 
-_PACKAGES = tuple(
-    f"noughts.{package}"
-    for package in (
-        "analysis",
-        "bots",
-        "bots.menace",
-        "cli",
-        "cli.commands",
-        "cli.remote",
-        "core",
-        "text",
-    )
-)
+_PACKAGES = ("analysis", "bots", "bots.menace", "cli", "cli.commands", "cli.remote", "core", "text")
 _NEED_EXTRAS = {f"noughts.cli.commands.{name}" for name in EXTRAS}
 _SERVER_MODULES = ("noughts.cli.commands.serve", "noughts.web.app", "uvloop")
 """Loaded for servers, if installed."""
@@ -94,13 +82,11 @@ class Forked:
         self.pid = int(self._socket.recv(100))
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while it is running."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: float = DEADLINE) -> int:
-        """Wait for it to exit; return the exit code."""
         if self.returncode is None:
             self._socket.settimeout(timeout)
             try:
@@ -156,17 +142,9 @@ def _message(
     arguments: tuple[str, ...], settings: Mapping[str, str], folder: Path, terminal: str | None = None
 ) -> bytes | None:
     """Return the run as a message; None if it is too long or a fork cannot do it."""
-    run = {
-        "arguments": arguments,
-        "environment": dict(settings),
-        "folder": str(folder),
-        "terminal": terminal,
-    }
-    message = json.dumps(run).encode()
-    is_usual = (
-        _startup_variables(settings) == _startup_variables(environment()) and len(message) < MAX_BYTES
-    )
-    return message if is_usual else None
+    message = json.dumps([arguments, dict(settings), str(folder), terminal]).encode()
+    is_usual = _startup_variables(settings) == _startup_variables(environment())
+    return message if is_usual and len(message) < MAX_BYTES else None
 
 
 def _startup_variables(settings: Mapping[str, str]) -> dict[str, str]:
@@ -235,7 +213,7 @@ def main(connection: socket.socket, what: str) -> int:
     """Fork a child for each message, until the socket is closed; a child returns its exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests run in the background
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # even if they run under nohup
-    for package in _PACKAGES:
+    for package in (f"noughts.{name}" for name in _PACKAGES):
         for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
             if module.name not in _NEED_EXTRAS:
                 import_module(module.name)
@@ -260,7 +238,7 @@ def main(connection: socket.socket, what: str) -> int:
             try:
                 if is_background:
                     _run_in_background(socket.socket(fileno=descriptors.pop()), descriptors)
-                return _exit(_run_child(json.loads(message), descriptors))
+                return _exit(_run_child(descriptors, *json.loads(message)))
             except KeyboardInterrupt:  # before the command handles it
                 return 130
         for descriptor in descriptors:
@@ -284,10 +262,12 @@ def _run_in_background(connection: socket.socket, descriptors: list[int]) -> Non
     os._exit(0)
 
 
-def _run_child(run: dict[str, object], descriptors: list[int]) -> int:
+def _run_child(
+    descriptors: list[int], arguments: list[str], settings: dict[str, str], folder: str, tty: str | None
+) -> int:
     from noughts.__main__ import main as run_command  # noqa: PLC0415 - already loaded in the parent
 
-    terminal = os.open(str(run["terminal"]), os.O_RDWR) if run["terminal"] else None
+    terminal = os.open(tty, os.O_RDWR) if tty else None
     for number, descriptor in enumerate(descriptors):
         os.dup2(terminal or descriptor, number)
         os.close(descriptor)
@@ -295,10 +275,10 @@ def _run_child(run: dict[str, object], descriptors: list[int]) -> int:
         os.close(terminal)
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # as Python does at start-up
     os.environ.clear()
-    os.environ.update(run["environment"])  # type: ignore[call-overload]  # it came as JSON
+    os.environ.update(settings)
     time.tzset()
-    os.chdir(str(run["folder"]))
-    sys.argv[1:] = run["arguments"]  # type: ignore[call-overload]  # the same
+    os.chdir(folder)
+    sys.argv[1:] = arguments
     return run_command()
 
 

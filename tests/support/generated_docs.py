@@ -40,14 +40,12 @@ SERVER_OPTIONS = {
 
 
 def errors_tree() -> str:
-    """Return the tree of errors, indented."""
     lines = re.findall(r"^([│├└─ ]*)([A-Z]\w+)(?: {2}.*)?$", errors.__doc__ or "", re.MULTILINE)
     tree = "".join(f"{' ' * (len(indent) // 2)}{name}\n" for indent, name in lines)
     return f"```text\n{tree}```\n"
 
 
 def problems() -> str:
-    """Return the codes of the API."""
     rows = [(f"`{code}`", str(status), title) for code, (status, title) in CODES.items()]
     return _table(("code", "status", "title"), rows)
 

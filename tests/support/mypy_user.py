@@ -12,7 +12,6 @@ from noughts import Board, Mark, X, decide
 
 
 def use() -> None:
-    """Use names correctly and incorrectly."""
     assert_type(Board().place(4, X).winner, Mark | None)
     decide(None, 5)  # type: ignore[arg-type]  # not a command
     Board().plaice(4)  # type: ignore[attr-defined]  # misspelt

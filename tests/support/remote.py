@@ -35,7 +35,6 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def seats(folder: Path) -> list[Path]:
-    """Return the files of the saved seats."""
     return sorted((folder / "noughts" / "seats").iterdir())
 
 
@@ -48,7 +47,6 @@ def text(status: int, body: bytes | str, kind: str = JSON, **headers: str) -> li
 
 
 def problem(status: int, code: str, detail: str, **headers: str) -> list[bytes]:
-    """Return an error response, as a rule."""
     body = json.dumps({"status": status, "code": code, "detail": detail})
     return text(status, body, "application/problem+json", **headers)
 

@@ -76,7 +76,6 @@ def _command(move: str, mark: Mark) -> PlaceToken | TakeBack | Resign:
 
 
 def change(folder: Path, *statements: str, values: Sequence[object] = ()) -> None:
-    """Execute SQL on a store."""
     with closing(sqlite3.connect(file(folder), isolation_level=None)) as database:
         for statement in statements:
             assert database.execute(statement, values).rowcount, "no row was changed"
