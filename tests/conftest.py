@@ -6,16 +6,12 @@ import gc
 import os
 import signal
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+import pytest
 from hypothesis import settings
 
 from support.figures import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pytest
 
 # The same examples on every run, and no deadline, for slow machines; long runs try more examples.
 settings.register_profile("short", deadline=None, derandomize=True)

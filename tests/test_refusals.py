@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,9 +30,6 @@ from noughts import (
     fold,
     open_store,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 START = decide(None, CreateGame())
 GAME = fold(START)

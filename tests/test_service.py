@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pytest
 from hypothesis import given, strategies as st
 
 from noughts import (
     Answer,
+    Command,
     CreateGame,
+    Event,
     JoinGame,
+    Mark,
     NoughtsError,
     O,
     PlaceToken,
@@ -48,6 +52,7 @@ from noughts.core.events import (
     PlayerTookBack,
 )
 from noughts.service import random_id, wall_clock
+from noughts.store.appends import Batch
 from noughts.store.base import GameFilter
 from noughts.store.errors import (
     CorruptStore,
@@ -58,19 +63,12 @@ from noughts.store.errors import (
     StoreUnavailable,
 )
 from noughts.store.memory import MemoryStore
+from noughts.store.records import Record
 from support.at_once import in_threads
 from support.played import NOW, events_of
 from support.strategies import cells, marks, names
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from noughts import Command, Event, Mark
-    from noughts.store.appends import Batch
-    from noughts.store.records import Record
-
-    Outcome: TypeAlias = type[NoughtsError] | IllegalMoveReason | tuple[Event, ...] | None
+Outcome: TypeAlias = type[NoughtsError] | IllegalMoveReason | tuple[Event, ...] | None
 
 GAME = "game"
 CREATED = 3

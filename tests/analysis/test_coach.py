@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +15,6 @@ from noughts.analysis.reasons import Kind, reasons
 from noughts.analysis.solver import Prospect, Result
 from support.reference import tactics as plain
 from support.reference.tactics import OTHER, seen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RESULTS = {1: Result.WIN, 0: Result.DRAW, -1: Result.LOSS}
 EMPTY = "_" * 9

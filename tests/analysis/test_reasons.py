@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -12,9 +13,6 @@ from noughts import SYMMETRIES, Board, Mark, O, X, errors, parse_board, reachabl
 from noughts.analysis.reasons import Kind, Reason, best_play, reasons
 from support.reference import reasons as plain
 from support.reference.tactics import OTHER, best, is_over, minimax, moves, put, seen, winner, wins
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PLACES = {"centre", "corner", "edge"}
 MISSED = {"givesUpWin", "losesSooner"}

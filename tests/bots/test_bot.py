@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +15,6 @@ from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER, random
 from noughts.bots.registry import BUILT_IN, find_policy
 from support.reference.tactics import in_play
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DRAWS = 20_000
 BOARDS = ["___/___/___", "X__/___/___", "XO_/___/___", "XX_/OO_/___", "X__/_O_/__X", "XOX/XOO/_X_"]

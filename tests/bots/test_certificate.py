@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,8 @@ from noughts.bots.ladder import perfect, random
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
+from noughts.bots.policy import Policy
 from noughts.bots.registry import BUILT_IN, find_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from noughts.bots.policy import Policy
 
 NEVER_LOSE = ("perfect", "newell-simon")
 FEW_GAMES = ("perfect", "newell-simon", "first")

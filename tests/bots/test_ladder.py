@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from noughts import Board, Mark, O, X
 from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon
 from noughts.bots.odds import odds
+from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from support.reference.tactics import (
     CENTRE,
@@ -29,11 +30,6 @@ from support.reference.tactics import (
     threats,
     wins,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from noughts.bots.policy import Policy
 
 IN_PLAY = in_play(X, O)
 THINGS = ("win", "block", "fork", "defence", "centre")

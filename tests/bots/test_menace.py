@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -21,13 +21,8 @@ from noughts.bots.odds import odds
 from noughts.bots.policy import weigh
 from noughts.bots.registry import find_policy
 from support.played import DRAW, O_WINS, X_WINS
-from support.reference.symmetry import box_of, move_of
+from support.reference.symmetry import Move, box_of, move_of
 from support.reference.tactics import free, signs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from support.reference.symmetry import Move
 
 MICHIE = BeadRules()
 ONE_EACH = (1, 1, 1, 1)

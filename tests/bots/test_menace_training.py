@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,8 @@ from noughts.bots.menace.boxes import boxes, find_box
 from noughts.bots.menace.machine import BeadRules, Menace
 from noughts.bots.menace.training import Training
 from noughts.bots.odds import odds
+from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.bots.policy import Policy
 
 REFILL = BeadRules(empty="refill")
 FIRST_BOX = find_box(Board()).box

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from math import sqrt
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,15 +15,10 @@ from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER, perfect, random
 from noughts.bots.odds import Odds, OddsCalculator, odds
+from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from support.lab_games import first_free
-from support.reference.tactics import all_odds, by_chance, classic, hopeful, signs_of, somebody
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.bots.policy import Policy
-    from support.reference.tactics import Plain
+from support.reference.tactics import Plain, all_odds, by_chance, classic, hopeful, signs_of, somebody
 
 PAIRS = [
     ("random", "random"),

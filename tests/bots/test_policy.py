@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from noughts import Board, O, X, errors, parse_board
 from noughts.bots.ladder import LADDER
-from noughts.bots.policy import RESIGNS, Weights, weigh
+from noughts.bots.policy import RESIGNS, Policy, Weights, weigh
 from noughts.bots.registry import find_policy
 from support.reference.tactics import in_play
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts.bots.policy import Policy
 
 HALF = Fraction(1, 2)
 BOARD = parse_board("XO_/_X_/__O")

@@ -8,11 +8,12 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
@@ -32,11 +33,7 @@ from support.hostile_bots import (
     plays,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TypeAlias
-
-    Started: TypeAlias = list[subprocess.Popen[bytes]]
+Started: TypeAlias = list[subprocess.Popen[bytes]]
 
 PATIENT = 30.0
 """Seconds, for what will come."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -24,11 +25,7 @@ from noughts.bots.registry import (
 )
 from support.reference.tactics import by_chance, classic, hopeful, in_play, seen
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    Offer = Callable[..., None]
+Offer = Callable[..., None]
 
 IN_PLAY = in_play(X, O)
 WITHOUT_MEMORY = ("random", *LADDER, "newell-simon", "perfect")

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import resource
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
@@ -14,7 +15,7 @@ from math import gcd
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -51,9 +52,6 @@ from noughts.core.value import Value
 from noughts.files import MAX_FILE_BYTES
 from support.played import DRAW, O_WINS, X_WINS
 from support.strategies import json_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 EMPTY, CORNER, LAST = "___/___/___", "X__/___/___", "XOX/XOO/OX_"
 Json: TypeAlias = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from support.command import environment
 from support.forked import noughts
 from support.pseudo_terminal import in_terminal
 from support.saved_games import DRAW, X_WINS, save, saving, url
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOARD = "X_O/_X_/___"
 LABELLED = """\

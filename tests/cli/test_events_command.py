@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from support.forked import noughts
 from support.hostile_bots import command, plays
 from support.pseudo_terminal import between_pipes, in_terminal
 from support.saved_games import X_WINS, file, ids, save, saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVENT = re.compile(r"(?:game|player)[A-Z][A-Za-z]*\(.*\)")
 """What a line with an event looks like, whole."""

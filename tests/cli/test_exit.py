@@ -9,19 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 import pytest
 
 from support.command import COMMAND, environment, run_unread, shell
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
 
 QUESTION = "Player X, enter a position from 1 to 9:"
 NEXT_QUESTION = "Player O, enter a position from 1 to 9:"

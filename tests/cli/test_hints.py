@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from io import BytesIO, StringIO
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,14 +20,10 @@ from noughts.core.board import reachable
 from noughts.core.notation import format_cell
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
+from noughts.text.wordings import Starter
 from support.forked import noughts
 from support.hostile_bots import POLITE, command
 from support.saved_games import asked, digits, saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from noughts.text.wordings import Starter
 
 NO_CELL = "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
 CORNER_AFTER_CENTRE = (

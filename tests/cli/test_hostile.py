@@ -12,9 +12,10 @@ import shlex
 import shutil
 import signal
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
@@ -22,16 +23,10 @@ from noughts import open_store
 from noughts.store.archive import export_all
 from noughts.store.verify import verify
 from support.command import environment
-from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, between_pipes, in_terminal
+from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_V, CTRL_Z, Session, between_pipes, in_terminal
 from support.saved_games import DRAW, file, save, url
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from support.pseudo_terminal import Session
-
-    Record: TypeAlias = Callable[[str, object], None]
+Record: TypeAlias = Callable[[str, object], None]
 
 RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 24
 

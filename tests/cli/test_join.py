@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import re
 import signal
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.forked import noughts
 from support.proxy import DEADLINE_SECONDS
-from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
+from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.remote import HostedGame, home, problem, seats
 from support.web.matches import Seat
 from support.web.serving import Server
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from support.pseudo_terminal import Session
 
 BOB, FRANK = "bob, enter a position from 1 to 9: ", "frank, enter a position from 1 to 9: "
 AGAIN = "Play again? (y/n) "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,16 +13,9 @@ from noughts.cli.remote.address import parse_address
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
 from support.forked import noughts
 from support.proxy import DEADLINE_SECONDS, CuttingProxy
-from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
-from support.remote import HostedGame, home, lose, problem, seats, text
+from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
+from support.remote import HostedGame, Rule, home, lose, problem, seats, text
 from support.web.serving import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from support.pseudo_terminal import Session
-    from support.remote import Rule
 
 FRANK = "frank, enter a position from 1 to 9: "
 LOST, RECONNECTED = "Connection lost; reconnecting.\r\n", "Reconnected.\r\n"

@@ -6,9 +6,11 @@ import json
 import os
 import socket
 import ssl
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trustme
@@ -16,14 +18,8 @@ import trustme
 from noughts import O, X, encode, events
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, between_pipes, in_terminal
-from support.remote import AnswerProxy, HostedGame, changed, home, problem, seats, text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from support.remote import Rule
-    from support.web.serving import Server
+from support.remote import AnswerProxy, HostedGame, Rule, changed, home, problem, seats, text
+from support.web.serving import Server
 
 CODE = "c0de-of-the-invitation"
 FRANK = "frank, enter a position from 1 to 9: "

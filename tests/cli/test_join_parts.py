@@ -7,14 +7,14 @@ import os
 import select
 import socket
 import struct
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
 
-from noughts import CreateGame, JoinGame, O, PlaceToken, X, decide, encode, events, fold
+from noughts import Command, CreateGame, JoinGame, O, PlaceToken, X, decide, encode, events, fold
 from noughts.cli.input import MAX_BUFFERED_LINES, LineBuffer, UnreadableLine
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import BadAddress, parse_address
@@ -28,6 +28,7 @@ from noughts.cli.remote.background import (
     PendingCall,
     Reconnected,
     RoomChanged,
+    Update,
 )
 from noughts.cli.remote.client import (
     BadResponse,
@@ -39,14 +40,7 @@ from noughts.cli.remote.client import (
 )
 from noughts.cli.remote.view import GameReplica
 from support.proxy import DEADLINE_SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from noughts import Command
-    from noughts.cli.remote.background import Update
-    from support.remote import HostedGame
-
+from support.remote import HostedGame
 
 # Addresses
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from support.forked import noughts
 from support.pseudo_terminal import Session, in_terminal
 from support.saved_games import DRAW, asked, digits, drawn, ids, saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINE_END = "\r\n"
 EVENTS = 3

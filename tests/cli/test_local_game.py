@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from io import BytesIO, StringIO
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +15,7 @@ from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
-
-if TYPE_CHECKING:
-    from noughts.text.wordings import Starter
+from noughts.text.wordings import Starter
 
 
 def played(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 from argparse import Namespace
+from collections.abc import Callable
 from fractions import Fraction
 from io import StringIO
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import pytest
 
@@ -28,12 +30,7 @@ from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import digits, save, saving, url
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeAlias
-
-    Train: TypeAlias = Callable[..., str]
+Train: TypeAlias = Callable[..., str]
 
 CURVE_POINTS = 2
 """Few, for computing the odds takes longer than all the games."""

@@ -5,24 +5,18 @@ from __future__ import annotations
 import csv
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from noughts import Board, O, parse_board
-from noughts.bots.odds import odds, percent
-from noughts.bots.policy import CachedPolicy
+from noughts.bots.odds import Odds, odds, percent
+from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 from support.command import environment
 from support.forked import noughts
 from support.saved_games import saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from noughts.bots.odds import Odds
-    from noughts.bots.policy import Policy
 
 LATE = "X_O/_X_/___"
 """A position from which all odds are found at once."""

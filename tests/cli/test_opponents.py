@@ -7,20 +7,16 @@ import random
 import select
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from noughts import O, open_store
+from noughts import Mark, O, open_store
 from noughts.bots.registry import policy_names
 from support.command import noughts as started
 from support.forked import noughts
 from support.hostile_bots import POLITE, command, greets, plays
 from support.pseudo_terminal import CTRL_C, DEADLINE, in_terminal
 from support.saved_games import asked, digits, drawn, file, save, saving, url
-
-if TYPE_CHECKING:
-    from noughts import Mark
 
 ROOT = Path(__file__).parents[2]
 FIRST_FREE = f"program:{command(POLITE)}"

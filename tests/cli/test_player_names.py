@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from noughts.bots.registry import BUILT_IN
 from support.forked import noughts
 from support.saved_games import file, save, saving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BARE = [*BUILT_IN, "Perfect", "club:block=1/3", "menace:file=m.json", "saved:file=q.json"]
 

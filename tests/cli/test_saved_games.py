@@ -6,8 +6,9 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from io import StringIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from noughts import (
     O,
     PlaceToken,
     Player,
+    Record,
     Service,
     Wording,
     X,
@@ -32,6 +34,7 @@ from noughts.cli.commands.games import PAGE_GAMES, last_left, list_games
 from noughts.cli.commands.replay import steps
 from noughts.cli.recorder import Recorder, store_url
 from noughts.cli.screen import Screen
+from noughts.store.appends import Batch
 from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
 from support.command import COMMAND, run_unread, shell
@@ -51,13 +54,6 @@ from support.saved_games import (
     saving,
     url,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from noughts import Record
-    from noughts.store.appends import Batch
 
 LINE = re.compile(r"[a-z2-7]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  (.*)")
 """A line of the list of games: what comes after the id and the time is the same on every run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +10,6 @@ from noughts import find_policy, odds, policy_names, save_policy
 from support.command import environment
 from support.forked import noughts
 from support.lab_games import first_free
-
-if TYPE_CHECKING:
-    pass
 
 BOTS = Path(__file__).parents[2] / "docs" / "bots.md"
 NAME = "saved:file=q.json"

@@ -14,12 +14,12 @@ from contextlib import suppress
 from fractions import Fraction
 from math import isclose, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from noughts import find_policy, odds
+from noughts import Policy, find_policy, odds
 from noughts.cli.commands.simulate import Share, shares, simulate
 from noughts.lab import simulation
 from noughts.lab.batch_play import NO_GAMES, Tally
@@ -28,9 +28,6 @@ from support.command import COMMAND, environment
 from support.fake_console import RecordingBar
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
-
-if TYPE_CHECKING:
-    from noughts import Policy
 
 RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from noughts import Board, CreateGame, Game, Mark, O, PlaceToken, X, decide, fold, replay
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # How many sequences of so many moves there are, and how the complete ones end.
 SEQUENCES = (1, 9, 72, 504, 3_024, 15_120, 54_720, 148_176, 200_448, 127_872)

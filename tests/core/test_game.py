@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 
@@ -29,9 +30,6 @@ from noughts import (
     replay,
 )
 from noughts.core.errors import IllegalMoveReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def playing(*cells: int, first: Mark = X) -> Game:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count, permutations
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
@@ -27,9 +27,6 @@ from noughts import (
 )
 from noughts.core.notation import why_not_typed
 from support.strategies import boards, marks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EVERY_SHAPE = {
     "rows with strokes": "X_O/_X_/___",

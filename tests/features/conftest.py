@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import pytest
 from pytest_bdd import given, parsers, then, when
 
 from noughts import Board, Mark, parse_board, reachable
 from support.command import environment
-from support.documents import board_texts, keys, questions
+from support.documents import Ran, board_texts, keys, questions
 from support.forked import noughts
-
-if TYPE_CHECKING:
-    from support.documents import Ran
 
 
 def pytest_bdd_apply_tag(tag: str, function: object) -> bool:  # noqa: ARG001 - the hook's own names

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from pytest_bdd import parsers, scenarios, then, when
 
-from noughts import Board, Mark, PlaceToken, decide, events, fold, game_over, parse_moves
-from support.documents import Answer, board_texts, created, every_answer
+from noughts import Board, Event, Mark, PlaceToken, decide, events, fold, game_over, parse_moves
+from support.documents import Answer, Ran, board_texts, created, every_answer
 from support.reference.tactics import LINES
-
-if TYPE_CHECKING:
-    from noughts import Event
-    from support.documents import Ran
 
 scenarios("algorithm.feature")
 

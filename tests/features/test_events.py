@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from noughts import (
+    Cell,
     Command,
     CreateGame,
+    Event,
     Game,
     JoinGame,
     Mark,
@@ -36,16 +40,9 @@ from noughts import (
     replay,
 )
 from support.command import environment
-from support.documents import Answer, created, every_answer, keys
+from support.documents import Answer, Ran, created, every_answer, keys
 from support.forked import noughts
 from support.reference.tactics import LINES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from noughts import Cell, Event
-    from support.documents import Ran
 
 scenarios("events.feature")
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pytest_bdd import parsers, scenarios, then, when
 
-from noughts import KATA, Board, IllegalMove, Mark, O, X, parse_board, parse_cell
-from support.documents import questions
-
-if TYPE_CHECKING:
-    from noughts import Cell
-    from support.documents import Ran
+from noughts import KATA, Board, Cell, IllegalMove, Mark, O, X, parse_board, parse_cell
+from support.documents import Ran, questions
 
 scenarios("kata.feature")
 

@@ -6,10 +6,10 @@ import ast
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from itertools import chain, pairwise
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -27,13 +27,8 @@ from noughts import (
     parse_moves,
 )
 from support.command import environment
-from support.documents import board_texts
+from support.documents import Ran, board_texts
 from support.forked import noughts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from support.documents import Ran
 
 scenarios("narrative.feature")
 

@@ -9,27 +9,21 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from noughts import GEM, WORDINGS, Board, Mark, Player, errors, parse_board, parse_cell, standing
+from noughts import GEM, WORDINGS, Board, Game, Mark, Player, errors, parse_board, parse_cell, standing
 from support.command import COMMAND
-from support.documents import board_texts, created, keys, questions
+from support.documents import Ran, board_texts, created, keys, questions
 from support.forked import noughts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from noughts import Game
-    from support.documents import Ran
 
 scenarios("package.feature")
 

@@ -6,7 +6,8 @@ import copy
 import pickle
 import random
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pettingzoo  # type: ignore[import-untyped]  # it has no types
@@ -28,10 +29,7 @@ from noughts.lab.envs import AEC_ID, tic_tac_toe_v1
 from noughts.lab.observations import FREE, OWN, THEIRS
 from support.lab_games import moves_to
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Maker = Callable[..., TicTacToeAEC]
+Maker = Callable[..., TicTacToeAEC]
 
 # The checker of PettingZoo 1.27 allows observations that are dicts in its own games only.
 # Newer ones allow them everywhere (pull request 1391).

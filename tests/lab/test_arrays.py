@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,6 @@ from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, GOING, O_WON, X_WON
 from support.array_libraries import INSTALLED, to_list
 from support.strategies import cells
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = Path(__file__).parents[2] / "docs" / "lab.md"
 RULES = Rules()

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from noughts import Board, O, X, find_policy, odds, reachable
+from noughts import Board, Cell, O, Policy, X, find_policy, odds, reachable
 from noughts.bots.errors import BadPolicy
 from noughts.bots.policy import CachedPolicy, Weights, weigh
 from noughts.lab import lookup
 from noughts.lab.alias_tables import AliasTables, alias, slot_bits
 from noughts.lab.arrays import Rules
 from noughts.lab.backends import DRAW_BITS, Backend, RandomNumbers
-from noughts.lab.batch_play import RandomMatch
+from noughts.lab.batch_play import RandomMatch, Records
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, O_WON, X_WON
 from support.array_libraries import to_numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from noughts import Cell, Policy
-    from noughts.lab.batch_play import Records
 
 PAIRS = [("random", "random"), ("club", "novice"), ("perfect", "random"), ("random", "newell-simon")]
 

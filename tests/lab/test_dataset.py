@@ -8,10 +8,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from errno import ENOSPC
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Never
 
 import pytest
 from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
@@ -26,6 +27,7 @@ from noughts.lab import dataset
 from noughts.lab.dataset import (
     MOVE_COLUMNS,
     POSITION_COLUMNS,
+    Row,
     as_csv,
     as_jsonl,
     as_parquet,
@@ -37,12 +39,6 @@ from support.command import COMMAND, environment
 from support.pseudo_terminal import in_terminal
 from support.reference import symmetry as plain_symmetry, tactics as plain
 from support.reference.reasons import kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Never
-
-    from noughts.lab.dataset import Row
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "dataset.md").read_text()

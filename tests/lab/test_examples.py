@@ -7,26 +7,22 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from noughts import O, Result, X, certify, find_policy, load_policy, prospects, reachable
 from support.command import environment
 from support.forked import noughts
 from support.remote import home
 from support.web.serving import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
-
-    from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "q_learning.py"

@@ -7,7 +7,7 @@ import re
 import struct
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,9 +19,6 @@ from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
 from support.command import environment
 from support.forked import noughts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = "perfect", "club <&> $x$", "program:\x1b[2J", "三目並べ", "_random"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import permutations
 from math import exp, isfinite, log, log10
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -19,10 +19,7 @@ from hypothesis.extra import numpy as arrays
 from noughts.lab.ratings import ELO_PER_NAT, PRIOR_DRAWS, RESAMPLES, Rating, rate, rate_all
 from noughts.lab.tournament import Meeting
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 MAX_POINTS = 1e9
 

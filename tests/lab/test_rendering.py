@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from gymnasium.error import UnsupportedMode
+from numpy.typing import NDArray
 
 from noughts import Board, parse_board, reachable
 from noughts.lab.rendering import (
@@ -17,9 +16,6 @@ from noughts.lab.rendering import (
     render_image,
 )
 from noughts.text.picture import draw_board
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CELL = SIZE_PIXELS // 3
 PAPER = [0xFA, 0xF8, 0xF3]

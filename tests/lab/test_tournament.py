@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from errno import EMFILE
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from random import Random
 from resource import RLIM_INFINITY
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
 
-from noughts import O, X
+from noughts import Board, O, X
 from noughts.bots.ladder import random
 from noughts.bots.odds import odds
 from noughts.bots.policy import CachedPolicy
@@ -34,12 +35,6 @@ from noughts.lab.tournament import (
     shorten,
 )
 from support.hostile_bots import POLITE, command, greets, plays
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from noughts import Board
 
 TIMEOUT_SECONDS = 30.0
 NONE, HALF, ALL = Fraction(0), Fraction(1, 2), Fraction(1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -22,9 +23,11 @@ from gymnasium.wrappers.vector import (
     RecordEpisodeStatistics,
     TransformObservation,
 )
+from numpy.typing import NDArray
 
 from noughts import Board, Mark, O, X, errors, reachable
 from noughts.bots.odds import odds
+from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
@@ -32,14 +35,7 @@ from noughts.lab.observations import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
 from support.lab_games import first_free, moves_to, resigning
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from noughts.bots.policy import Policy
-
-    Result = tuple[Any, Any, Any, Any, dict[str, Any]]
+Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 NEXT, SAME = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
 BOARDS = reachable()

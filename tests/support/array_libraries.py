@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noughts.lab.backends import BACKENDS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 INSTALLED = [name for name in BACKENDS if find_spec(name.replace("-", "_"))]
 """Always includes NumPy and array-api-strict."""

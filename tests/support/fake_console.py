@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from io import StringIO
 
 from noughts.cli.console import Console
 from noughts.cli.progress import ProgressBar
-
-if TYPE_CHECKING:
-    from io import StringIO
 
 
 def fake_console(out: StringIO, err: StringIO | None = None) -> Console:

@@ -21,19 +21,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from noughts.cli.main import EXTRAS
 from noughts.core.board import Mark, reachable
 from support.command import environment, noughts as started
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DEADLINE = 60.0
 """In seconds; reached only by a command that hangs."""

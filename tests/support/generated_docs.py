@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from noughts import errors
 from noughts.core.player import MAX_NAME_CHARACTERS
@@ -19,10 +20,6 @@ from noughts.web.problems import CODES
 from noughts.web.request import MAX_BODY_BYTES, MAX_QUERY_BYTES
 from noughts.web.settings import Settings, variable
 from support.web.serving_docs import DOCS, served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 PAGES = [DOCS / name for name in ("api.md", "reference.md", "serving.md")]
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING
 
-from noughts import Board, reachable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from noughts import Policy
+from noughts import Board, Policy, reachable
 
 
 @cache

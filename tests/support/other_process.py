@@ -8,16 +8,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import noughts.store.sqlite  # noqa: F401 - `nobody` may not be allowed to read it later
 from noughts import CreateGame, NoughtsError, decide
 from noughts.store.urls import open_store
 from support.command import script
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RECORDED = "recorded"
 NOBODY = 65534

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from noughts import CreateGame, JoinGame, Mark, PlaceToken, Resign, decide, fold
-from noughts.store.base import GameFilter
+from noughts import Command, CreateGame, Event, JoinGame, Mark, PlaceToken, Resign, decide, fold
+from noughts.store.base import EventStore, GameFilter
+from noughts.store.documents import Document
+from noughts.store.records import Record
 from noughts.store.verify import examine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from noughts import Command, Event
-    from noughts.store.base import EventStore
-    from noughts.store.documents import Document
-    from noughts.store.records import Record
 
 Row = TypeVar("Row")
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
+from typing import Self, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-    from typing import Self, TypeAlias
-
-    Filter: TypeAlias = Callable[[bytes], bytes]
+Filter: TypeAlias = Callable[[bytes], bytes]
 
 DEADLINE_SECONDS = 120
 POSTGRES_SOCKET = ".s.PGSQL.5432"

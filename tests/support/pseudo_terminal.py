@@ -16,15 +16,10 @@ import struct
 import subprocess
 import termios
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from support.command import COMMAND, environment
-from support.forked import fork
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from support.forked import Forked
+from support.forked import Forked, fork
 
 DEADLINE = 60.0
 """In seconds: long enough for the slowest machine; only a command that hangs reaches it."""

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from support.command import environment
-from support.proxy import DEADLINE_SECONDS, Connection, Cut, Proxy
-from support.pseudo_terminal import in_terminal
+from support.proxy import DEADLINE_SECONDS, Connection, Cut, Filter, Proxy
+from support.pseudo_terminal import Session, in_terminal
 from support.web.matches import Seat
+from support.web.serving import Server
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import Self, TypeAlias
-
-    from support.proxy import Filter
-    from support.pseudo_terminal import Session
-    from support.web.serving import Server
-
-    Rule: TypeAlias = Iterable[bytes] | Callable[[bytes], bytes]
-    """An answer to send without asking the server, or a function that changes the server's answer."""
+Rule: TypeAlias = Iterable[bytes] | Callable[[bytes], bytes]
+"""An answer to send without asking the server, or a function that changes the server's answer."""
 
 JSON = "application/json"
 

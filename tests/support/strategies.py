@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
 from noughts import (
+    Command,
     CreateGame,
+    Event,
     JoinGame,
     Mark,
     NoughtsError,
@@ -22,9 +22,6 @@ from noughts import (
 )
 from noughts.core.errors import IllegalMoveReason
 from noughts.core.player import clean_name
-
-if TYPE_CHECKING:
-    from noughts import Command, Event
 
 marks = st.sampled_from(Mark)
 cells = st.integers(0, 8)

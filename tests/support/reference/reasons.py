@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from support.reference.tactics import (
     LINES,
@@ -18,9 +18,6 @@ from support.reference.tactics import (
     winner,
     wins as completing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Line: TypeAlias = tuple[int, int, int]
 Predicate: TypeAlias = Callable[[str, str, int], bool]

@@ -5,17 +5,12 @@ It shares no code with the bots, and prefers the obvious way to the fast one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from noughts import reachable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from noughts import Board, Mark
+from noughts import Board, Mark, reachable
 
 Chances: TypeAlias = dict[int, Fraction]
 Plain: TypeAlias = Callable[[str, str], Chances]
