@@ -94,10 +94,9 @@ def test_every_reason_matches_the_reference() -> None:
         assert move.kinds == plain.kinds(move.signs, move.mark, move.cell), move
         assert [kind for kind in move.kinds if kind in PLACES] == move.kinds[-1:]
         for kind, reason in zip(move.kinds, move.reasons, strict=True):
-            cells = plain.shown_cells(kind, move.signs, move.mark, move.cell)
+            cells, lines = plain.shown(kind, move.signs, move.mark, move.cell)
             assert reason.cells == tuple(sorted(cells)), (move, kind)
             assert bool(reason.cells) == (kind not in PLACES)
-            lines = plain.shown_lines(kind, move.signs, move.mark, move.cell)
             assert len(reason.lines) == len(lines)
             assert set(reason.lines) == lines, (move, kind)
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from support.reference.tactics import (
     LINES,
     OTHER,
+    Cells,
     best,
     forks,
     free,
@@ -33,7 +34,7 @@ def full_lines(signs: str, mark: str) -> frozenset[Line]:
 
 
 @cache
-def fork_answers(signs: str, mark: str) -> frozenset[int]:
+def fork_answers(signs: str, mark: str) -> Cells:
     """Return the forks after which the other mark cannot complete a line."""
     return frozenset(
         cell for cell in forks(signs, mark) if not completing(put(signs, mark, cell), OTHER[mark])
@@ -89,7 +90,7 @@ def allows_forced_fork(signs: str, mark: str, cell: int) -> bool:
     return bool(_forcing(put(signs, mark, cell), OTHER[mark]))
 
 
-def _forcing(signs: str, mark: str) -> frozenset[int]:
+def _forcing(signs: str, mark: str) -> Cells:
     return frozenset(cell for cell in free(signs) if forces_fork(signs, mark, cell))
 
 
@@ -142,50 +143,34 @@ def kinds(signs: str, mark: str, cell: int) -> list[str]:
     return [kind for kind, applies in KINDS.items() if applies(signs, mark, cell)]
 
 
-def shown_cells(kind: str, signs: str, mark: str, cell: int) -> frozenset[int]:
-    """Return the cells that a reason of this kind names."""
-    after, other = put(signs, mark, cell), OTHER[mark]
-    match kind:
-        case "wins" | "blocks" | "forcesFork" | "onlyMove" | "onlyWin":
-            return frozenset({cell})
-        case "givesUpWin" | "givesUpDraw" | "winsLater" | "losesSooner":
-            return best(signs, mark)
-        case "allowsWin":
-            return completing(after, other)
-        case "allowsFork":
-            return fork_answers(after, other)
-        case "makesFork" | "threatens":
-            return completing(after, mark)
-        case "blocksFork":
-            return forks(signs, other)
-        case "allowsForcedFork":
-            return _forcing(after, other)
-        case "stopsForcedFork":
-            return frozenset(one for one in free(signs) if allows_forced_fork(signs, mark, one))
-    return frozenset()
-
-
-def shown_lines(kind: str, signs: str, mark: str, cell: int) -> frozenset[Line]:
-    """Return the lines that a reason of this kind shows."""
-    after, other = put(signs, mark, cell), OTHER[mark]
+def shown(kind: str, signs: str, mark: str, cell: int) -> tuple[Cells, frozenset[Line]]:
+    """Return the cells that a reason of this kind names, and the lines that it shows."""
+    after, other, itself = put(signs, mark, cell), OTHER[mark], frozenset({cell})
     match kind:
         case "wins":
-            return full_lines(after, mark)
+            return itself, full_lines(after, mark)
         case "blocks":
-            return full_lines(put(signs, other, cell), other)
+            return itself, full_lines(put(signs, other, cell), other)
+        case "forcesFork" | "onlyMove" | "onlyWin":
+            return itself, NO_LINES
+        case "givesUpWin" | "givesUpDraw" | "winsLater" | "losesSooner":
+            return best(signs, mark), NO_LINES
         case "allowsWin":
-            return _to_complete(after, other)
+            return completing(after, other), _to_complete(after, other)
         case "makesFork" | "threatens":
-            return _to_complete(after, mark)
+            return completing(after, mark), _to_complete(after, mark)
         case "allowsFork":
-            return _through_forks(after, other, fork_answers(after, other))
+            made = fork_answers(after, other)
+            return made, _through_forks(after, other, made)
         case "blocksFork":
-            return _through_forks(signs, other, forks(signs, other))
-        case "centre" | "corner" | "edge":
-            return frozenset(
-                line for line in LINES if cell in line and all(signs[held] != other for held in line)
-            )
-    return NO_LINES
+            return forks(signs, other), _through_forks(signs, other, forks(signs, other))
+        case "allowsForcedFork":
+            return _forcing(after, other), NO_LINES
+        case "stopsForcedFork":
+            allowing = frozenset(one for one in free(signs) if allows_forced_fork(signs, mark, one))
+            return allowing, NO_LINES
+    open_lines = (line for line in LINES if cell in line and all(signs[held] != other for held in line))
+    return frozenset(), frozenset(open_lines)
 
 
 def _to_complete(signs: str, mark: str) -> frozenset[Line]:
