@@ -67,9 +67,9 @@ class Server:
         self.stop(mode)
         self.start()
 
-    def url(self, database: str = "postgres", user: str = "postgres", folder: Path | None = None) -> str:
+    def url(self, database: str = "postgres", folder: Path | None = None) -> str:
         """Return the URL of a database; `folder` is that of a proxy."""
-        return f"postgresql://{user}@/{database}?host={folder or self.folder}"
+        return f"postgresql://postgres@/{database}?host={folder or self.folder}"
 
     def execute(
         self, statement: LiteralString, *values: object, url: str = ""

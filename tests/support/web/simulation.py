@@ -101,9 +101,6 @@ class Cluster:
                     self.simulation.after(self.delay(), partial(process.changed, names))
 
     def run(self) -> None:
-        self.simulation.run(self.faults_end)
-        for game in self.games:
-            game.is_closing = True  # no new rounds
         self.simulation.run(self.faults_end + EVENT_SECONDS + MOVE_SECONDS + 5)
         for process in self.processes:
             self.problems += process.problems()
@@ -374,7 +371,6 @@ class Client:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.simulation = cluster.simulation
-        self.random = cluster.random
         self.connection: SimulatedConnection | None = None
         self._parser: httptools.HttpResponseParser | None = None
 
@@ -554,7 +550,6 @@ class Match:
         self.cluster = cluster
         self.bot = bot
         self.id = ""
-        self.is_closing = False
         self.players: list[Player] = []
         self.subscribers: list[Subscriber] = []
         self._caller = Caller(cluster)
