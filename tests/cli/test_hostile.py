@@ -580,27 +580,20 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("seed", range(RUNS))
-def test_a_hostile_session_in_a_terminal_ends_cleanly(
-    seed: int, saved: Path, tmp_path: Path, record_property: Record
+@pytest.mark.parametrize(
+    ("way", "seed"),
+    [*(("terminal", seed) for seed in range(RUNS)), *(("pipes", seed) for seed in range(RUNS // 4))],
+)
+def test_a_hostile_session_ends_cleanly(
+    way: str, seed: int, saved: Path, tmp_path: Path, record_property: Record
 ) -> None:
-    """No traceback, a valid exit code, clean text and an intact store, whatever is typed or done."""
-    _check(seed, saved, tmp_path, record_property, piped=False)
+    """No traceback, a valid exit code, clean text and an intact store, whatever is typed or done.
 
-
-@pytest.mark.torture
-@pytest.mark.parametrize("seed", range(RUNS // 4))
-def test_a_hostile_session_between_pipes_ends_cleanly(
-    seed: int, saved: Path, tmp_path: Path, record_property: Record
-) -> None:
-    """Without a terminal, nothing cuts long lines or handles keys."""
-    _check(seed, saved, tmp_path, record_property, piped=True)
-
-
-def _check(seed: int, saved: Path, folder: Path, record_property: Record, *, piped: bool) -> None:
-    shutil.copytree(saved, file(folder).parent)
-    before = _lines(folder)
-    run = Run(seed, folder, piped=piped)
+    Without a terminal, nothing cuts long lines or handles keys.
+    """
+    shutil.copytree(saved, file(tmp_path).parent)
+    before = _lines(tmp_path)
+    run = Run(seed, tmp_path, piped=way == "pipes")
     try:
         run.play_out()
     finally:
@@ -610,7 +603,7 @@ def _check(seed: int, saved: Path, folder: Path, record_property: Record, *, pip
     assert b"Traceback" not in run.output, str(run)
     assert run.code in run.allowed, f"not in {run.allowed}: {run}"
     assert run.unclean_lines() == [], str(run)
-    assert before <= _lines(folder), f"something is lost: {run}"
+    assert before <= _lines(tmp_path), f"something is lost: {run}"
 
 
 def _lines(folder: Path) -> set[str]:
