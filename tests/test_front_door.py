@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
 
 import noughts
+from support.at_once import run_code
 from support.public_names import stub
 
 
@@ -38,20 +37,14 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 def test_importing_noughts_imports_nothing_else() -> None:
-    """The command answers `--version` without loading the rules or a parser."""
-    code = "import noughts, sys; print([m for m in sys.modules if m.startswith(('noughts', 'argparse'))])"
+    """The command answers `--version` without loading the rules or a parser; the rules load no bots."""
+    loaded = "[m for m in sys.modules if m.startswith(('noughts', 'argparse'))]"
+    bots = "{'subprocess', 'fractions'} & {*sys.modules}"
+    code = f"import noughts, sys; print({loaded}); noughts.Board; print({bots})"
 
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = run_code(code, check=True)
 
-    assert ran.stdout.strip() == "['noughts']"
-
-
-def test_the_rules_do_not_load_the_bots() -> None:
-    code = "import noughts, sys; noughts.Board; print({'subprocess', 'fractions'} & {*sys.modules})"
-
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert ran.stdout.strip() == "set()"
+    assert ran.stdout == "['noughts']\nset()\n"
 
 
 def test_a_plain_name_needs_no_table_of_all_characters() -> None:
@@ -59,11 +52,6 @@ def test_a_plain_name_needs_no_table_of_all_characters() -> None:
     code = "import sys; from noughts import Player, X; {}; print('unicodedata' in sys.modules)"
     names = "Player('bob', X)", "Player('Zo\u00eb', X)"
 
-    ran = [
-        subprocess.run(
-            [sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True
-        )
-        for name in names
-    ]
+    ran = [run_code(code.format(name), check=True) for name in names]
 
     assert [one.stdout.strip() for one in ran] == ["False", "True"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -23,6 +22,7 @@ from noughts.bots.registry import (
     parse_policy,
     policy_names,
 )
+from support.at_once import run_code
 from support.reference.tactics import by_chance, classic, hopeful, in_play, seen
 
 Offer = Callable[..., None]
@@ -342,7 +342,7 @@ def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offe
 def test_naming_the_bots_loads_none_of_them() -> None:
     code = "import sys; from noughts.bots.registry import BUILT_IN; print({'fractions'} & {*sys.modules})"
 
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = run_code(code, check=True)
 
     assert ran.stdout == "set()\n"
     assert all(bot.description.endswith(".") for bot in BUILT_IN.values())

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import pytest
 
+from support.at_once import run_code
 from support.command import COMMAND, environment, run_unread, shell
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
@@ -196,13 +197,8 @@ def test_a_signal_ends_the_command_wherever_a_second_one_arrives(
     is_over, step = False, 0
     while not is_over:
         step += 1
-        ran = subprocess.run(
-            [sys.executable, "-c", INSIDE_THE_HOOK, *(str(int(one)) for one in (first, second, step))],
-            capture_output=True,
-            encoding="utf-8",
-            env=environment(),
-            timeout=DEADLINE,
-            check=False,
+        ran = run_code(
+            INSIDE_THE_HOOK, *(str(int(one)) for one in (first, second, step)), env=environment()
         )
 
         assert ran.returncode in (128 + first, 128 + second), ran.stderr
@@ -607,7 +603,7 @@ def test_at_the_end_a_signal_just_ends_the_process() -> None:
         "print(*(signal.getsignal(one) is signal.SIG_DFL for one in (signal.SIGINT, signal.SIGTERM)))"
     )
 
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    ran = run_code(script, check=True)
 
     assert ran.stdout == "True True\n"
 
@@ -630,8 +626,7 @@ sys.exit(run_to_exit(work))
 
 
 def _signal_in_a_callback(number: signal.Signals, wait_seconds: float) -> tuple[int, str, str]:
-    arguments = [sys.executable, "-c", IN_A_CALLBACK, str(int(number)), str(wait_seconds)]
-    ran = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    ran = run_code(IN_A_CALLBACK, str(int(number)), str(wait_seconds))
     return ran.returncode, ran.stdout, ran.stderr
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from argparse import Namespace
 from contextlib import suppress
@@ -24,6 +23,7 @@ from noughts.cli.commands.simulate import Share, shares, simulate
 from noughts.lab import simulation
 from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import PIECE_GAMES, Simulation
+from support.at_once import run_code
 from support.command import COMMAND, environment
 from support.fake_console import RecordingBar
 from support.forked import noughts
@@ -263,13 +263,7 @@ def test_a_closed_pipe_ends_the_command_silently() -> None:
 
 def test_without_the_lab_packages_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['numpy'] = None; from noughts.__main__ import main; sys.exit(main())"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, "simulate"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(),
-    )
+    ran = run_code(code, "simulate", env=environment())
 
     assert ran.returncode == 2
     assert ran.stderr == (

@@ -35,6 +35,7 @@ from noughts.lab.dataset import (
     write_dataset,
 )
 from noughts.lab.errors import BadFormat
+from support.at_once import run_code
 from support.command import COMMAND, environment
 from support.pseudo_terminal import in_terminal
 from support.reference import symmetry as plain_symmetry, tactics as plain
@@ -313,9 +314,7 @@ def test_a_file_over_the_size_limit_is_not_half_written(tmp_path: Path) -> None:
         "write_output('all.csv', bytes(100_000))\n"
     )
 
-    ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    ran = run_code(script, cwd=tmp_path)
 
     assert "FileUnavailable: all.csv cannot be written: File too large" in ran.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import struct
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,6 +15,7 @@ from noughts.files import FileUnavailable
 from noughts.lab.errors import BadFormat
 from noughts.lab.plots import check_plot, plot_curves, plot_ratings
 from noughts.lab.ratings import Rating
+from support.at_once import run_code
 from support.command import environment
 from support.forked import noughts
 
@@ -115,14 +114,7 @@ def test_user_settings_are_ignored(tmp_path: Path) -> None:
     )
     bad = {"MPLBACKEND": "nonesuch", "MATPLOTLIBRC": "/none/such", "XDG_CONFIG_HOME": "/dev/null"}
 
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=os.environ | bad,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_code(script, cwd=tmp_path, env=os.environ | bad)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "nonesuch\n", "")
     assert (tmp_path / "plot.svg").exists()

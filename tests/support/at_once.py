@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from subprocess import PIPE
 from threading import Barrier, Thread
 
@@ -36,9 +37,17 @@ def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> 
         return [output for output, _ in printed]
 
 
-def run_code(code: str) -> subprocess.CompletedProcess[str]:
+def run_code(
+    code: str,
+    *arguments: str,
+    check: bool = False,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run Python code in another process; `check` raises if it fails."""
+    command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=False
+        command, capture_output=True, text=True, timeout=DEADLINE, check=check, cwd=cwd, env=env
     )
 
 
