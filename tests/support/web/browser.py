@@ -232,14 +232,12 @@ class User:
     @property
     def announcements(self) -> list[str]:
         """What the live region has announced on this page."""
-        found: list[str] = self.page.evaluate("announcements")
-        return found
+        return list(self.page.evaluate("announcements"))
 
     @property
     def statuses(self) -> list[str]:
         """The status on the screen at each announcement."""
-        found: list[str] = self.page.evaluate("statuses")
-        return found
+        return list(self.page.evaluate("statuses"))
 
     def cell(self, number: int) -> Locator:
         return self.page.locator(f'[data-cell="{number - 1}"]')
@@ -351,8 +349,7 @@ def read_game(server: Server, game: str) -> Game:
 
 def _events(server: Server, game: str) -> list[object]:
     with server.client() as client:
-        found: list[object] = client.read(game)["events"]
-        return found
+        return list(client.read(game)["events"])
 
 
 def axe_violations(page: Page) -> list[str]:
