@@ -37,7 +37,7 @@ def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
 def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
     """Open the store of saved games.
 
-    The user's own store is set aside first if it is in a format that is no longer read.
+    An outdated store in the user's data folder is renamed first, and a new one is begun.
     """
     environment = os.environ
     url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")

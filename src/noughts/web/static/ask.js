@@ -48,7 +48,7 @@ export const post = (path, body) =>
  * @param {string} path
  * @param {object} body
  * @param {{broken: (error: BrokenLine) => void, again: (attempt: number) => Promise<unknown>, gone: () => boolean}} line
- *   called when the connection breaks; waits before a retry; whether the answer is no longer needed
+ *   `broken` is called when the connection breaks, `again` waits before a retry, `gone` cancels it
  */
 export async function deliver(path, body, line) {
   for (let attempt = 0; ; attempt++) {

@@ -1,5 +1,5 @@
 /**
- * <noughts-board>: nine cells to see, to hear and to play on.
+ * <noughts-board>: the board, for pointer, keyboard and screen reader.
  *
  * It shows a view, and dispatches `play` when a cell is chosen and `look` when one is pointed at or left.
  * It does not check whether a move is legal.

@@ -17,7 +17,7 @@ export class Coach {
   #asked = new Set();
   #changed;
 
-  /** Why there is no advice, if the server refused. @type {string | null} */
+  /** The server's reason for giving no advice. @type {string | null} */
   failure = null;
 
   /** @param {() => void} changed called when advice has arrived */

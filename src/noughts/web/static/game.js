@@ -168,7 +168,7 @@ export function told(moves, first = "X") {
   return events;
 }
 
-/** An event as the documents write it, such as playerPlacedToken(0,2,X). @param {Told} event */
+/** An event in the notation of the specification, such as playerPlacedToken(0,2,X). @param {Told} event */
 export function tell(event) {
   const fields = Object.entries(event).filter(([key]) => key !== "schema" && key !== "event");
   return `${event.event}(${fields.map(([, value]) => value).join(",")})`;
