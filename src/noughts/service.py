@@ -36,7 +36,7 @@ class KeyedEvents(Protocol):
         """The game's version after it."""
 
 
-SHORT_ID_LENGTH = 8
+SHORT_ID_CHARACTERS = 8
 """How much of a game's id is usually shown."""
 
 
@@ -130,7 +130,7 @@ class Service:
 
     def short(self, game: str) -> str:
         """Return the beginning of a game's id, or all of it if another id begins alike."""
-        beginning = game[:SHORT_ID_LENGTH]
+        beginning = game[:SHORT_ID_CHARACTERS]
         alike = self._store.catalogue(GameFilter(id_prefix=beginning), 2)
         return beginning if len(alike) < 2 else game
 

@@ -19,7 +19,7 @@ from noughts.cli.input import MAX_BUFFERED_LINES, LineBuffer, UnreadableLine
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import BadAddress, parse_address
 from noughts.cli.remote.background import (
-    INBOX_SIZE,
+    INBOX_UPDATES,
     Call,
     Disconnected,
     GameEvent,
@@ -214,11 +214,13 @@ def test_an_inbox_keeps_the_order() -> None:
     inbox = Inbox()
     client = Client(parse_address("http://127.0.0.1:1/"))
     sender = PendingCall(client, Call("", "/"), Inbox(), once=True)
-    for _ in range(INBOX_SIZE // 2):
+    for _ in range(INBOX_UPDATES // 2):
         inbox.put(sender, Disconnected())
         inbox.put(sender, Reconnected())
 
-    assert [update for _, update in inbox.take()] == [Disconnected(), Reconnected()] * (INBOX_SIZE // 2)
+    assert [update for _, update in inbox.take()] == [Disconnected(), Reconnected()] * (
+        INBOX_UPDATES // 2
+    )
     assert inbox.take() == []
     with pytest.raises(BlockingIOError):
         os.read(inbox.readable, 1)

@@ -97,7 +97,7 @@ def test_what_is_exported_can_be_imported(
 def test_games_are_exported_in_the_order_in_which_they_were_started(
     store: EventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive, "PAGE_SIZE", 2)
+    monkeypatch.setattr(archive, "PAGE_ROWS", 2)
     for number, game in enumerate("cadbe"):
         store.append(game, game_of("")[0], expected=0, key="k", at=NOW - number // 2)
     lines = [*export_all(store)]
@@ -421,7 +421,7 @@ def between_pages(
     store: EventStore, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], size: int = 10
 ) -> None:
     """Let something happen after each page of the feed that is read."""
-    monkeypatch.setattr(archive, "PAGE_SIZE", size)
+    monkeypatch.setattr(archive, "PAGE_ROWS", size)
     feed = store.feed
 
     def read(after: str, limit: int) -> tuple[tuple[Record, ...], str]:
@@ -436,7 +436,7 @@ def between_pages(
 def test_a_backup_equals_the_store(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
-    monkeypatch.setattr(backups, "PAGE_SIZE", page)
+    monkeypatch.setattr(backups, "PAGE_ROWS", page)
     fill(store)
     play(store, "deleted", WON)
     store.delete("deleted", at=NOW)

@@ -380,7 +380,7 @@ def test_rows_that_lead_back_come_to_an_end(store: EventStore, monkeypatch: pyte
         rows, cursor = feed(table, "" if table == "records" else after, limit)
         return rows, cursor
 
-    monkeypatch.setattr(verifying, "PAGE_SIZE", 10)
+    monkeypatch.setattr(verifying, "PAGE_ROWS", 10)
     monkeypatch.setattr(store, "_feed", lead_back)
     assert any("out of order" in fault for fault in examine(store).faults)
 

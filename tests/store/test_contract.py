@@ -28,7 +28,7 @@ from noughts.store.base import EventStore, GameFilter, GameSummary
 from noughts.store.documents import Document, Write
 from noughts.store.errors import InvalidId, NoSuchGame, StaleVersion
 from noughts.store.memory import MemoryStore
-from noughts.store.records import MAX_ID_LENGTH, MAX_NUMBER, Record
+from noughts.store.records import MAX_ID_CHARACTERS, MAX_NUMBER, Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import in_threads
@@ -355,7 +355,7 @@ def test_two_who_begin_a_game_with_a_document_at_once(store: EventStore) -> None
 
 NO_IDS: list[Any] = [
     "", " ", "a b", "a\n", "\0", "ä", "\uff11", "a/b", "../a", "a'--", "%", "\x1b[2J", "\ud800",
-    "a" * (MAX_ID_LENGTH + 1), None, 7, b"game", [],
+    "a" * (MAX_ID_CHARACTERS + 1), None, 7, b"game", [],
 ]  # fmt: skip
 
 
@@ -384,7 +384,7 @@ def test_a_bad_id_is_refused_wherever_it_is_given(store: EventStore, name: Any) 
     assert (feed_of(store), documents_of(store)) == ([], [])
 
 
-@pytest.mark.parametrize("name", ["a", "A", "0", "-", "_", "a" * MAX_ID_LENGTH])
+@pytest.mark.parametrize("name", ["a", "A", "0", "-", "_", "a" * MAX_ID_CHARACTERS])
 def test_the_shortest_and_the_longest_ids_are_taken(store: EventStore, name: str) -> None:
     store.append(name, CREATED, expected=0, key=name, at=NOW)
 

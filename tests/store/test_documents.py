@@ -21,7 +21,7 @@ from noughts.store.base import EventStore
 from noughts.store.documents import MAX_TEXT_BYTES, Document, DocumentJudge, Write, document_row
 from noughts.store.errors import CorruptStore, StaleVersion
 from noughts.store.memory import MemoryStore
-from noughts.store.records import MAX_ID_LENGTH
+from noughts.store.records import MAX_ID_CHARACTERS
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import DEADLINE, in_processes, in_threads, run_code
@@ -171,11 +171,13 @@ def test_a_bad_text_is_refused(store: EventStore, text: Any) -> None:  # noqa: A
     ids=lambda value: ascii(value)[:20],
 )
 def test_a_text_is_kept_as_it_is(store: EventStore, text: str) -> None:
-    document = store.write_document("a" * MAX_ID_LENGTH, text, expected=0, label="b" * MAX_ID_LENGTH)
+    document = store.write_document(
+        "a" * MAX_ID_CHARACTERS, text, expected=0, label="b" * MAX_ID_CHARACTERS
+    )
 
     assert document.text == text
-    assert store.document("a" * MAX_ID_LENGTH) == document
-    assert store.labelled("b" * MAX_ID_LENGTH) == (document,)
+    assert store.document("a" * MAX_ID_CHARACTERS) == document
+    assert store.labelled("b" * MAX_ID_CHARACTERS) == (document,)
 
 
 # Labels and changes
@@ -308,7 +310,7 @@ def test_a_backup_while_documents_change_ends(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that changes after its page was copied comes again: the copy is of one moment."""
-    monkeypatch.setattr("noughts.store.archive.PAGE_SIZE", 3)
+    monkeypatch.setattr("noughts.store.archive.PAGE_ROWS", 3)
     store.record([Write(f"n{number}", "old", expected=0) for number in range(8)])
     changed = store.changed_documents
     moments: list[tuple[Document, ...]] = []

@@ -16,7 +16,7 @@ from noughts.store.base import EventStore
 from noughts.store.documents import Write
 from noughts.store.errors import StaleVersion
 from noughts.store.postgres import PostgresStore
-from noughts.store.records import MAX_ID_LENGTH
+from noughts.store.records import MAX_ID_CHARACTERS
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription
 from support.at_once import DEADLINE, in_threads
@@ -138,7 +138,7 @@ def test_two_hundred_games_at_once_reach_a_listener(
     """Their ids are split into payloads that PostgreSQL accepts."""
     here, there = stores
     changes = listen(there)
-    games = [f"{number:0{MAX_ID_LENGTH}}" for number in range(200)]
+    games = [f"{number:0{MAX_ID_CHARACTERS}}" for number in range(200)]
     with notifications(postgres_url) as sent:
         here.record([append_of(game, 0, CREATED, key="k", at=NOW) for game in reversed(games)])
         payloads = sent()

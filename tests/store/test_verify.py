@@ -146,7 +146,7 @@ def test_a_game_without_records_does_not_hide_the_others(damaged: Damaged) -> No
 def test_the_first_of_several_bad_records_is_named(
     damaged: Damaged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verifying, "PAGE_SIZE", 10)
+    monkeypatch.setattr(verifying, "PAGE_ROWS", 10)
     damaged.do("UPDATE noughts_records SET at = at + 1 WHERE version = 3 AND game IN ('drawn', 'lost')")
 
     assert "version 3 of game 'lost' has changed" in damaged.verdict()
@@ -166,7 +166,7 @@ def test_verifying_changes_nothing(store: EventStore, monkeypatch: pytest.Monkey
     store.delete("deleted", at=NOW)
     before = feed_of(store)
     for page in (1000, 3):
-        monkeypatch.setattr(verifying, "PAGE_SIZE", page)
+        monkeypatch.setattr(verifying, "PAGE_ROWS", page)
         assert verify(store) == VerifyReport(6, len(events_of(before)), ())
     assert feed_of(store) == before
 
@@ -207,7 +207,7 @@ def test_a_store_in_which_others_play_meanwhile_is_sound(
         next(happen)()
         return real(*arguments)
 
-    monkeypatch.setattr(verifying, "PAGE_SIZE", 10)
+    monkeypatch.setattr(verifying, "PAGE_ROWS", 10)
     monkeypatch.setattr(store, moment, interrupted)
 
     assert verify(store).games >= 6

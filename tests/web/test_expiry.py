@@ -275,7 +275,7 @@ async def test_more_games_than_a_page_expire_and_the_young_are_not_read(
     clock: FakeWallClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search ends at the first room that was used recently."""
-    monkeypatch.setattr("noughts.web.expiry.PAGE_SIZE", 2)
+    monkeypatch.setattr("noughts.web.expiry.PAGE_ROWS", 2)
     read: list[str] = []
 
     async with open_app(expire_days=0) as app:  # it doesn't look by itself

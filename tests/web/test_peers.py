@@ -121,7 +121,7 @@ async def test_own_writes_are_not_read_back(store: str, monkeypatch: pytest.Monk
 async def test_documents_are_read_until_a_page_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[int] = []
 
-    monkeypatch.setattr("noughts.web.peers.PAGE_SIZE", 2)
+    monkeypatch.setattr("noughts.web.peers.PAGE_ROWS", 2)
     async with open_app() as app:
         store, loop, ended = app.games.store, asyncio.get_running_loop(), asyncio.Event()
 

@@ -17,7 +17,7 @@ from noughts import errors, find_policy, odds, parse_board, save_policy
 from noughts.bots.ladder import perfect
 from noughts.bots.registry import BUILT_IN
 from noughts.web.analysis import bots
-from noughts.web.bots import MAX_NAME_LENGTH, Roster, read_policies, split_offered
+from noughts.web.bots import MAX_BOT_NAME_CHARACTERS, Roster, read_policies, split_offered
 from noughts.web.problems import InvalidSetting
 from noughts.web.serve import serve
 from support.forked import noughts
@@ -244,7 +244,7 @@ def test_only_the_setting_splits_bots_at_commas(folder: Path, tmp_path: Path) ->
 
 INVALID_NAMES = (
     "", "Tiger", "a b", "a_b", "-a", "a-", "a--b", "ä", "a:b", "a\n", "\x1b[2J",
-    "a" * (MAX_NAME_LENGTH + 1),
+    "a" * (MAX_BOT_NAME_CHARACTERS + 1),
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ SAVED = "saved"
 """The policy in a file: `saved:file=PATH`."""
 ENTRY_POINT_GROUP = "noughts.policies"
 
-_MAX_SHOWN_LENGTH = 32
+_MAX_SHOWN_CHARACTERS = 32
 
 Parameters: TypeAlias = dict[str, str]
 
@@ -56,7 +56,7 @@ def parse_player(text: str, *, bots_only: bool = False) -> tuple[str, str]:
     name, colon, parameters = text.partition(":")
     bot = name_key(name.strip())
     if bot in BUILT_IN or (bot == SAVED and colon):
-        shown = f"{colon}{parameters if len(parameters) <= _MAX_SHOWN_LENGTH else '…'}"
+        shown = f"{colon}{parameters if len(parameters) <= _MAX_SHOWN_CHARACTERS else '…'}"
         raise InvalidName(f"{quoted(text)} is a bot, not a person: write {BOT}{bot}{shown}")
     if kind := prefix(name_key(text)):
         raise InvalidName(f"{quoted(text)} only looks like a player that begins with {kind}")

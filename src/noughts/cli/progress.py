@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self, TextIO
 
-WIDTH = 30
+BAR_COLUMNS = 30
 
 
 class ProgressBar:
@@ -22,11 +22,11 @@ class ProgressBar:
 
     def show(self, done: int) -> None:
         if self._out:
-            filled = "#" * (WIDTH * done // self._total)
-            self._out.write(f"\r[{filled:<{WIDTH}}] {100 * done // self._total} %")
+            filled = "#" * (BAR_COLUMNS * done // self._total)
+            self._out.write(f"\r[{filled:<{BAR_COLUMNS}}] {100 * done // self._total} %")
             self._out.flush()
 
     def clear(self) -> None:
         if self._out:
-            self._out.write(f"\r{'':<{WIDTH + 8}}\r")
+            self._out.write(f"\r{'':<{BAR_COLUMNS + 8}}\r")
             self._out.flush()

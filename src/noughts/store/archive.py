@@ -20,11 +20,11 @@ from noughts.core.codec import decode, read_json
 from noughts.core.errors import MalformedRecord, NoughtsError, RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import PAGE_SIZE, EventStore, all_rows
+from noughts.store.base import PAGE_ROWS, EventStore, all_rows
 from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import (
     GENESIS,
-    HASH_SIZE,
+    HASH_BYTES,
     MAX_NUMBER,
     Record,
     check_id,
@@ -44,7 +44,7 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
 
 
 def export_all(store: EventStore) -> Iterator[str]:
-    for row in reversed([*all_rows(store, PAGE_SIZE)]):
+    for row in reversed([*all_rows(store, PAGE_ROWS)]):
         yield from export_game(store, row.game)
 
 
@@ -176,8 +176,8 @@ def _number(name: str, value: object, least: int = 0) -> int:
 
 
 def _hash(value: object) -> bytes:
-    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{2 * HASH_SIZE}}}", value):
-        raise MalformedRecord(f"hash must be {2 * HASH_SIZE} hexadecimal digits, not {quoted(value)}")
+    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{2 * HASH_BYTES}}}", value):
+        raise MalformedRecord(f"hash must be {2 * HASH_BYTES} hexadecimal digits, not {quoted(value)}")
     return bytes.fromhex(value)
 
 

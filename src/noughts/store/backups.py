@@ -17,7 +17,7 @@ from noughts.files import copy_owner
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import Append, CatalogueRow
 from noughts.store.archive import append_again
-from noughts.store.base import ALL_GAMES, PAGE_SIZE, EventStore, pages
+from noughts.store.base import ALL_GAMES, PAGE_ROWS, EventStore, pages
 from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId, OldStore, StoreUnavailable
@@ -102,7 +102,7 @@ def repair(url: str, target: str, progress: Progress = lambda _share: None) -> R
         for appends in _sound_games(url, left_behind, damaged, progress):
             games, events = games + 1, events + appends[-1].expected + appends[-1].count
             waiting += appends
-            if len(waiting) >= PAGE_SIZE:
+            if len(waiting) >= PAGE_ROWS:
                 copy.restore(waiting)
                 waiting.clear()
         copy.restore(waiting)
@@ -200,7 +200,7 @@ def _rename(partial: Path, path: Path) -> None:
 
 def _copy(store: EventStore, copy: EventStore) -> Copied:
     versions: dict[str, int] = {}
-    for found in pages(store.feed, PAGE_SIZE):
+    for found in pages(store.feed, PAGE_ROWS):
         copy.restore([append_again(record) for record in found if not record.is_deletion])
         for record in found:
             if not record.is_deletion:
@@ -210,7 +210,7 @@ def _copy(store: EventStore, copy: EventStore) -> Copied:
     for game in versions.keys() - store.versions(versions).keys():  # deleted, but not in the feed yet
         copy.delete(game, at=0)
         del versions[game]
-    for documents in pages(store.changed_documents, PAGE_SIZE):  # one that changes comes again
+    for documents in pages(store.changed_documents, PAGE_ROWS):  # one that changes comes again
         copy.restore((), documents)
     return Copied(len(versions), sum(versions.values()))
 
@@ -218,9 +218,9 @@ def _copy(store: EventStore, copy: EventStore) -> Copied:
 def _import(source: EventStore, target: EventStore) -> Copied:
     if target.feed_end() or target.documents_end() or target.catalogue(ALL_GAMES, 1):
         raise StoreUnavailable("the store is not empty: restore a backup into an empty database")
-    records = [record for found in pages(source.feed, PAGE_SIZE) for record in found]
+    records = [record for found in pages(source.feed, PAGE_ROWS) for record in found]
     kept = [record for record in records if not record.is_deletion]
-    documents = [document for found in pages(source.changed_documents, PAGE_SIZE) for document in found]
+    documents = [document for found in pages(source.changed_documents, PAGE_ROWS) for document in found]
     target.restore([*map(append_again, kept)], documents)
     return Copied(len({record.game for record in kept}), sum(len(record.events) for record in kept))
 

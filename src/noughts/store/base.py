@@ -46,7 +46,7 @@ OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
 
 __all__ = ["Append", "EventStore", "GameFilter", "GameSummary", "Record", "Watch", "append_of"]
 
-PAGE_SIZE = 1000
+PAGE_ROWS = 1000
 DAMAGED = "damaged: noughts store verify says more"
 AGAINST_THE_RULES = "recorded, but against the rules"
 
@@ -167,7 +167,7 @@ class EventStore(ABC):
         heads = self._heads([check_id(game) for game in games])
         return {game: version for game, (version, _, is_deleted) in heads.items() if not is_deleted}
 
-    def feed(self, after: str = "", limit: int = PAGE_SIZE) -> tuple[tuple[Record, ...], str]:
+    def feed(self, after: str = "", limit: int = PAGE_ROWS) -> tuple[tuple[Record, ...], str]:
         """Return the records of all games after a cursor, and the cursor after them.
 
         Each game's records are in order. To follow a game, watch it: the feed may be late.
@@ -228,7 +228,7 @@ class EventStore(ABC):
         return _sound_documents(self._labelled(check_id(label, "label"), clamp(limit)), on_damage)
 
     def changed_documents(
-        self, after: str = "", limit: int = PAGE_SIZE
+        self, after: str = "", limit: int = PAGE_ROWS
     ) -> tuple[tuple[Document, ...], str]:
         """Return the documents changed after a cursor, each as it is now, and the cursor after them."""
         return self._page("documents", check_row, after, limit)

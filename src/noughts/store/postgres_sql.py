@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from noughts.store.records import MAX_ID_LENGTH
+from noughts.store.records import MAX_ID_CHARACTERS
 from noughts.store.sql import EXISTS, UPDATE_CATALOGUE, chunks
 
 MAX_PAYLOAD_BYTES = 7_900
@@ -67,4 +67,4 @@ def _element(value: object) -> str:
 
 
 def payloads(names: Iterable[str]) -> Iterator[str]:
-    return map(" ".join, chunks(sorted(names), MAX_PAYLOAD_BYTES // (MAX_ID_LENGTH + 1)))
+    return map(" ".join, chunks(sorted(names), MAX_PAYLOAD_BYTES // (MAX_ID_CHARACTERS + 1)))

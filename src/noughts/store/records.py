@@ -14,16 +14,16 @@ from noughts.core.events import Event
 from noughts.core.game import Game, fold
 from noughts.store.errors import CorruptStore, InvalidId
 
-MAX_ID_LENGTH = 64
+MAX_ID_CHARACTERS = 64
 MAX_NUMBER = 253_402_300_799_999
 """The last millisecond of the year 9999: the largest time, version and page size."""
 
-HASH_SIZE = 32
+HASH_BYTES = 32
 GENESIS = b""
 """The previous hash in a game's first record."""
 
 _new_sha256 = sha256().copy
-_match_id = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID_LENGTH}}}").fullmatch
+_match_id = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID_CHARACTERS}}}").fullmatch
 
 
 class Record(NamedTuple):
@@ -100,7 +100,7 @@ def read_tombstone(text: str) -> tuple[int, int]:
 
 def sum_hashes(hashes: Iterable[bytes], start: int = 0) -> int:
     numbers = (int.from_bytes(one, "big") for one in hashes if type(one) is bytes)  # damage may change it
-    return sum(numbers, start) % (1 << 8 * HASH_SIZE)
+    return sum(numbers, start) % (1 << 8 * HASH_BYTES)
 
 
 def record_hash(previous: bytes, game: str, version: int, at: int, key: str, text: str) -> bytes:
@@ -160,10 +160,10 @@ def not_a_cursor(cursor: object) -> InvalidArgument:
 
 def check_id(name: str, what: str = "game") -> str:
     if name.__class__ is str and (
-        (name.isalnum() and name.isascii() and len(name) <= MAX_ID_LENGTH)  # quicker than the pattern
+        (name.isalnum() and name.isascii() and len(name) <= MAX_ID_CHARACTERS)  # quicker than the pattern
         or _match_id(name)
     ):
         return name
     raise InvalidId(
-        f"the id of a {what} has 1 to {MAX_ID_LENGTH} letters, digits, - and _, unlike {quoted(name)}"
+        f"the id of a {what} has 1 to {MAX_ID_CHARACTERS} letters, digits, - and _, unlike {quoted(name)}"
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import PAGE_SIZE, EventStore, GameFilter, all_rows, check_progress, pages
+from noughts.store.base import PAGE_ROWS, EventStore, GameFilter, all_rows, check_progress, pages
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId
 from noughts.store.records import GENESIS, Record, check_chain
@@ -63,7 +63,7 @@ class _Check:
         with self._noting_faults():
             self.faults += self._store.integrity_errors()
         with self._noting_faults():
-            self._rows = {row.game: row for row in all_rows(self._store, PAGE_SIZE)}
+            self._rows = {row.game: row for row in all_rows(self._store, PAGE_ROWS)}
         games = dict.fromkeys(self._rows)
         with self._noting_faults():
             for record in self._feed():
@@ -73,7 +73,7 @@ class _Check:
             progress(start / len(names))
             self._check_games(names[start : start + GAMES_PER_READ])
         with self._noting_faults():
-            for documents in pages(partial(self._store._feed, "documents"), PAGE_SIZE):
+            for documents in pages(partial(self._store._feed, "documents"), PAGE_ROWS):
                 for row in documents:
                     with self._noting_faults():
                         check_row(row)
@@ -108,7 +108,7 @@ class _Check:
 
     def _raw_feed(self) -> Iterator[Sequence[object]]:
         """Read rows without checking them; an unreadable page is an error that names the place."""
-        cursor, limit, place, seen = "", PAGE_SIZE, "at the start of the feed", set[str]()
+        cursor, limit, place, seen = "", PAGE_ROWS, "at the start of the feed", set[str]()
         while True:
             try:
                 rows, cursor = self._store._feed("records", cursor, limit)
@@ -175,7 +175,7 @@ def _check_catalogue(store: EventStore, name: str) -> None:
     try:
         before = None
         while True:
-            rows = all_rows(store, PAGE_SIZE, GameFilter(id_prefix=name))
+            rows = all_rows(store, PAGE_ROWS, GameFilter(id_prefix=name))
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
             if row == catalogued(records):

@@ -40,7 +40,7 @@ from noughts.web.logging import details, log, report
 from noughts.web.metrics import Metrics
 from noughts.web.problems import InvalidSetting
 
-MAX_NAME_LENGTH = 28
+MAX_BOT_NAME_CHARACTERS = 28
 """With the prefix of bots, it fits into a seat."""
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 4.0
@@ -100,9 +100,9 @@ def read_policies(offered: Iterable[str]) -> dict[str, Policy]:
     files: dict[str, str] = {}
     for part in offered:
         name, _, file = part.partition("=")
-        if not (file and len(name) <= MAX_NAME_LENGTH and _NAME.fullmatch(name)):
+        if not (file and len(name) <= MAX_BOT_NAME_CHARACTERS and _NAME.fullmatch(name)):
             raise InvalidSetting(
-                f"{_OPTION} must be NAME=FILE, the name of up to {MAX_NAME_LENGTH} lower-case "
+                f"{_OPTION} must be NAME=FILE, the name of up to {MAX_BOT_NAME_CHARACTERS} lower-case "
                 f"letters and digits separated by hyphens, not {quoted(part)}"
             )
         if name in _RESERVED:

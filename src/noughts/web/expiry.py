@@ -12,8 +12,8 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from noughts.core.errors import NoughtsError
-from noughts.service import SHORT_ID_LENGTH
-from noughts.store.base import PAGE_SIZE, EventStore
+from noughts.service import SHORT_ID_CHARACTERS
+from noughts.store.base import PAGE_ROWS, EventStore
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, NoSuchGame, StaleVersion, StoreUnavailable
 from noughts.web.game import LiveGame
@@ -93,7 +93,7 @@ class Expiry:
             _report_damage(game)
             return
         self.expired += 1
-        log.info("expired", extra=details(game=game[:SHORT_ID_LENGTH]))
+        log.info("expired", extra=details(game=game[:SHORT_ID_CHARACTERS]))
         if live := self._games.known(game):
             self._games.forget(live)
 
@@ -122,7 +122,7 @@ def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], st
     """
     games: list[str] = []
     # Not `changed_documents`, where one damaged document would hide the page and all that follows.
-    rows, cursor = part._feed("documents", after, PAGE_SIZE)  # noqa: SLF001
+    rows, cursor = part._feed("documents", after, PAGE_ROWS)  # noqa: SLF001
     for row in rows:
         name = str(row[0])
         if is_presence(name):
@@ -133,8 +133,8 @@ def _idle_games(part: EventStore, after: str, until: int) -> tuple[list[str], st
             games.append(name)
         except CorruptStore:
             _report_damage(name)
-    return games, cursor, len(rows) < PAGE_SIZE
+    return games, cursor, len(rows) < PAGE_ROWS
 
 
 def _report_damage(game: str) -> None:
-    report("expiry", "damaged, and left alone", game=game[:SHORT_ID_LENGTH])
+    report("expiry", "damaged, and left alone", game=game[:SHORT_ID_CHARACTERS])

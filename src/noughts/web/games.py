@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event, PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, TakeBack
-from noughts.service import SHORT_ID_LENGTH, Answer, judge
+from noughts.service import SHORT_ID_CHARACTERS, Answer, judge
 from noughts.store.appends import Append, append_of
 from noughts.store.documents import Document, Write
 from noughts.store.errors import CorruptStore, InvalidId, NoSuchGame, StaleVersion, StoreUnavailable
@@ -135,7 +135,7 @@ class Games:
         """Log the first time that a game turns out to be damaged."""
         if game not in self.damaged:
             self.damaged.add(game)
-            report("damaged game", error, logging.ERROR, game=game[:SHORT_ID_LENGTH])
+            report("damaged game", error, logging.ERROR, game=game[:SHORT_ID_CHARACTERS])
 
     def _loaded(self, game: str) -> None:
         self._loading.pop(game, None)

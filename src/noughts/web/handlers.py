@@ -16,7 +16,7 @@ from noughts.core.errors import AlreadyOver, InvalidName, quoted
 from noughts.core.events import Event
 from noughts.core.game import CreateGame, JoinGame, decide, fold
 from noughts.core.player import MAX_NAME_CHARACTERS, check_names_differ, clean_name, name_key
-from noughts.service import SHORT_ID_LENGTH
+from noughts.service import SHORT_ID_CHARACTERS
 from noughts.store.errors import StaleVersion
 from noughts.web import schemas
 from noughts.web.bots import Roster
@@ -259,7 +259,7 @@ def _derived_id(text: str) -> str:
 
 def _log(event: str, live: LiveGame, **more: str) -> None:
     """Log an event of a game with a part of its id: the whole id would allow watching."""
-    log.info(event, extra=details(game=live.id[:SHORT_ID_LENGTH], **more))
+    log.info(event, extra=details(game=live.id[:SHORT_ID_CHARACTERS], **more))
 
 
 def _first_events(first: Mark, names: dict[MarkName, str], *, are_entered: bool) -> list[Event]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 log = logging.getLogger("noughts.web")
 
-MAX_PROBLEM_LENGTH = 200
+MAX_PROBLEM_CHARACTERS = 200
 
 
 def details(**data: object) -> dict[str, object]:
@@ -18,7 +18,7 @@ def details(**data: object) -> dict[str, object]:
 
 
 def report(event: str, problem: object, level: int = logging.WARNING, **data: object) -> None:
-    log.log(level, event, extra=details(**data, problem=str(problem)[:MAX_PROBLEM_LENGTH]))
+    log.log(level, event, extra=details(**data, problem=str(problem)[:MAX_PROBLEM_CHARACTERS]))
 
 
 class JsonLines(logging.Formatter):

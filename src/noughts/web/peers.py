@@ -14,7 +14,7 @@ from contextlib import suppress
 import msgspec
 
 from noughts.core.errors import NoughtsError
-from noughts.store.base import PAGE_SIZE
+from noughts.store.base import PAGE_ROWS
 from noughts.store.documents import Document, Write
 from noughts.store.errors import CorruptStore, StaleVersion, StoreLost
 from noughts.store.watch import ANYTHING
@@ -309,9 +309,9 @@ class Follower:
         await run(store.check)
         is_last = False
         while not is_last:
-            documents, self._cursor = await run(lambda: store.changed_documents(self._cursor, PAGE_SIZE))
+            documents, self._cursor = await run(lambda: store.changed_documents(self._cursor, PAGE_ROWS))
             self._apply(documents)
-            is_last = len(documents) < PAGE_SIZE
+            is_last = len(documents) < PAGE_ROWS
         if games:
             await self._games.read_on(games)
 

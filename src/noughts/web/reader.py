@@ -18,7 +18,7 @@ Found: TypeAlias = tuple[Document | None, tuple[Record, ...]]
 MAX_READS = 2
 """At the same time."""
 
-MAX_GAMES = 100
+MAX_GAMES_PER_READ = 100
 """Per read; the others wait for the next."""
 
 
@@ -47,7 +47,7 @@ class Reader:
 
     def _read(self) -> None:
         self._reads += 1
-        batch, self._waiting = self._waiting[:MAX_GAMES], self._waiting[MAX_GAMES:]
+        batch, self._waiting = self._waiting[:MAX_GAMES_PER_READ], self._waiting[MAX_GAMES_PER_READ:]
         reading = self._threads.run(lambda: self._read_all([(one.game, one.after) for one in batch]))
         reading.add_done_callback(lambda done: self._settle(batch, done))
 

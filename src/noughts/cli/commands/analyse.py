@@ -29,7 +29,7 @@ _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
 _COLOURS = {Result.WIN: "\x1b[32m", Result.DRAW: "\x1b[36m", Result.LOSS: "\x1b[31m"}
 _MARKS = {Mark.X: "\x1b[1;94m", Mark.O: "\x1b[1;33m"}
 _RESET = "\x1b[0m"
-_LABEL_WIDTH = 11
+_LABEL_COLUMNS = 11
 
 
 def add_options(parser: shared.Parser) -> None:
@@ -138,17 +138,17 @@ def _summary(game: Game, found: Review) -> str:
 
 def _labelled(board: Board, moves: tuple[Advice, ...], *, colour: bool) -> str:
     """Draw a board, with the worth of each move in its cell."""
-    labels = dict.fromkeys(range(9), (" " * _LABEL_WIDTH, ""))
+    labels = dict.fromkeys(range(9), (" " * _LABEL_COLUMNS, ""))
     for cell, mark in enumerate(board.cells):
         if mark:
-            labels[cell] = str(mark).center(_LABEL_WIDTH), _MARKS[mark]
+            labels[cell] = str(mark).center(_LABEL_COLUMNS), _MARKS[mark]
     for advice in moves:
         result, distance = advice.prospect.result, advice.prospect.distance
         worth = str(result) if result is Result.DRAW else f"{result} {distance}"
         text = f"{format_cell(advice.cell)} {_SIGNS[result]}{worth}"
-        labels[advice.cell] = text.center(_LABEL_WIDTH), _COLOURS[result]
+        labels[advice.cell] = text.center(_LABEL_COLUMNS), _COLOURS[result]
     signs = [f"{paint}{text}{_RESET}" if colour and paint else text for text, paint in labels.values()]
-    return draw_grid(signs, between=rule(_LABEL_WIDTH))
+    return draw_grid(signs, between=rule(_LABEL_COLUMNS))
 
 
 def _rank(advice: Advice) -> tuple[int, int]:

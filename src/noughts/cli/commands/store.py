@@ -16,7 +16,7 @@ from typing import BinaryIO, TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.progress import WIDTH, ProgressBar
+from noughts.cli.progress import BAR_COLUMNS, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
 from noughts.core.errors import NoughtsError, RecordError, printable
 from noughts.store.archive import export_all, import_lines
@@ -128,7 +128,7 @@ def _import(options: Namespace, console: Console) -> None:
 @contextmanager
 def _progress(console: Console) -> Iterator[Progress]:
     """Show a bar if the work takes long and the terminal has room for it."""
-    has_room = get_terminal_size().columns > WIDTH + 10
+    has_room = get_terminal_size().columns > BAR_COLUMNS + 10
     bar, start, is_shown = ProgressBar(100, console.err if has_room else None), time.monotonic(), False
 
     def show(share: float) -> None:

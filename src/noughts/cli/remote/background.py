@@ -21,7 +21,7 @@ from noughts.core.errors import NoughtsError
 from noughts.core.events import Event
 from noughts.core.value import Value
 
-INBOX_SIZE = 100
+INBOX_UPDATES = 100
 """How many updates an inbox holds; a server that sends more is read more slowly."""
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 0.2, 4.0
 STABLE_AFTER_SECONDS = 5.0
@@ -79,7 +79,7 @@ class Inbox:
         self.readable, self._writable = os.pipe()
         for end in (self.readable, self._writable):
             os.set_blocking(end, False)
-        self._updates: Queue[tuple[Sender, Update]] = Queue(INBOX_SIZE)
+        self._updates: Queue[tuple[Sender, Update]] = Queue(INBOX_UPDATES)
 
     def put(self, sender: Sender, update: Update) -> None:
         """Add an update; wait while the inbox is full."""
@@ -91,7 +91,7 @@ class Inbox:
         with suppress(BlockingIOError):
             os.read(self.readable, 1 << 16)
         taken = []
-        for _ in range(INBOX_SIZE):
+        for _ in range(INBOX_UPDATES):
             try:
                 taken.append(self._updates.get_nowait())
             except Empty:
