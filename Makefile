@@ -39,9 +39,9 @@ smoke: $(VENV)/made ## Build the wheel, install it alone and play one whole game
 	$(PYTHON) -m venv build/smoke/alone
 	build/smoke/alone/bin/pip install --quiet --no-index --no-deps build/smoke/noughts-*.whl
 	printf '5\n1\n9\n3\n2\n4\n8\nn\n' | \
-		NOUGHTS_STORE=sqlite:build/smoke/games build/smoke/alone/bin/noughts play > build/smoke/told
-	tail -n 4 build/smoke/told
-	grep -qx 'Player X Won!' build/smoke/told
+		NOUGHTS_STORE=sqlite:build/smoke/games build/smoke/alone/bin/noughts play > build/smoke/output
+	tail -n 4 build/smoke/output
+	grep -qx 'Player X Won!' build/smoke/output
 	build/smoke/alone/bin/noughts store verify --store sqlite:build/smoke/games
 
 lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest versions that are allowed

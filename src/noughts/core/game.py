@@ -261,8 +261,8 @@ def _join(game: Game, command: JoinGame) -> tuple[Event, ...]:
         raise AlreadyOver("the game is over: nobody can join it")
     mark, name = command.mark, command.name
     player = Player(name, mark) if command.is_entered else Player.recorded(name, mark)
-    if sitting := game.player(mark):
-        raise SeatTaken(f"'{printable(sitting.name)}' has the seat of {mark} already")
+    if seated := game.player(mark):
+        raise SeatTaken(f"'{printable(seated.name)}' has the seat of {mark} already")
     opponent = game.player(mark.other)
     if command.is_entered and opponent:
         check_names_differ(player.name, opponent.name)

@@ -26,7 +26,7 @@ from noughts.store.records import Record, check_chain
 from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store, sqlite_path
-from noughts.store.verify import Progress, catalogued, examine
+from noughts.store.verify import Progress, catalogue_row, examine
 
 
 class Copied(NamedTuple):
@@ -149,7 +149,7 @@ def _sound_games(
 
 
 def _check_end(records: Sequence[Record], row: CatalogueRow | None) -> None:
-    found = catalogued(records)
+    found = catalogue_row(records)
     if row and found and any(known and not own for known, own in zip(row[2:], found[2:], strict=True)):
         raise CorruptStore("its last records are missing")
 

@@ -146,7 +146,7 @@ class _Check:
         check_chain(records)
         if records and records[0].is_deletion:  # perhaps just now
             return
-        if catalogued(records) != self._rows.get(name):
+        if catalogue_row(records) != self._rows.get(name):
             _check_catalogue(self._store, name)
         if records and name not in self._faulty:
             replay(event for record in records for event in record.events)
@@ -154,7 +154,7 @@ class _Check:
             self.events += records[-1].next_version
 
 
-def catalogued(records: Iterable[Record]) -> CatalogueRow | None:
+def catalogue_row(records: Iterable[Record]) -> CatalogueRow | None:
     row: CatalogueRow | None = None
     for record in records:
         row = row or CatalogueRow(record.game, record.at)
@@ -178,7 +178,7 @@ def _check_catalogue(store: EventStore, name: str) -> None:
             rows = all_rows(store, PAGE_ROWS, GameFilter(id_prefix=name))
             row = next((row for row in rows if row.game == name), None)
             records = store.read(name)
-            if row == catalogued(records):
+            if row == catalogue_row(records):
                 return
             if records == before:
                 break
