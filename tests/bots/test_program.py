@@ -19,7 +19,8 @@ import pytest
 
 from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots import program
-from noughts.bots.program import CannotStartProgram, Program, Wait, poll
+from noughts.bots.errors import CannotStartProgram
+from noughts.bots.program import Program, Wait, poll
 from noughts.core.errors import quoted
 from support.hostile_bots import (
     AT_ONCE,

@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 from noughts.bots.odds import odds
-from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
 from noughts.cli.commands.tournament import (
     COLUMNS,
@@ -30,7 +29,14 @@ from noughts.cli.commands.tournament import (
     write_table,
 )
 from noughts.cli.main import build_parser
-from noughts.errors import BadFormat, FileUnavailable, Forfeit, NoTournament, NoughtsError
+from noughts.errors import (
+    BadFormat,
+    CannotStartProgram,
+    FileUnavailable,
+    Forfeit,
+    NoTournament,
+    NoughtsError,
+)
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment, noughts

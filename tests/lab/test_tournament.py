@@ -19,9 +19,15 @@ from noughts import Board, O, X
 from noughts.bots.ladder import random
 from noughts.bots.odds import odds
 from noughts.bots.policy import CachedPolicy
-from noughts.bots.program import CannotStartProgram
 from noughts.bots.registry import find_policy
-from noughts.errors import BadPolicy, Forfeit, NoTournament, NoughtsError, UnknownPolicy
+from noughts.errors import (
+    BadPolicy,
+    CannotStartProgram,
+    Forfeit,
+    NoTournament,
+    NoughtsError,
+    UnknownPolicy,
+)
 from noughts.lab.match_runner import SERIES_GAMES, MatchRunner, max_workers, plan_series
 from noughts.lab.tournament import (
     Entrant,

@@ -21,6 +21,12 @@ class Forfeit(NoughtsError):
     """A program did anything other than make a legal move, and so lost."""
 
 
+class CannotStartProgram(NoughtsError):
+    """The system can't start another process now: not a forfeit."""
+
+    exit_code = 1
+
+
 class NotAMachine(NoughtsError):
     """A file that is not a MENACE; it was not changed."""
 

@@ -17,9 +17,9 @@ from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from typing import IO, Self, TypeAlias
 
-from noughts.bots.errors import Forfeit
+from noughts.bots.errors import CannotStartProgram, Forfeit
 from noughts.core.board import Board, Cell, Mark, game_is_over
-from noughts.core.errors import InvalidName, NoughtsError, UnreadableCell, quoted
+from noughts.core.errors import InvalidName, UnreadableCell, quoted
 from noughts.core.notation import parse_cell, why_not_typed
 from noughts.core.player import clean_name
 
@@ -34,12 +34,6 @@ POLL_INTERVAL_SECONDS = 0.01
 MAX_LINE_BYTES = 1000
 _MAX_POLL_SECONDS = 86_400  # some systems cannot wait for much longer
 _SYSTEM_LIMITS = EAGAIN, EMFILE, ENFILE, ENOMEM
-
-
-class CannotStartProgram(NoughtsError):
-    """The system can't start another process now: not a forfeit."""
-
-    exit_code = 1
 
 
 def poll(sources: Iterable[int], seconds: float) -> list[int]:

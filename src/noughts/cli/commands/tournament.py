@@ -15,8 +15,9 @@ from typing import TextIO
 
 import numpy as np
 
+from noughts.bots.errors import CannotStartProgram
 from noughts.bots.odds import percent
-from noughts.bots.program import ANSWER_TIMEOUT_SECONDS, CannotStartProgram
+from noughts.bots.program import ANSWER_TIMEOUT_SECONDS
 from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.exit import no_goodbye
