@@ -44,7 +44,7 @@ EXTRAS = {
 # A command imports the server or the lab only when it runs.
 LAB = {f"noughts.lab.{path.stem}" for path in (SOURCE / "lab").glob("*.py")}
 LATE_IMPORTS = {
-    "cli/commands/dataset.py": {"noughts.lab.dataset"},
+    "cli/commands/dataset.py": {"noughts.lab.dataset", "noughts.lab.errors"},
     "cli/commands/menace.py": {"noughts.lab.plots"},
     "cli/commands/serve.py": {"noughts.web.serve"},
     "cli/commands/simulate.py": LAB,

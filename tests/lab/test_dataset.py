@@ -20,20 +20,12 @@ from pyarrow import parquet  # type: ignore[import-untyped]  # it has no types
 from noughts import parse_board
 from noughts.analysis.coach import advise
 from noughts.analysis.solver import prospect
+from noughts.cli.commands import dataset
+from noughts.cli.commands.dataset import write_dataset
 from noughts.core.board import reachable
 from noughts.core.errors import NotInstalled
 from noughts.files import FileUnavailable, write_output
-from noughts.lab import dataset
-from noughts.lab.dataset import (
-    MOVE_COLUMNS,
-    POSITION_COLUMNS,
-    Row,
-    as_csv,
-    as_jsonl,
-    as_parquet,
-    rows,
-    write_dataset,
-)
+from noughts.lab.dataset import MOVE_COLUMNS, POSITION_COLUMNS, Row, as_csv, as_jsonl, as_parquet, rows
 from noughts.lab.errors import BadFormat
 from support.at_once import run_code
 from support.command import COMMAND, environment

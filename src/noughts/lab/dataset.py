@@ -9,21 +9,16 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from io import BytesIO, StringIO
-from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from noughts.analysis.coach import Advice, advise
 from noughts.analysis.solver import Result, prospect
 from noughts.core.board import SYMMETRIES, Board, Cell, reachable
-from noughts.core.errors import NotInstalled, printable
-from noughts.files import write_output
-from noughts.lab.errors import BadFormat
+from noughts.core.errors import NotInstalled
 
 Row: TypeAlias = dict[str, Any]
 _ClassMember: TypeAlias = tuple[Board, dict[Cell, Advice]]
 """The board that represents a symmetry class, and the advice for each move on one of its images."""
-
-FORMATS = "csv", "jsonl", "parquet"
 
 POSITION_COLUMNS = {
     "position": "int16",
@@ -54,21 +49,6 @@ MOVE_COLUMNS = {
 CSV_COLUMNS = (*POSITION_COLUMNS, *(f"{name}_{cell}" for name in MOVE_COLUMNS for cell in range(9)))
 
 SCORES = {Result.WIN: 1, Result.DRAW: 0, Result.LOSS: -1}
-
-
-def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
-    """Write the dataset to a file, whole or not at all; or to `out` if no file is given."""
-    form = form or ("csv" if file is None else _format_of(file))
-    if form == "parquet" and file is None and out.isatty():
-        raise BadFormat("Parquet is binary: name a file, or redirect the output with >")
-    table = list(rows())
-    content = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}[form](table)
-    if file is None:
-        out.write(content)
-        return
-    write_output(file, content)
-    if Path(file).is_file():  # not a pipe, whose reader may be reading our output too
-        out.write(printable(f"Wrote {len(table):,} positions to {file}.").encode() + b"\n")
 
 
 def rows() -> Iterator[Row]:
@@ -147,14 +127,10 @@ def as_parquet(table: Iterable[Row]) -> bytes:
     return written.getvalue()
 
 
-def _format_of(file: str) -> str:
-    extension = Path(file).suffix.lower().removeprefix(".")
-    if extension not in FORMATS:
-        raise BadFormat(f"{file!r} does not end in .csv, .jsonl or .parquet: name it so, or use --format")
-    return extension
-
-
 def _csv_text(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
     return " ".join(value) if isinstance(value, list) else value
+
+
+FORMATS = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}

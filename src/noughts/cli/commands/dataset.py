@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
+from typing import BinaryIO
 
 from noughts.cli.console import Console
 from noughts.cli.options import Parser
-from noughts.lab.dataset import write_dataset
+from noughts.core.errors import printable
+from noughts.files import write_output
+from noughts.lab.dataset import FORMATS, rows
+from noughts.lab.errors import BadFormat
 
 
 def add_options(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="(default: standard output)")
-    parser.add_argument(
-        "--format", choices=["csv", "jsonl", "parquet"], help="(default: the file's extension, or csv)"
-    )
+    parser.add_argument("--format", choices=FORMATS, help="(default: the file's extension, or csv)")
 
 
 def run(options: Namespace, console: Console) -> None:
     write_dataset(options.file, options.format, console.binary_out)
+
+
+def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
+    """Write the dataset to a file, whole or not at all; or to `out` if no file is given."""
+    form = form or ("csv" if file is None else _format_of(file))
+    if form == "parquet" and file is None and out.isatty():
+        raise BadFormat("Parquet is binary: name a file, or redirect the output with >")
+    table = list(rows())
+    content = FORMATS[form](table)
+    if file is None:
+        out.write(content)
+        return
+    write_output(file, content)
+    if Path(file).is_file():  # not a pipe, whose reader may be reading our output too
+        out.write(printable(f"Wrote {len(table):,} positions to {file}.").encode() + b"\n")
+
+
+def _format_of(file: str) -> str:
+    extension = Path(file).suffix.lower().removeprefix(".")
+    if extension not in FORMATS:
+        raise BadFormat(f"{file!r} does not end in .csv, .jsonl or .parquet: name it so, or use --format")
+    return extension
