@@ -29,17 +29,7 @@ from noughts.errors import (
     UnknownPolicy,
 )
 from noughts.lab.match_runner import SERIES_GAMES, MatchRunner, max_workers, plan_series
-from noughts.lab.tournament import (
-    Entrant,
-    Forfeits,
-    GameResult,
-    Meeting,
-    Tournament,
-    display_width,
-    enter,
-    score,
-    shorten,
-)
+from noughts.lab.tournament import Entrant, Forfeits, GameResult, Meeting, Tournament, enter, score
 from support.hostile_bots import POLITE, command, greets, plays
 
 TIMEOUT_SECONDS = 30.0
@@ -188,23 +178,6 @@ def test_a_score_counts_both_seats_equally() -> None:
     assert score("b", "c", met) is None
     uneven = [Meeting("a", "b", 9, X_WINS, is_exact=False), Meeting("b", "a", 1, X_WINS, is_exact=False)]
     assert score("a", "b", uneven) == score("b", "a", uneven) == score("a", None, uneven) == HALF
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("club", "club"),
-        ("a" * 10, "a" * 10),
-        ("a" * 11, "a" * 9 + "…"),
-        ("三目並べ:", "三目並べ:"),
-        ("三目並べです", "三目並べ…"),
-        ("e\u0301" * 10, "e\u0301" * 10),
-        ("\x1b[2J", r"\x1b[2J"),
-    ],
-)
-def test_a_name_is_shortened_to_its_columns(name: str, shown: str) -> None:
-    assert shorten(name, 10) == shown
-    assert display_width(shown) <= 10
 
 
 @given(st.integers(1, 4 * SERIES_GAMES), st.integers(1, 6))

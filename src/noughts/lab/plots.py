@@ -20,7 +20,7 @@ from noughts.core.errors import complaint, quoted
 from noughts.files import FileUnavailable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
-from noughts.lab.tournament import shorten
+from noughts.text.columns import shorten
 
 if TYPE_CHECKING:
     from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import count, permutations
-from unicodedata import combining, east_asian_width
 
 from noughts.bots.odds import odds
 from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.program import Program, poll
 from noughts.bots.registry import BOT, PROGRAM, parse_player
 from noughts.core.board import Board, Mark
-from noughts.core.errors import printable, quoted
+from noughts.core.errors import quoted
 from noughts.core.value import Value
 from noughts.lab.errors import NoTournament
 
@@ -112,27 +111,6 @@ def _unique_name(name: str, others: Sequence[str]) -> str:
     if name not in others:
         return name
     return next(new for number in count(2) if (new := f"{name}-{number}") not in others)
-
-
-def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes.
-
-    >>> display_width("random"), display_width("三目並べ")
-    (6, 8)
-    """
-    return sum((not combining(sign)) + (east_asian_width(sign) in "WF") for sign in text)
-
-
-def shorten(name: str, columns: int) -> str:
-    """Return a printable name of at most that width, cut with an ellipsis if need be.
-
-    >>> shorten("club:win=0,block=0,fork=0", 20)
-    'club:win=0,block=0,…'
-    """
-    shown = whole = printable(name)
-    while display_width(shown) > columns - (shown != whole):
-        shown = shown[:-1]
-    return shown if shown == whole else f"{shown}…"
 
 
 class Tournament:

@@ -29,16 +29,8 @@ from noughts.core.value import Value
 from noughts.lab.match_runner import MatchRunner, plan_series
 from noughts.lab.ratings import Rating, rate_all
 from noughts.lab.simulation import available_cores
-from noughts.lab.tournament import (
-    Entrant,
-    Forfeits,
-    Meeting,
-    Tournament,
-    display_width,
-    enter,
-    score,
-    shorten,
-)
+from noughts.lab.tournament import Entrant, Forfeits, Meeting, Tournament, enter, score
+from noughts.text.columns import display_width, shorten
 
 COLUMNS = "x", "o", "games", "x_wins", "draw", "o_wins", "exact"
 MAX_NAME_COLUMNS = 20

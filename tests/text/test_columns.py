@@ -1,0 +1,24 @@
+"""The width of text on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from noughts.text.columns import display_width, shorten
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("club", "club"),
+        ("a" * 10, "a" * 10),
+        ("a" * 11, "a" * 9 + "…"),
+        ("三目並べ:", "三目並べ:"),
+        ("三目並べです", "三目並べ…"),
+        ("e\u0301" * 10, "e\u0301" * 10),
+        ("\x1b[2J", r"\x1b[2J"),
+    ],
+)
+def test_a_name_is_shortened_to_its_columns(name: str, shown: str) -> None:
+    assert shorten(name, 10) == shown
+    assert display_width(shown) <= 10
