@@ -54,8 +54,8 @@ docs: $(VENV)/made ## Write the generated parts of the docs: certificates of bot
 	mv docs/bots.md.new docs/bots.md
 	cd tests && ../$(BIN)/python -m support.generated_docs
 
-names: $(VENV)/made ## Write the public names into the stub for type checkers
-	cd tests && ../$(BIN)/python -m support.public_names > ../src/noughts/__init__.pyi
+names: $(VENV)/made ## Write the public names into the stubs for type checkers
+	cd tests && ../$(BIN)/python -m support.public_names
 
 bench: smoke $(VENV)-peers/made ## Measure speed against peers and limits, in one run
 	$(BIN)/python -m benchmarks --alone build/smoke/alone/bin --peers $(VENV)-peers/bin/python

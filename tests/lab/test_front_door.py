@@ -9,10 +9,8 @@ import pytest
 
 from noughts import lab
 
-NAMES: list[str] = getattr(lab, "__all__")  # noqa: B009 - only at run time
 
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", lab.__all__)
 def test_every_public_name_can_be_imported(name: str) -> None:
     assert not isinstance(getattr(lab, name), type(sys))
     assert name in dir(lab)
