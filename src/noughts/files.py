@@ -99,6 +99,21 @@ def write_output(file: str, content: bytes) -> None:
         raise FileUnavailable(f"{file} cannot be written: {error.strerror}") from error
 
 
+def check_replaceable(file: str) -> None:
+    """Refuse a file that is not a regular one, or in whose folder none can be made."""
+    from tempfile import TemporaryFile  # noqa: PLC0415 - slow, and rarely needed
+
+    try:
+        path = Path(file).resolve()
+        _check_plain(path)
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        with TemporaryFile(dir=path.parent):
+            pass
+    except (OSError, RuntimeError) as error:
+        raise FileUnavailable(f"{file} cannot be written: {_why(error)}") from error
+
+
 def put_in_place(path: Path, content: bytes, *, new: Path | None = None) -> None:
     """Replace a file atomically; keep its mode and owner.
 

@@ -9,15 +9,13 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from errno import EINVAL, EISDIR
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 from noughts.core.errors import complaint, quoted
-from noughts.files import FileUnavailable, write_output
+from noughts.files import check_replaceable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
 from noughts.text.columns import shorten
@@ -94,22 +92,7 @@ def check_plot(file: str) -> None:
         raise BadFormat(f"{quoted(file)} has no name before its extension: use a name such as plot.svg")
     if not file.lower().endswith(EXTENSIONS):
         raise BadFormat(f"{quoted(file)} does not end in .svg or .png, the formats of a plot")
-    try:
-        path = Path(file).resolve()
-        _check_regular_file(path)
-        with TemporaryFile(dir=path.parent):
-            pass
-    except (OSError, RuntimeError) as error:  # before Python 3.13 a link to itself is a RuntimeError
-        why = getattr(error, "strerror", "it is a link to itself")
-        raise FileUnavailable(f"{file} cannot be written: {why}") from error
-
-
-def _check_regular_file(path: Path) -> None:
-    """Refuse a folder, and a pipe or a device, which may block."""
-    if path.is_dir():
-        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-    if path.exists() and not path.is_file():
-        raise OSError(EINVAL, "it is not a regular file")
+    check_replaceable(file)
 
 
 def plot_ratings(ratings: Sequence[Rating], file: str) -> None:
