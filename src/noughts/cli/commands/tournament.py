@@ -194,8 +194,8 @@ def _play(
 
     with bar(tournament.planned) as progress:
         progress.show(0)
-        with MatchRunner(planned, jobs, patience, rng, tournament.record) as tables:
-            for done, _ in enumerate(tables, 1):
+        with MatchRunner(planned, jobs, patience, rng, tournament.record) as runner:
+            for done, _ in enumerate(runner, 1):
                 progress.show(done)
 
 
