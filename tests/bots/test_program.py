@@ -221,10 +221,10 @@ HAS_BEGUN = ("stops in a line", "ignores every signal")
 MISBEHAVIOURS: dict[str, tuple[str, str, float]] = {
     **{kind: (code, why, PATIENT) for kind, (code, why) in AT_ONCE.items()},
     **{
-        kind: (code, "did not end its line" if kind in HAS_BEGUN else "said nothing", IMPATIENT)
+        kind: (code, "did not end its line" if kind in HAS_BEGUN else "did not answer", IMPATIENT)
         for kind, code in WITHOUT_AN_ANSWER.items()
     },
-    **{kind: (code, "said more than 1000 bytes in a line", PATIENT) for kind, code in TOO_LONG.items()},
+    **{kind: (code, "wrote more than 1000 bytes in a line", PATIENT) for kind, code in TOO_LONG.items()},
 }
 """What a program does, the reason why it loses, and how long it is waited for."""
 
@@ -264,16 +264,16 @@ def test_a_bad_name_is_refused(said: bytes, watch: Watch) -> None:
     line = watch.watched(command(f"read(); os.write(1, {said!r} + b'\\n'); wait()"))
     first = said.split(b"\n")[0].decode("utf-8", "replace")
 
-    assert refused(line) == f"{quoted(line)} said {quoted(first)} instead of 'name' and a name"
+    assert refused(line) == f"{quoted(line)} answered {quoted(first)} instead of 'name' and a name"
     check_reaped(watch.started)
 
 
 ANSWERS = {
-    "said {} instead of 'move 1' to 'move 9' or 'resign'": [
+    "answered {} instead of 'move 1' to 'move 9' or 'resign'": [
         *(b"", b" ", b"5", b"Move 5", b"MOVE 5", b" move 5", b"move\t5", b"name hostile", b"resign now"),
         *(b"Resign", b"bye", b"\x1b[2J", b"\xff", b"\x00\x00", bytes(range(256))),
     ],
-    "said {}, but cells are 1 to 9": [
+    "answered {}, but cells are 1 to 9": [
         *(b"move", b"move ", b"move 0", b"move 10", b"move x", b"move -1", b"move 1 2", b"move \xff")
     ],
 }
@@ -297,19 +297,21 @@ def test_a_move_to_a_taken_cell_has_lost(mark: Mark, watch: Watch) -> None:
     with watch.start(plays("write('move 5'); wait()")) as program:
         program.new_game(mark)
         assert forfeited(program, board) == (
-            f"hostile said 'move 5', which is illegal: cell 5 holds O in '{board}'"
+            f"hostile answered 'move 5', which is illegal: cell 5 holds O in '{board}'"
         )
         check_reaped(watch.started)
 
 
 def test_endless_lines_have_lost(watch: Watch) -> None:
     line = watch.watched("yes")
-    assert refused(line) == f"{quoted(line)} said 'y' instead of 'name' and a name"
+    assert refused(line) == f"{quoted(line)} answered 'y' instead of 'name' and a name"
     check_reaped(watch.started)
     with Program(watch.watched("sh -c 'echo name hostile; exec yes'"), PATIENT) as program:
         with pytest.raises(errors.Forfeit) as forfeit:
             play_game(program, program)
-        assert checked(forfeit.value).startswith(("hostile said 'y' instead of", "hostile spoke without"))
+        assert checked(forfeit.value).startswith(
+            ("hostile answered 'y' instead of", "hostile wrote without")
+        )
         check_reaped(watch.started, 2)
 
 
@@ -368,7 +370,7 @@ def test_unexpected_output_forfeits(more: str, watch: Watch) -> None:
         with pytest.raises(errors.Forfeit) as forfeit:
             program.new_game(X)
         said = more.encode().decode("unicode-escape")
-        assert checked(forfeit.value) == f"hostile spoke without being asked: {quoted(said)}"
+        assert checked(forfeit.value) == f"hostile wrote without being asked: {quoted(said)}"
         check_reaped(watch.started)
 
 
@@ -377,7 +379,7 @@ def test_a_second_move_is_one_too_many(watch: Watch) -> None:
     with watch.start(code) as program:
         assert program.choose(Board()) == 0
         assert forfeited(program, parse_board("X__/_O_/___")) == (
-            "hostile spoke without being asked: 'move 2\\n'"
+            "hostile wrote without being asked: 'move 2\\n'"
         )
         check_reaped(watch.started)
 
@@ -399,8 +401,8 @@ def test_output_before_the_question_is_not_an_answer(code: str, said: str, watch
 
     with watch.start(greets(code), wait=wait) as program:
         program.new_game(X)
-        poll(sources, PATIENT)  # by now it has spoken
-        assert forfeited(program).startswith(f"hostile spoke without being asked: '{said}")
+        poll(sources, PATIENT)  # by now it has written
+        assert forfeited(program).startswith(f"hostile wrote without being asked: '{said}")
         check_reaped(watch.started)
 
 
@@ -413,7 +415,7 @@ def test_after_a_forfeit_the_program_is_started_again(announced: bool, watch: Wa
         for games in (1, 2, 3):
             if announced:
                 program.new_game(X)
-            assert forfeited(program).startswith("hostile said 'move 10'")
+            assert forfeited(program).startswith("hostile answered 'move 10'")
             check_reaped(watch.started, games)
     assert len({process.pid for process in watch.started}) == 3
 
@@ -595,7 +597,7 @@ def test_a_line_may_come_in_pieces(watch: Watch) -> None:
 
 def test_a_line_may_have_a_thousand_bytes(watch: Watch) -> None:
     with watch.start(plays("write('x' * 1000); wait()")) as program:
-        assert forfeited(program).startswith("hostile said 'xxx")
+        assert forfeited(program).startswith("hostile answered 'xxx")
 
 
 def test_a_program_resigns(watch: Watch) -> None:

@@ -191,10 +191,10 @@ REFUSED = {
     "program:nonesuch": "'nonesuch' cannot be started: No such file or directory",
     "program:/": "'/' cannot be started: Permission denied",
     "program:sh -c 'exit 3'": "\"sh -c 'exit 3'\" ended with exit code 3",
-    "program:yes": "'yes' said 'y' instead of 'name' and a name",
-    "program:echo name": "'echo name' said 'name' instead of 'name' and a name",
+    "program:yes": "'yes' answered 'y' instead of 'name' and a name",
+    "program:echo name": "'echo name' answered 'name' instead of 'name' and a name",
     "program:printf 'name \\033[2J\\n'": (
-        "\"printf 'name \\\\033[2J\\\\n'\" said 'name \\x1b[2J' instead of 'name' and a name"
+        "\"printf 'name \\\\033[2J\\\\n'\" answered 'name \\x1b[2J' instead of 'name' and a name"
     ),
 }
 
@@ -213,7 +213,7 @@ def test_a_program_that_does_not_say_its_name_is_refused() -> None:
     ran = noughts("watch", "--x", "program:sleep 60", "--patience", "0.1")
 
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "noughts: 'sleep 60' said nothing within 0.1 s\n"
+    assert ran.stderr == "noughts: 'sleep 60' did not answer within 0.1 s\n"
 
 
 def test_when_one_program_is_refused_the_other_has_ended(tmp_path: Path) -> None:
@@ -241,15 +241,15 @@ IN_THE_MIDDLE = {
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
     "speaks garbage": (
         "os.write(1, b'\\x1b[2J\\xff\\n'); wait()",
-        "said '\\x1b[2J\N{REPLACEMENT CHARACTER}' instead of 'move 1' to 'move 9' or 'resign'",
+        "answered '\\x1b[2J\N{REPLACEMENT CHARACTER}' instead of 'move 1' to 'move 9' or 'resign'",
     ),
     "moves where there is no cell": (
         "write('move 10'); wait()",
-        "said 'move 10', but cells are 1 to 9",
+        "answered 'move 10', but cells are 1 to 9",
     ),
     "moves onto a token": (
         "write('move 5'); wait()",
-        "said 'move 5', which is illegal: cell 5 holds X in '___/_X_/___'",
+        "answered 'move 5', which is illegal: cell 5 holds X in '___/_X_/___'",
     ),
 }
 
@@ -282,7 +282,9 @@ def test_a_silent_program_loses(tmp_path: Path) -> None:
     )
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "program:mute forfeits: mute said nothing within 1 s.\nprogram:mute resigned.\n" in ran.stdout
+    assert (
+        "program:mute forfeits: mute did not answer within 1 s.\nprogram:mute resigned.\n" in ran.stdout
+    )
     assert is_gone(int((tmp_path / "number").read_text()))
 
     listed = noughts("games", "--finished", env=env).stdout

@@ -105,7 +105,7 @@ def report() -> TournamentReport:
             Rating(LONG, -0.4, -20.0, 20.0),
             Rating("random", -512.0, -600.4, -400.0),
         ),
-        forfeits=(Forfeits("random", 1, "was late"), Forfeits(LONG, 1234, "said \x1b")),
+        forfeits=(Forfeits("random", 1, "was late"), Forfeits(LONG, 1234, "answered \x1b")),
     )
 
 
@@ -128,7 +128,7 @@ def test_a_table_to_the_letter() -> None:
         "Interrupted: only 51 of 200 games were played.\n"
         "Scores are in percent, over both seats; those with ~ are from games.\n"
         "random forfeited a game: was late.\n"
-        r"club:win=0,block=0,fork=0\x1b[2J forfeited 1,234 games, the first one: said \x1b."
+        r"club:win=0,block=0,fork=0\x1b[2J forfeited 1,234 games, the first one: answered \x1b."
         "\n"
     )
 
@@ -222,7 +222,7 @@ def test_data_is_complete() -> None:
         "played": 51,
         "forfeits": [
             {"name": "random", "games": 1, "first": "was late"},
-            {"name": LONG, "games": 1234, "first": "said \x1b"},
+            {"name": LONG, "games": 1234, "first": "answered \x1b"},
         ],
     }
     assert bots[1] == {

@@ -235,8 +235,8 @@ def test_resigning_loses() -> None:
     ("code", "reason"),
     [
         (plays("sys.exit(7)"), "hostile ended with exit code 7"),
-        (plays("write('move 10')"), "hostile said 'move 10', but cells are 1 to 9"),
-        (greets("read(); write('hello'); read()"), "hostile spoke without being asked: 'hello\\n'"),
+        (plays("write('move 10')"), "hostile answered 'move 10', but cells are 1 to 9"),
+        (greets("read(); write('hello'); read()"), "hostile wrote without being asked: 'hello\\n'"),
     ],
     ids=["ends", "moves badly", "speaks unasked"],
 )
@@ -247,7 +247,7 @@ def test_misbehaving_forfeits_and_the_reason_is_kept(code: str, reason: str) -> 
     (lost,) = tournament.forfeits
     assert (lost.name, lost.games) == ("program:hostile", 6)
     # the unexpected line may arrive before the next question, or after it
-    assert lost.first in (reason, "hostile said 'hello' instead of 'move 1' to 'move 9' or 'resign'")
+    assert lost.first in (reason, "hostile answered 'hello' instead of 'move 1' to 'move 9' or 'resign'")
 
 
 def test_a_system_limit_is_not_a_forfeit(monkeypatch: pytest.MonkeyPatch) -> None:

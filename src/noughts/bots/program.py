@@ -79,13 +79,13 @@ class Program:
             return None
         word, _, text = answer.partition(" ")
         if word != "move":
-            raise self._forfeit(f"said {quoted(answer)} instead of 'move 1' to 'move 9' or 'resign'")
+            raise self._forfeit(f"answered {quoted(answer)} instead of 'move 1' to 'move 9' or 'resign'")
         try:
             cell = parse_cell(text)
         except UnreadableCell:
-            raise self._forfeit(f"said {quoted(answer)}, but cells are 1 to 9") from None
+            raise self._forfeit(f"answered {quoted(answer)}, but cells are 1 to 9") from None
         if why := why_not_typed(board, cell):
-            raise self._forfeit(f"said {quoted(answer)}, which is illegal: {why}")
+            raise self._forfeit(f"answered {quoted(answer)}, which is illegal: {why}")
         return cell
 
     def close(self, *, at_once: bool = False) -> None:
@@ -116,7 +116,7 @@ class Program:
         try:
             self.name = clean_name(name if word == "name" else "")
         except InvalidName:
-            raise self._forfeit(f"said {quoted(answer)} instead of 'name' and a name") from None
+            raise self._forfeit(f"answered {quoted(answer)} instead of 'name' and a name") from None
         return child
 
     def _ask(self, child: _Child, line: str) -> str:
@@ -175,7 +175,7 @@ class _Child:
             self._read(0)
         self._is_greeted = True
         if self._received:
-            raise _Misbehaviour(f"spoke without being asked: {quoted(_text(self._received))}")
+            raise _Misbehaviour(f"wrote without being asked: {quoted(_text(self._received))}")
         try:
             os.write(self._in.fileno(), f"{line}\n".encode())
         except BlockingIOError:
@@ -188,13 +188,13 @@ class _Child:
         deadline = time.monotonic() + patience
         while b"\n" not in self._received[: MAX_LINE_BYTES + 1]:
             if len(self._received) > MAX_LINE_BYTES:
-                raise _Misbehaviour(f"said more than {MAX_LINE_BYTES} bytes in a line")
+                raise _Misbehaviour(f"wrote more than {MAX_LINE_BYTES} bytes in a line")
             if self._out.fileno() not in self._open:
                 raise _Misbehaviour(self._describe_exit())
             left = deadline - time.monotonic()
             if left <= 0:
-                said = "did not end its line" if self._received else "said nothing"
-                raise _Misbehaviour(f"{said} within {patience:g} s")
+                what = "did not end its line" if self._received else "did not answer"
+                raise _Misbehaviour(f"{what} within {patience:g} s")
             self._read(left)
         line, _, self._received = self._received.partition(b"\n")
         return _text(line.removesuffix(b"\r"))
