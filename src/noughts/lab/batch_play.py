@@ -16,12 +16,12 @@ from noughts.lab.backends import DRAW_BITS, Array, Backend, RandomNumbers
 from noughts.lab.errors import BadArray
 from noughts.lab.lookup import DRAWN, ENDINGS, O_WON, OPENINGS, X_WON, ChoiceTable
 
-MAX_GAMES = 10**15
+MAX_GAMES_PER_CALL = 10**15
 """More would take years."""
 
 
 def check_count(games: int) -> int:
-    count = whole_number(games, MAX_GAMES + 1)
+    count = whole_number(games, MAX_GAMES_PER_CALL + 1)
     if count is None:
         raise BadArray(f"{quoted(games)} is not a number of games: use an integer from 0 to 10¹⁵")
     return count

@@ -27,7 +27,7 @@ from noughts.lab.vector_tables import Flags, Numbers, OpponentTable, Outcomes, S
 
 StepResult: TypeAlias = tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 
-MAX_GAMES = 10_000_000
+MAX_ENVS = 10_000_000
 
 
 class TicTacToeVectorEnv(VectorEnv["Observation", "NDArray[Any]", "NDArray[Any]"]):
@@ -201,8 +201,8 @@ def _checked_size(num_envs: int) -> int:
         size = index(num_envs)
     except TypeError:
         size = 0
-    if not 0 < size <= MAX_GAMES:
-        raise BadSetting(f"{quoted(num_envs)} is not a number of games: use 1 to {MAX_GAMES:,}")
+    if not 0 < size <= MAX_ENVS:
+        raise BadSetting(f"{quoted(num_envs)} is not a number of games: use 1 to {MAX_ENVS:,}")
     return size
 
 
