@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from support.web.browser import User, Users, axe_violations
+from support.web.browser import User, Users, axe_violations, meet_by_link
 
 
 def test_axe_finds_nothing_before_a_game(users: Users) -> None:
@@ -57,13 +57,7 @@ def test_axe_finds_nothing_in_the_lobby_and_in_the_settings(users: Users) -> Non
 
 def test_axe_finds_nothing_in_a_game_of_two(users: Users) -> None:
     ann, bob = users.new_user("Ann"), users.new_user("Bob")
-    link = ann.create_link()
-    expect(ann.page.get_by_role("img", name="QR code of the link")).to_be_visible()
-    check_screen(ann, "waiting")
-    bob.open(link)
-    expect(bob.button("Take the seat")).to_be_visible()
-    check_screen(bob, "join")
-    bob.take_seat()
+    meet_by_link(ann, bob, check_screen)
     ann.play(5)
     bob.expect_status("Your move", "___/_X_/___")
     check_screen(bob, "game")

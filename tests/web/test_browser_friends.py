@@ -132,10 +132,7 @@ def test_a_seat_shows_whether_its_player_is_connected(users: Users) -> None:
 
 
 def test_a_game_goes_on_after_a_reload(users: Users) -> None:
-    ann, bob = users.two_players()
-    ann.play(5)
-    bob.play(1)
-    ann.expect_status("Your move", "O__/_X_/___")
+    ann, bob = users.two_players_in_mid_game()
 
     ann.page.reload()
     bob.page.reload()

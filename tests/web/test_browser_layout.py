@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.figures import record_figure
-from support.web.browser import User, Users
+from support.web.browser import User, Users, meet_by_link
 
 PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True}
 MAGNIFIED = {"viewport": {"width": 640, "height": 360}, "device_scale_factor": 2}
@@ -41,13 +41,7 @@ def test_small_screens(users: Users, device: dict[str, Any], request: pytest.Fix
     ann.press("Play the computer")
     expect(ann.page.get_by_role("button", name="Perfect").first).to_be_visible()
     shows(ann, "computer")
-    link = ann.create_link()
-    expect(ann.page.get_by_role("img", name="QR code of the link")).to_be_visible()
-    shows(ann, "waiting")
-    bob.open(link)
-    expect(bob.button("Take the seat")).to_be_visible()
-    shows(bob, "join")
-    bob.take_seat()
+    meet_by_link(ann, bob, shows)
     ann.button("Coach").click()
     expect(ann.cell(5)).to_contain_text("draw")
     shows(ann, "coach")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.proxy import Proxy
-from support.web.browser import User, Users, read_game, users_of
+from support.web.browser import User, Users, open_game, read_game, users_of
 from support.web.serving import Server
 
 SERVER_DOWN_ERRORS = (
@@ -50,10 +50,7 @@ def users_of_own_server(pytestconfig: pytest.Config, own_server: Server) -> Iter
 
 def test_a_game_goes_on_when_the_server_was_killed(users_of_own_server: Users) -> None:
     """A move that was made meanwhile is sent again."""
-    ann, bob = users_of_own_server.two_players()
-    ann.play(5)
-    bob.play(1)
-    ann.expect_status("Your move", "O__/_X_/___")
+    ann, bob = users_of_own_server.two_players_in_mid_game()
 
     users_of_own_server.server.kill()
     for user in (ann, bob):
@@ -82,10 +79,7 @@ def proxy(server: Server) -> Iterator[Proxy]:
 
 def test_a_silent_stream_is_noticed(proxy: Proxy, users: Users) -> None:
     """After 25 s."""
-    ann, bob = two_players_by_proxy(proxy, users)
-    proxy.mute()
-    bob.play(1)
-    bob.expect_status("Ann thinks", "O__/_X_/___")
+    ann, bob = two_players_with_a_silent_stream(proxy, users)
 
     ann.advance_clock(27)
     ann.expect_status("Reconnecting…", "___/_X_/___")
@@ -116,10 +110,7 @@ def test_a_game_that_is_gone_is_announced_once(users: Users) -> None:
 
 def test_a_page_that_wakes_up_notices_a_dead_stream(proxy: Proxy, users: Users) -> None:
     """Its timers may have stopped: it compares times when it is shown again."""
-    ann, bob = two_players_by_proxy(proxy, users)
-    proxy.mute()
-    bob.play(1)
-    bob.expect_status("Ann thinks", "O__/_X_/___")
+    ann, _ = two_players_with_a_silent_stream(proxy, users)
 
     ann.advance_clock(1)
     ann.page.clock.set_system_time(ann.page.evaluate("Date.now()") / 1000 + 3600)
@@ -211,10 +202,7 @@ def test_a_move_that_is_refused_is_taken_off_the_board(users: Users) -> None:
 
 
 def test_a_late_answer_does_not_hide_an_offer(users: Users) -> None:
-    ann, bob = users.two_players()
-    ann.play(5)
-    bob.play(1)
-    ann.expect_status("Your move", "O__/_X_/___")
+    ann, bob = users.two_players_in_mid_game()
     held = ann.hold_requests("**/moves")
     with ann.page.expect_request("**/moves"):
         ann.play(3)
@@ -240,13 +228,19 @@ def two_players_by_proxy(proxy: Proxy, users: Users) -> tuple[User, User]:
     ann, bob = users.new_user("Ann", base_url=proxy.url), users.new_user("Bob")
     ann.page.clock.install()
     ann.page.add_init_script(RECORD_STREAMS)
-    seat = ann.create_game("friend")
-    bob.join_game(seat["id"], seat["invite"])
-    for user in (ann, bob):
-        user.open(f"/game/{seat['id']}")
+    open_game(ann, bob)
     ann.play(5)
     ann.expect_status("Bob thinks", "___/_X_/___")
     bob.expect_status("Your move", "___/_X_/___")
+    return ann, bob
+
+
+def two_players_with_a_silent_stream(proxy: Proxy, users: Users) -> tuple[User, User]:
+    """Return two players, the first of whom misses the other's move."""
+    ann, bob = two_players_by_proxy(proxy, users)
+    proxy.mute()
+    bob.play(1)
+    bob.expect_status("Ann thinks", "O__/_X_/___")
     return ann, bob
 
 

@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.resources import files
 from itertools import cycle
@@ -90,18 +90,41 @@ class Users:
     def two_players(self, x: str = "Ann", o: str = "Bob", **more: object) -> tuple[User, User]:
         """Return two users who have joined a game, X first."""
         ann, bob = self.new_user(x), self.new_user(o)
-        seat = ann.create_game("friend", **more)
-        bob.join_game(seat["id"], seat["invite"])
-        for user in (ann, bob):
-            user.open(f"/game/{seat['id']}")
+        open_game(ann, bob, **more)
         for user in (ann, bob):
             expect(user.seat("X")).to_contain_text(x)
             expect(user.seat("O")).to_contain_text(o)
             expect(user.seat("X").or_(user.seat("O")).get_by_text("connected")).to_be_visible()
         return ann, bob
 
+    def two_players_in_mid_game(self) -> tuple[User, User]:
+        """Return two users who have played 5 and 1."""
+        ann, bob = self.two_players()
+        play_in_turn(ann, bob, 5, 1)
+        ann.expect_status("Your move", "O__/_X_/___")
+        return ann, bob
+
     def close(self) -> list[str]:
         return [one for user in self._users for one in user.close()]
+
+
+def open_game(first: User, second: User, **more: object) -> None:
+    """Let two users join a game, X first, and open it."""
+    seat = first.create_game("friend", **more)
+    second.join_game(seat["id"], seat["invite"])
+    for user in (first, second):
+        user.open(f"/game/{seat['id']}")
+
+
+def meet_by_link(first: User, second: User, check: Callable[[User, str], None]) -> None:
+    """Let two users meet by a link, and check the screens on the way."""
+    link = first.create_link()
+    expect(first.page.get_by_role("img", name="QR code of the link")).to_be_visible()
+    check(first, "waiting")
+    second.open(link)
+    expect(second.button("Take the seat")).to_be_visible()
+    check(second, "join")
+    second.take_seat()
 
 
 def play_in_turn(first: User, second: User, *numbers: int) -> None:
