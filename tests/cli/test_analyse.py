@@ -176,49 +176,6 @@ def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
 # What cannot be analysed
 
 
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("", "a board is 9 cells or 3 rows of 3, not '' (a game is its digits, such as 51937)"),
-        ("X_O/_X_/__Z", "'Z' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ("XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
-        ("XXX/OOO/___", "X and O both have a line, but the first one ends the game"),
-        (
-            "O__/___/___",
-            (
-                "X has 0 and O has 1: X starts, so X has as many as O or one more "
-                "(or did O start? then add --first O)"
-            ),
-        ),
-        ("55", "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
-        ("142536", "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
-        ("0", "a game is written with the digits 1 to 9, and move 1 of '0' is '0'"),
-        (
-            "\u0665",
-            "a game is written with the digits 1 to 9, and move 1 of '\u0665' is '\u0665'",
-        ),
-        (
-            "\x1b[2J",
-            "a board is 9 cells or 3 rows of 3, not '\\x1b[2J' (a game is its digits, such as 51937)",
-        ),
-        (
-            "nonesuch",
-            (
-                "a board is 9 cells or 3 rows of 3, not 'nonesuch' (a game is its digits, such as "
-                "51937), and no game is saved"
-            ),
-        ),
-    ],
-)
-def test_bad_positions_and_games_are_refused(written: str, message: str, tmp_path: Path) -> None:
-    """No store is created to look for a game."""
-    ran = noughts("analyse", written, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == f"noughts: {message}\n"
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_beginning_of_two_ids_is_refused(tmp_path: Path) -> None:
     save(tmp_path, "lefta", "5")
     save(tmp_path, "leftb", "5")

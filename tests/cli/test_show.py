@@ -56,38 +56,3 @@ def test_positions_can_be_described() -> None:
         "Player O:",
         "X on 5, O on 1; X to move.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("", "a board is 9 cells or 3 rows of 3, not '' (a game is its digits, such as 51937)"),
-        (
-            "hello",
-            "a board is 9 cells or 3 rows of 3, not 'hello' (a game is its digits, such as 51937)",
-        ),
-        (
-            "X_O/_X_/__Z",
-            "'Z' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
-        ),
-        ("XX_/___/___", "X has 2 and O has 0: X starts, so X has as many as O or one more"),
-        ("XXX/OOO/___", "X and O both have a line, but the first one ends the game"),
-        (
-            "XXX/OO_/O__",
-            "X has a line, but O moved after it (or did O start? then add --first O)",
-        ),
-        ("XXX/OO_/OO_", "X has 3 and O has 4: X starts, so X has as many as O or one more"),
-        (
-            "51 937",
-            "a board is 9 cells or 3 rows of 3, not '51 937' (a game is its digits, such as 51937)",
-        ),
-        ("55", "move 2 of '55': cell 5 holds X in '___/_X_/___'"),
-        ("142536", "move 6 of '142536': the game is over in 'XXX/OO_/___'"),
-        ("0", "a game is written with the digits 1 to 9, and move 1 of '0' is '0'"),
-    ],
-)
-def test_bad_positions_are_refused(written: str, message: str) -> None:
-    ran = noughts("show", written)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == f"noughts: {message}\n"
