@@ -1,13 +1,21 @@
-"""A real server for the tests of `noughts join`."""
+"""Fixtures of the command's tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from support.command import environment
 from support.remote import HostedGame
 from support.web.serving import Server
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """Return an environment without a trained machine."""
+    return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
 
 
 @pytest.fixture(scope="session")

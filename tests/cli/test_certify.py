@@ -14,7 +14,6 @@ from noughts.bots.menace.machine import Menace
 from noughts.bots.odds import odds
 from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
-from support.command import environment
 from support.forked import noughts
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
@@ -28,12 +27,6 @@ PERFECT = """
 |against `random`|99.5 / 0.5 / 0 %, score 383/384|91.6 / 8.4 / 0 %, score 1811/1890|
 |against `perfect`|0 / 100 / 0 %, score 1/2|0 / 100 / 0 %, score 1/2|
 """
-
-
-@pytest.fixture
-def env(tmp_path: Path) -> dict[str, str]:
-    """Return an environment without a trained machine."""
-    return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
 
 
 def rows(text: str) -> dict[str, tuple[str, str]]:

@@ -25,7 +25,7 @@ from noughts.cli.commands import menace
 from noughts.cli.opponents import Opponents, lock_machine
 from noughts.files import FileUnavailable
 from support.command import environment
-from support.fake_console import fake_console
+from support.fake_console import Terminal, fake_console
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import digits, save, saving, url
@@ -34,13 +34,6 @@ Train: TypeAlias = Callable[..., str]
 
 CURVE_POINTS = 2
 """Few, for computing the odds takes longer than all the games."""
-
-
-class Terminal(StringIO):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from noughts import Board, O, parse_board
 from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
-from support.command import environment
 from support.forked import noughts
 from support.saved_games import saving
 
@@ -22,12 +21,6 @@ LATE = "X_O/_X_/___"
 """A position from which all odds are found at once."""
 
 COLUMNS = "x_wins", "draw", "o_wins", "length"
-
-
-@pytest.fixture
-def env(tmp_path: Path) -> dict[str, str]:
-    """Return an environment without a trained machine."""
-    return environment(XDG_DATA_HOME=str(tmp_path), HOME=str(tmp_path))
 
 
 def bots() -> dict[str, Policy]:

@@ -30,7 +30,7 @@ from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify
 from support.command import run_unread
-from support.fake_console import fake_console
+from support.fake_console import Terminal, fake_console
 from support.forked import noughts
 from support.pseudo_terminal import DEADLINE, in_terminal
 from support.saved_games import DRAW, X_WINS, asked, change, digits, file, ids, play, save, saving, url
@@ -165,13 +165,6 @@ def test_a_checkpoint_that_can_not_be_read_hides_no_other_fault(good: Path) -> N
     assert ran.returncode == 1
     assert f"the checkpoint {checkpoint} can't be read: Is a directory\n" in ran.stdout
     assert "the catalogue is wrong about game 'bbbbbbbb'" in ran.stdout
-
-
-class Terminal(StringIO):
-    """A terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A fake console and a recording progress bar."""
+"""A fake console and terminal, and a recording progress bar."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from io import StringIO
 
 from noughts.cli.console import Console
 from noughts.cli.progress import ProgressBar
+
+
+class Terminal(StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def fake_console(out: StringIO, err: StringIO | None = None) -> Console:
