@@ -13,7 +13,6 @@ from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
 
 import pytest
 
@@ -29,12 +28,11 @@ from support.hostile_bots import (
     POLITE,
     TOO_LONG,
     WITHOUT_AN_ANSWER,
+    Started,
     command,
     greets,
     plays,
 )
-
-Started: TypeAlias = list[subprocess.Popen[bytes]]
 
 PATIENT = 30.0
 """Seconds, for what will come."""
@@ -85,20 +83,6 @@ class Watch:
 def open_files() -> int:
     """Return how many files this process has open."""
     return len(list(Path("/dev/fd").iterdir()))
-
-
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Started:
-    """Return all processes that are started."""
-    found: Started = []
-
-    class Noted(subprocess.Popen[bytes]):
-        def __init__(self, words: list[str], **settings: object) -> None:
-            super().__init__(words, **settings)  # type: ignore[call-overload]  # handed on as they are
-            found.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Noted)
-    return found
 
 
 @pytest.fixture

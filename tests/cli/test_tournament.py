@@ -47,6 +47,8 @@ from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
 FIRST = f"program:{command(POLITE)}"
+NONE, ALL = Fraction(0), Fraction(1)
+X_WINS, O_WINS, NO_GAMES = (ALL, NONE, NONE), (NONE, NONE, ALL), (NONE, NONE, NONE)
 LONG = "club:win=0,block=0,fork=0\x1b[2J"
 WAITS = """
 games = 0
@@ -93,12 +95,12 @@ def report() -> TournamentReport:
         planned=200,
         played=51,
         meetings=(
-            Meeting("random", "perfect", 50, (Fraction(0), Fraction(0), Fraction(1)), is_exact=True),
-            Meeting("perfect", "random", 50, (Fraction(1), Fraction(0), Fraction(0)), is_exact=True),
+            Meeting("random", "perfect", 50, O_WINS, is_exact=True),
+            Meeting("perfect", "random", 50, X_WINS, is_exact=True),
             Meeting(LONG, "random", 48, thirds, is_exact=False),
-            Meeting("random", LONG, 3, (Fraction(1), Fraction(0), Fraction(0)), is_exact=False),
-            Meeting("perfect", LONG, 0, (Fraction(0), Fraction(0), Fraction(0)), is_exact=False),
-            Meeting(LONG, "perfect", 0, (Fraction(0), Fraction(0), Fraction(0)), is_exact=False),
+            Meeting("random", LONG, 3, X_WINS, is_exact=False),
+            Meeting("perfect", LONG, 0, NO_GAMES, is_exact=False),
+            Meeting(LONG, "perfect", 0, NO_GAMES, is_exact=False),
         ),
         ratings=(
             Rating("perfect", 512.4, 400.2, 600.0),
@@ -146,8 +148,7 @@ def test_exact_odds_to_the_letter() -> None:
 
 def test_a_bot_that_has_not_played_has_no_interval() -> None:
     entrants = tuple(Entrant(name, name, None) for name in ("random", "perfect"))
-    none = Fraction(0), Fraction(0), Fraction(0)
-    met = Meeting("random", "perfect", 0, none, is_exact=False)
+    met = Meeting("random", "perfect", 0, NO_GAMES, is_exact=False)
     ratings = tuple(Rating(bot.name, 0.0, None, None) for bot in entrants)
     unmet = report().replace(entrants=entrants, meetings=(met,), ratings=ratings)
 

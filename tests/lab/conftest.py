@@ -6,6 +6,7 @@ import pytest
 
 from noughts.lab.arrays import Rules
 from support.array_libraries import INSTALLED
+from support.hostile_bots import started  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="module", params=INSTALLED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from errno import EMFILE
 from fractions import Fraction
@@ -30,7 +30,7 @@ from noughts.errors import (
 )
 from noughts.lab.match_runner import SERIES_GAMES, MatchRunner, max_workers, plan_series
 from noughts.lab.tournament import Entrant, Forfeits, GameResult, Meeting, Tournament, enter, score
-from support.hostile_bots import POLITE, command, greets, plays
+from support.hostile_bots import POLITE, Started, command, greets, plays
 
 TIMEOUT_SECONDS = 30.0
 NONE, HALF, ALL = Fraction(0), Fraction(1, 2), Fraction(1)
@@ -60,31 +60,22 @@ def rng_for(game: str) -> Random:
     return Random(game)
 
 
+def runner(
+    tournament: Tournament, games: int, jobs: int, rng: Callable[[str], Random] = rng_for
+) -> MatchRunner:
+    series = plan_series(tournament.to_play, games)
+    return MatchRunner(series, jobs, TIMEOUT_SECONDS, rng, tournament.record)
+
+
 def held(*bots: str, games: int = 2, jobs: int = 2) -> Tournament:
     tournament = Tournament(entered(*bots), games)
-    with MatchRunner(
-        plan_series(tournament.to_play, games), jobs, TIMEOUT_SECONDS, rng_for, tournament.record
-    ) as workers:
+    with runner(tournament, games, jobs) as workers:
         assert len([*workers]) == tournament.planned
     return tournament
 
 
 def found(tournament: Tournament) -> dict[tuple[str, str], Meeting]:
     return {(one.x, one.o): one for one in tournament.meetings}
-
-
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """Collect every process that is started."""
-    noted: list[subprocess.Popen[bytes]] = []
-
-    class Noted(subprocess.Popen[bytes]):
-        def __init__(self, words: list[str], **settings: object) -> None:
-            super().__init__(words, **settings)  # type: ignore[call-overload]  # passed on
-            noted.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Noted)
-    return noted
 
 
 def test_names_are_unique_and_programs_name_themselves() -> None:
@@ -132,7 +123,7 @@ def test_invalid_entrants_are_refused(kind: type[NoughtsError], bots: str, sente
     assert (type(refused.value), str(refused.value)) == (kind, sentence)
 
 
-def test_no_program_is_started_if_a_policy_is_invalid(started: list[subprocess.Popen[bytes]]) -> None:
+def test_no_program_is_started_if_a_policy_is_invalid(started: Started) -> None:
     with pytest.raises(UnknownPolicy):
         entered(FIRST, "nonesuch")
     assert started == []
@@ -259,9 +250,7 @@ def test_a_system_limit_is_not_a_forfeit(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(subprocess, "Popen", full)
     with (
         pytest.raises(CannotStartProgram, match=r"^no program can be started now: Too many open files$"),
-        MatchRunner(
-            plan_series(tournament.to_play, 3), 1, TIMEOUT_SECONDS, rng_for, tournament.record
-        ) as workers,
+        runner(tournament, 3, 1) as workers,
     ):
         list(workers)
     assert (tournament.played, tournament.forfeits) == (0, ())
@@ -294,7 +283,7 @@ def test_the_first_reason_is_from_the_first_planned_game() -> None:
     assert tournament.played == 4
 
 
-def test_all_processes_end_at_the_end_or_early(started: list[subprocess.Popen[bytes]]) -> None:
+def test_all_processes_end_at_the_end_or_early(started: Started) -> None:
     held(FIRST, "random", games=2)
     assert [process.returncode for process in started] == [0, 0, 0]
 
@@ -312,7 +301,7 @@ def test_all_processes_end_at_the_end_or_early(started: list[subprocess.Popen[by
     assert 1 <= len(recorded) < 300
 
 
-def test_an_error_in_a_worker_is_raised_by_the_iterator(started: list[subprocess.Popen[bytes]]) -> None:
+def test_an_error_in_a_worker_is_raised_by_the_iterator(started: Started) -> None:
 
     def broken(_: str) -> Random:
         raise BadPolicy("no luck")
@@ -320,9 +309,7 @@ def test_an_error_in_a_worker_is_raised_by_the_iterator(started: list[subprocess
     tournament = Tournament(entered(FIRST, "random"), 50)
     with (
         pytest.raises(BadPolicy, match="no luck"),
-        MatchRunner(
-            plan_series(tournament.to_play, 50), 2, TIMEOUT_SECONDS, broken, tournament.record
-        ) as workers,
+        runner(tournament, 50, 2, broken) as workers,
     ):
         list(workers)
     assert all(process.returncode is not None for process in started)

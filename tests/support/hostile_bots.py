@@ -6,7 +6,13 @@ All start with the same helpers: `read` reads a line, `write` writes one, `wait`
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
+from typing import TypeAlias
+
+import pytest
+
+Started: TypeAlias = list[subprocess.Popen[bytes]]
 
 _HELPERS = """
 import os, signal, sys
@@ -59,6 +65,20 @@ def greets(code: str) -> str:
 def plays(code: str) -> str:
     """Return a script that sends its name, waits for a position, then runs this code."""
     return greets(_UNTIL_POSITION + code)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    """Return all processes that are started."""
+    found: Started = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, words: list[str], **settings: object) -> None:
+            super().__init__(words, **settings)  # type: ignore[call-overload]  # handed on as they are
+            found.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    return found
 
 
 CHILD_THAT_STAYS = "os.fork() or wait()\n"
