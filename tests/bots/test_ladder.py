@@ -12,7 +12,6 @@ import pytest
 from noughts import Board, Mark, O, X
 from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon
 from noughts.bots.odds import odds
-from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from support.reference.tactics import (
     CENTRE,
@@ -49,10 +48,7 @@ def chance_of(cells: Iterable[int], chances: Mapping[int, Fraction]) -> Fraction
     return sum((chances.get(cell, NEVER) for cell in cells), NEVER)
 
 
-@cache
-def found_once(name: str) -> Policy:
-    """Return the policy with that name, cached."""
-    return find_policy(name)
+found_once = cache(find_policy)
 
 
 @cache

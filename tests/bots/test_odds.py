@@ -15,7 +15,6 @@ from noughts import Board, Mark, O, X, errors, parse_board, reachable
 from noughts.bots.bot import Bot
 from noughts.bots.ladder import LADDER, perfect, random
 from noughts.bots.odds import Odds, OddsCalculator, odds
-from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy
 from support.lab_games import first_free
 from support.reference.tactics import Plain, all_odds, by_chance, classic, hopeful, signs_of, somebody
@@ -48,10 +47,7 @@ def calculator(pair: tuple[str, str]) -> OddsCalculator:
     return OddsCalculator(found_once(pair[0]), found_once(pair[1]))
 
 
-@cache
-def found_once(name: str) -> Policy:
-    """Return the policy with that name, cached."""
-    return find_policy(name)
+found_once = cache(find_policy)
 
 
 def resign(_board: Board) -> Mapping[int, Fraction]:
