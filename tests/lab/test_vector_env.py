@@ -321,14 +321,20 @@ def test_the_opponent_replies_with_its_exact_chances() -> None:
             assert abs(tokens.count(1 << cell) - size * chance) <= spread
 
 
-def test_next_step_mode_restarts_whatever_the_action() -> None:
-    env = made(None, "X", NEXT, 4)
+def after_three_ends(mode: AutoresetMode) -> tuple[Any, NDArray[np.int8], dict[str, Any]]:
+    """Return an environment of four games, of which two were just won and one lost by an illegal move."""
+    env = made(None, "X", mode, 4)
     env.reset()
     for cell in (0, 3, 1, 4):
         env.step(np.full(4, cell))
-    _, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
+    seen, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
     assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
     assert infos["illegal"].tolist() == [False, False, True, False]
+    return env, seen, infos
+
+
+def test_next_step_mode_restarts_whatever_the_action() -> None:
+    env, _, infos = after_three_ends(NEXT)
     assert infos["action_mask"].all(1).tolist() == [True, True, True, False]
 
     seen, rewards, terminated, truncated, infos = env.step(np.array([2, 10**9, -1, 0]))
@@ -344,16 +350,9 @@ def test_next_step_mode_restarts_whatever_the_action() -> None:
 
 
 def test_same_step_mode_restarts_and_reports_the_end() -> None:
-    env = made(None, "X", SAME, 4)
-    env.reset()
-    for cell in (0, 3, 1, 4):
-        env.step(np.full(4, cell))
+    env, seen, infos = after_three_ends(SAME)
 
-    seen, rewards, terminated, _, infos = env.step(np.array([2, 2, 0, 8]))
-
-    assert (rewards.tolist(), terminated.tolist()) == ([1, 1, -1, 0], [True, True, True, False])
     assert infos["_final_obs"].tolist() == [True, True, True, False]
-    assert infos["illegal"].tolist() == [False, False, True, False]
     assert str(board_in(infos["final_obs"][0], O)) == "XXX/OO_/___"
     assert str(board_in(infos["final_obs"][2], X)) == "XX_/OO_/___"
     assert np.array_equal(seen[0], observation_of(Board(), X))

@@ -339,10 +339,7 @@ def test_a_killed_restore_to_a_new_place_leaves_all_or_nothing(
             path = tmp_path / str(number) / "games.db"
             path.parent.mkdir()
             done = len(live(f"sqlite:{path}", str(copy)))
-            lost = [one for one in range(done) if contents(beside(path, f"-{one}")) != expected]
-            numbers.update(lost=len(lost))
-            assert not lost
-            last = beside(path, f"-{done}")
+            last = check_done(path, done, expected, numbers)
             assert not last.exists() or contents(last) == expected
             restore(str(copy), f"sqlite:{last}")
             assert contents(last) == expected
@@ -370,15 +367,20 @@ def test_a_killed_repair_leaves_the_damaged_store_alone(
             path.parent.mkdir()
             done = len(live(f"sqlite:{damaged}", str(path)))
             assert read_files(damaged) == before
-            lost = [one for one in range(done) if contents(beside(path, f"-{one}")) != expected]
-            numbers.update(lost=len(lost))
-            assert not lost
-            last = beside(path, f"-{done}")
+            last = check_done(path, done, expected, numbers)
             if not last.exists():
                 after_partial(lambda: repair(f"sqlite:{damaged}", str(last)), beside(last, ".partial"))  # noqa: B023 - called at once
             assert contents(last) == expected
             assert read_files(damaged) == before
             shutil.rmtree(path.parent)
+
+
+def check_done(path: Path, done: int, expected: Contents, numbers: Counter[str]) -> Path:
+    """Check the stores that were finished; return the path of the next one."""
+    lost = [one for one in range(done) if contents(beside(path, f"-{one}")) != expected]
+    numbers.update(lost=len(lost))
+    assert not lost
+    return beside(path, f"-{done}")
 
 
 def read_files(path: Path) -> dict[str, bytes]:

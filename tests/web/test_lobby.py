@@ -15,6 +15,8 @@ from noughts import Mark, open_store
 from noughts.core.events import GameCreated
 from noughts.core.game import CreateGame, decide
 from noughts.service import random_id
+from noughts.web.app import App
+from noughts.web.game import LiveGame
 from noughts.web.peers import GONE_SECONDS, HEARTBEAT_SECONDS
 from noughts.web.room import Room, RoomSeat
 from support.postgres_server import Server as Postgres
@@ -106,14 +108,18 @@ def test_a_game_whose_creator_just_left_stays_listed(server: Server) -> None:
         assert ann.game in listed(eve)
 
 
+async def create_listed(app: App) -> LiveGame:
+    room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
+    return await app.games.create(random_id(), room, decide(None, CreateGame(Mark.X)), "create")
+
+
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(0, "listed"), (59, "listed"), (60, "gone"), (3600, "gone")]
 )
 def test_a_game_is_listed_for_a_minute_after_its_last_player_left(seconds: int, expected: str) -> None:
     async def leave() -> bool:
         async with open_app(cached_games=0) as app:
-            room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
-            live = await app.games.create(random_id(), room, decide(None, CreateGame(Mark.X)), "create")
+            live = await create_listed(app)
             game = live.id
             app.presence.joined(live, is_player=True)
             skip(3600)
@@ -131,8 +137,7 @@ def test_a_connected_player_stays_present() -> None:
 
     async def wait() -> bool:
         async with open_app(shared=1, lobby_grace_seconds=0) as app:
-            room = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True)
-            live = await app.games.create(random_id(), room, decide(None, CreateGame(Mark.X)), "create")
+            live = await create_listed(app)
             store, stream = app.games.store, FakeStream()
             stream.marks = ("X",)
             live.streams[stream] = None
