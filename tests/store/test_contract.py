@@ -47,7 +47,7 @@ from support.played import (
     play,
 )
 from support.store_games import everything, row_of, turns
-from support.strategies import histories, names
+from support.strategies import game_filters, histories, names
 
 EXAMPLES = 60 if os.environ.get("NOUGHTS_TORTURE") else 12
 """How many examples a property tries: each creates stores of its own, which takes longest."""
@@ -693,13 +693,7 @@ def matches(record: Sequence[Record], wanted: GameFilter) -> bool:
 
 
 NAMES = ("Ann", "Bob", "Zoë")
-FILTERS = st.builds(
-    GameFilter,
-    player=st.none() | st.sampled_from(NAMES),
-    is_over=st.none() | st.booleans(),
-    result=st.none() | st.sampled_from(["X", "O", "draw"]),
-    id_prefix=st.sampled_from(["", "a", "ab", "b", "z"]),
-)
+FILTERS = game_filters(NAMES, ["", "a", "ab", "b", "z"])
 
 
 @pytest.mark.torture
