@@ -18,8 +18,9 @@ import pytest
 
 from support.at_once import run_code
 from support.command import COMMAND, environment, run_unread, shell
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
-from support.pseudo_terminal import CTRL_C, CTRL_D, DEADLINE, Session, between_pipes, in_terminal
+from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 
 QUESTION = "Player X, enter a position from 1 to 9:"
 NEXT_QUESTION = "Player O, enter a position from 1 to 9:"
@@ -138,13 +139,13 @@ def test_sigterm_ends_a_command_whose_pipe_is_full(arguments: list[str], *, is_f
     with subprocess.Popen([*COMMAND, *arguments], stdout=writing, env=environment()) as process:
         try:
             place = Path(f"/proc/{process.pid}/wchan")
-            deadline = time.monotonic() + DEADLINE
+            deadline = time.monotonic() + DEADLINE_SECONDS
             while "pipe_write" not in place.read_text():
                 assert time.monotonic() < deadline, "the command never had to wait"
 
             process.send_signal(signal.SIGTERM)
 
-            assert process.wait(DEADLINE / 4) == 143
+            assert process.wait(DEADLINE_SECONDS / 4) == 143
         finally:
             process.kill()
             os.close(reading)
@@ -231,7 +232,7 @@ def test_a_closed_terminal_is_noticed_before_the_signal_arrives() -> None:
 
         os.close(terminal)
 
-        assert process.wait(DEADLINE) == 128 + signal.SIGHUP
+        assert process.wait(DEADLINE_SECONDS) == 128 + signal.SIGHUP
         assert process.stderr
         assert process.stderr.read() == b""
 
@@ -286,7 +287,7 @@ def test_a_closed_terminal_ends_the_command_cleanly_wherever_the_signal_arrives(
             os.close(inside)
             os.read(terminal, 100)
             os.close(terminal)
-            _, errors = process.communicate(timeout=DEADLINE)
+            _, errors = process.communicate(timeout=DEADLINE_SECONDS)
 
         # Once everything is said the signal just ends the process.
         assert process.returncode in (128 + signal.SIGHUP, -signal.SIGHUP), errors
@@ -391,7 +392,7 @@ def _run_by(
         stdin=stdin,
         capture_output=True,
         env=environment(),
-        timeout=DEADLINE,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
 
@@ -545,7 +546,7 @@ def test_any_seed_will_do(harm: bytes) -> None:
             [*COMMAND, "watch", "--interval", "0", "--seed", harm],
             capture_output=True,
             env=environment(),
-            timeout=DEADLINE,
+            timeout=DEADLINE_SECONDS,
             check=False,
         )
         for _ in range(2)
@@ -631,8 +632,8 @@ def _signal_in_a_callback(number: signal.Signals, wait_seconds: float) -> tuple[
 
 
 def test_a_signal_in_a_callback_ends_the_command() -> None:
-    assert _signal_in_a_callback(signal.SIGINT, DEADLINE) == (130, "\nGoodbye!\n", "")
-    assert _signal_in_a_callback(signal.SIGTERM, DEADLINE) == (143, "", "")
+    assert _signal_in_a_callback(signal.SIGINT, DEADLINE_SECONDS) == (130, "\nGoodbye!\n", "")
+    assert _signal_in_a_callback(signal.SIGTERM, DEADLINE_SECONDS) == (143, "", "")
 
 
 def test_a_signal_in_a_callback_just_before_the_end_does_no_harm() -> None:

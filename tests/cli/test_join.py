@@ -10,8 +10,8 @@ from threading import Event
 
 import pytest
 
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.forked import noughts
-from support.proxy import DEADLINE_SECONDS
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.remote import HostedGame, home, problem, seats
 from support.web.matches import Seat
@@ -226,7 +226,7 @@ def test_an_old_answer_does_not_hide_a_newer_offer(game: HostedGame, tmp_path: P
     def answer_late(answer: bytes) -> bytes:
         game.take_back()
         game.go()
-        is_shown.wait(DEADLINE_SECONDS)
+        is_shown.wait(LONG_DEADLINE_SECONDS)
         return answer
 
     game.proxy.replace("/moves", answer_late)
@@ -604,7 +604,7 @@ def test_ctrl_c_works_while_the_server_is_silent(game: HostedGame, tmp_path: Pat
     """Whichever request stalls."""
     stall = game.proxy.stall(path)
     with game.terminal(tmp_path) as session:
-        assert stall.reached.wait(DEADLINE_SECONDS)
+        assert stall.reached.wait(LONG_DEADLINE_SECONDS)
 
         session.type(CTRL_C)
 

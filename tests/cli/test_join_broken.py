@@ -11,8 +11,9 @@ import pytest
 
 from noughts.cli.remote.address import parse_address
 from noughts.cli.remote.seats import SavedSeat, SeatFiles
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.forked import noughts
-from support.proxy import DEADLINE_SECONDS, CuttingProxy
+from support.proxy import CuttingProxy
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.remote import HostedGame, Rule, home, lose, problem, seats, text
 from support.web.serving import Server
@@ -172,7 +173,7 @@ def test_a_command_in_a_game_that_has_moved_on(
     """A move is refused, a resignation counts; the game is shown as it is now."""
     stall = game.proxy.stall("/events")
     game.proxy.cut_streams()
-    assert stall.reached.wait(DEADLINE_SECONDS)
+    assert stall.reached.wait(LONG_DEADLINE_SECONDS)
     game.frank(tmp_path).move(8)
     game.place(3)
 

@@ -39,7 +39,7 @@ from noughts.cli.remote.client import (
     parse_stream,
 )
 from noughts.cli.remote.view import GameReplica
-from support.proxy import DEADLINE_SECONDS
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.remote import HostedGame
 
 # Addresses
@@ -163,7 +163,7 @@ def wait_for(inbox: Inbox, kind: type[RoomChanged | GameEvent]) -> list[Update]:
     poll.register(inbox.readable, select.POLLIN)
     updates: list[Update] = []
     while not any(isinstance(update, kind) for update in updates):
-        assert poll.poll(1000 * DEADLINE_SECONDS), f"it never came: {updates}"
+        assert poll.poll(1000 * LONG_DEADLINE_SECONDS), f"it never came: {updates}"
         updates += [update for _, update in inbox.take()]
     return updates
 

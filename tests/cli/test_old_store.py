@@ -18,8 +18,8 @@ from noughts.store.files import sync_folder
 from noughts.store.sqlite_schema import APPLICATION
 from noughts.store.urls import open_store
 from support.command import COMMAND
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
-from support.pseudo_terminal import DEADLINE
 from support.saved_games import digits, file, saving, url
 
 SENTENCE = (
@@ -168,7 +168,7 @@ def test_processes_that_start_together_set_it_aside_once(tmp_path: Path) -> None
         )
         for _ in range(4)
     ]
-    ended = [process.communicate(b"5\nquit\n", timeout=DEADLINE) for process in started]
+    ended = [process.communicate(b"5\nquit\n", timeout=DEADLINE_SECONDS) for process in started]
 
     assert [process.returncode for process in started] == 4 * [0], ended
     assert sum(bool(errors) for _, errors in ended) == 1
@@ -196,7 +196,7 @@ def test_a_store_that_an_older_version_has_open_is_not_moved(
         ):
             set_aside(path)
         assert [*tmp_path.glob("games-old*")] == []
-        other.communicate(b"\n", timeout=DEADLINE)
+        other.communicate(b"\n", timeout=DEADLINE_SECONDS)
 
     assert set_aside(path) == tmp_path / "games-old.sqlite"
 

@@ -13,9 +13,10 @@ import pytest
 from noughts import Mark, O, open_store
 from noughts.bots.registry import policy_names
 from support.command import noughts as started
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
 from support.hostile_bots import POLITE, command, greets, plays
-from support.pseudo_terminal import CTRL_C, DEADLINE, in_terminal
+from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import asked, digits, drawn, file, save, saving, url
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ class NamedPipe:
         """Wait for the process id, and return it."""
         polling = select.poll()
         polling.register(self._end, select.POLLIN)
-        assert polling.poll(1000 * DEADLINE), "the program never came to that"
+        assert polling.poll(1000 * DEADLINE_SECONDS), "the program never came to that"
         number = int(os.read(self._end, 100))
         os.close(self._end)
         return number

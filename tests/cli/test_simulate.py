@@ -25,9 +25,10 @@ from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import PIECE_GAMES, Simulation
 from support.at_once import run_code
 from support.command import COMMAND, environment
+from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
 from support.forked import noughts
-from support.pseudo_terminal import CTRL_C, DEADLINE, between_pipes, in_terminal
+from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
 
@@ -230,7 +231,7 @@ def test_a_killed_process_is_reported() -> None:
         text=True,
     ) as process:
         os.kill(a_worker_of(process.pid), signal.SIGKILL)
-        output, complaint = process.communicate(timeout=DEADLINE)
+        output, complaint = process.communicate(timeout=DEADLINE_SECONDS)
 
     assert process.returncode == 1
     assert "of 1,000,000,000,000 games in" in output
@@ -239,7 +240,7 @@ def test_a_killed_process_is_reported() -> None:
 
 def a_worker_of(process: int) -> int:
     """Wait for the first worker process of another, and return it."""
-    deadline = time.monotonic() + DEADLINE
+    deadline = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < deadline:
         for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
             with suppress(FileNotFoundError):

@@ -24,8 +24,9 @@ from noughts.store.archive import export_all
 from noughts.store.records import record_hash
 from noughts.store.verify import verify
 from support.command import COMMAND
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
-from support.pseudo_terminal import DEADLINE, in_terminal
+from support.pseudo_terminal import in_terminal
 from support.saved_games import DRAW, X_WINS, asked, change, digits, drawn, file, play, save, saving, url
 
 LIMITED = (
@@ -46,7 +47,7 @@ HOSTILE = "\x1b[2J\x1b[31m\u202e"
 
 def run(command: Sequence[str], env: dict[str, str], typed: str = "", out: int | IO[str] = PIPE) -> Ran:
     streams: dict[str, Any] = {"input": typed, "stdout": out, "stderr": PIPE, "encoding": "utf-8"}
-    return subprocess.run(command, env=env, timeout=DEADLINE, check=False, **streams)
+    return subprocess.run(command, env=env, timeout=DEADLINE_SECONDS, check=False, **streams)
 
 
 def with_limit(
@@ -169,7 +170,7 @@ def test_four_processes_may_import_the_same_file(good: Path, tmp_path: Path) -> 
     exported.write_text("".join(lines_of(good)))
     command, env = [*COMMAND, "store", "import", str(exported)], saving(tmp_path / "there")
     running = [subprocess.Popen(command, env=env, stdout=PIPE, stderr=PIPE) for _ in range(4)]
-    ended = [process.communicate(timeout=DEADLINE) for process in running]
+    ended = [process.communicate(timeout=DEADLINE_SECONDS) for process in running]
 
     assert [process.returncode for process in running] == 4 * [0], ended
     assert sorted(lines_of(tmp_path / "there")) == sorted(lines_of(good))

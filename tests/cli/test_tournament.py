@@ -40,6 +40,7 @@ from noughts.errors import (
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment, noughts
+from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
 from support.forked import noughts as forked
 from support.hostile_bots import POLITE, command, plays
@@ -405,7 +406,7 @@ class Thinkers:
     def wait_for(self, count: int) -> None:
         """Wait until this many are thinking."""
         while count:
-            assert select.select([self._reading], [], [], 60)[0]
+            assert select.select([self._reading], [], [], DEADLINE_SECONDS)[0]
             count -= len(os.read(self._reading, count))
 
     def are_gone(self) -> bool:
@@ -413,7 +414,7 @@ class Thinkers:
         os.close(self._writing)
         hung_up = select.poll()
         hung_up.register(self._reading, 0)
-        gone = bool(hung_up.poll(60_000))
+        gone = bool(hung_up.poll(1000 * DEADLINE_SECONDS))
         os.close(self._reading)
         return gone
 

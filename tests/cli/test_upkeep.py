@@ -30,9 +30,10 @@ from noughts.store.records import record_hash
 from noughts.store.salvage import salvage
 from noughts.store.verify import verify
 from support.command import run_unread
+from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import Terminal, fake_console
 from support.forked import noughts
-from support.pseudo_terminal import DEADLINE, in_terminal
+from support.pseudo_terminal import in_terminal
 from support.saved_games import DRAW, X_WINS, asked, change, digits, file, ids, play, save, saving, url
 
 
@@ -482,7 +483,10 @@ def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> N
 def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, copy: Path) -> None:
     """Its log would be applied to the backup; it is kept under the new name."""
     left = subprocess.run(
-        [sys.executable, "-c", KILLED, url(good)], capture_output=True, check=False, timeout=DEADLINE
+        [sys.executable, "-c", KILLED, url(good)],
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE_SECONDS,
     )
     assert left.returncode == -signal.SIGKILL
     file(good).unlink()

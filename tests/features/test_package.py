@@ -22,6 +22,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from noughts import GEM, WORDINGS, Board, Game, Mark, Player, errors, parse_board, parse_cell, standing
 from support.command import COMMAND
+from support.deadlines import DEADLINE_SECONDS
 from support.documents import Ran, board_texts, created, keys, questions
 from support.forked import noughts
 
@@ -224,7 +225,7 @@ def run_example(moves: str | None, typed: str | None, env_vars: dict[str, str]) 
         capture_output=True,
         encoding="utf-8",
         env=env_vars,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
 

@@ -29,6 +29,7 @@ from noughts.lab.dataset import MOVE_COLUMNS, POSITION_COLUMNS, Row, as_csv, as_
 from noughts.lab.errors import BadFormat
 from support.at_once import run_code
 from support.command import COMMAND, environment
+from support.deadlines import DEADLINE_SECONDS
 from support.pseudo_terminal import in_terminal
 from support.reference import symmetry as plain_symmetry, tactics as plain
 from support.reference.reasons import kinds
@@ -60,7 +61,7 @@ def alone(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         env=environment(PYTHONPATH=str(ROOT / "src"), PYTHONHASHSEED="1"),
         cwd=folder,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         text=True,
         check=False,
     )
@@ -178,7 +179,7 @@ def test_parquet_can_be_piped_and_is_reproducible(table: list[Row]) -> None:
         [*COMMAND, "dataset", "--format", "parquet"],
         capture_output=True,
         env=environment(PYTHONHASHSEED="1"),
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=True,
     )
 

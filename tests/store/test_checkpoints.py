@@ -20,8 +20,9 @@ from noughts.store.records import sum_hashes
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.verify import examine, verify
-from support.at_once import DEADLINE, in_threads
+from support.at_once import in_threads
 from support.damages import Place, faults_of
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, play
 
 
@@ -70,7 +71,7 @@ def test_a_store_in_use_is_counted_now_and_then(url: str, monkeypatch: pytest.Mo
     with open_store(url) as store:
         play(store, "game", game_of("5"))
         store.write_document("one", "text", expected=0)
-        assert made.wait(DEADLINE)
+        assert made.wait(LONG_DEADLINE_SECONDS)
         assert checkpoints(store)[0].documents is None
 
 

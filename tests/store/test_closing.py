@@ -17,7 +17,8 @@ from noughts.store.documents import Document
 from noughts.store.errors import StoreUnavailable
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.verify import verify
-from support.at_once import DEADLINE, in_threads
+from support.at_once import in_threads
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.other_process import RECORDED, other_process
 from support.store_games import everything, row_of, turns
 
@@ -73,7 +74,7 @@ def test_closing_waits_for_the_commit_in_progress(url: str) -> None:
                 many.set()
 
     def close() -> None:
-        assert many.wait(DEADLINE)
+        assert many.wait(LONG_DEADLINE_SECONDS)
         store.close()
 
     in_threads(close, *(partial(write, writer) for writer in range(6)))

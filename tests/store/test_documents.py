@@ -24,8 +24,9 @@ from noughts.store.memory import MemoryStore
 from noughts.store.records import MAX_ID_CHARACTERS
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from support.at_once import DEADLINE, in_processes, in_threads, run_code
+from support.at_once import in_processes, in_threads, run_code
 from support.damages import Place
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import NOW, documents_of, feed_of, fill, play
 from support.store_games import everything
 
@@ -272,7 +273,7 @@ def test_a_reader_of_the_changes_misses_none(open_again: Callable[[], EventStore
             page, cursor = reader.changed_documents(cursor, 3)
             seen += page
             if not page:
-                changes.wait(DEADLINE)
+                changes.wait(LONG_DEADLINE_SECONDS)
         return seen
 
     seen, *_ = in_threads(follow, *(partial(write, number) for number in range(8)))

@@ -15,7 +15,8 @@ import pytest
 from noughts.store import group_commit
 from noughts.store.errors import CorruptStore, StoreUnavailable
 from noughts.store.group_commit import GroupCommit
-from support.at_once import DEADLINE, run_code
+from support.at_once import run_code
+from support.deadlines import LONG_DEADLINE_SECONDS
 
 
 class Gate:
@@ -31,7 +32,7 @@ class Gate:
         turn = len(self.batches)
         self.batches.append([*items])
         self.entered[turn].set()
-        assert self.open[turn].wait(DEADLINE)
+        assert self.open[turn].wait(LONG_DEADLINE_SECONDS)
         self._ends[turn]()
 
 
@@ -58,7 +59,7 @@ class Queue:
         """Let some wait behind a first commit, and others behind the second."""
         self.join(first)
         self.gate.open[0].set()
-        assert self.gate.entered[1].wait(DEADLINE)
+        assert self.gate.entered[1].wait(LONG_DEADLINE_SECONDS)
         self.join(later)
         self.end()
 
@@ -67,7 +68,7 @@ class Queue:
             for event in gate.open:
                 event.set()
         for thread in self._threads:
-            thread.join(DEADLINE)
+            thread.join(LONG_DEADLINE_SECONDS)
             assert not thread.is_alive(), "it hangs"
 
     def _is_queued(self, item: str) -> bool:
@@ -123,7 +124,7 @@ def test_no_writer_leaves_before_the_next_leader_is_known(monkeypatch: pytest.Mo
 
     def slow_pairwise(tickets: list[Any]) -> Any:  # noqa: ANN401 - the queue's own tickets
         tries = [ticket.turn.tries for ticket in tickets[1:]]
-        end = time.monotonic() + DEADLINE
+        end = time.monotonic() + LONG_DEADLINE_SECONDS
         while tries and time.monotonic() < end:
             is_checked = [
                 ticket.turn.tries > one + 2 for one, ticket in zip(tries, tickets[1:], strict=True)
@@ -254,7 +255,7 @@ leave.set()
 first.join()
 last = threading.Thread(target=record, args=("last",), daemon=True)
 last.start()
-last.join({DEADLINE} / 10)
+last.join({LONG_DEADLINE_SECONDS} / 10)
 print("hangs" if last.is_alive() else "recorded" if "last" in batches[-1] else batches)
 """
 

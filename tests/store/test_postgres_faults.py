@@ -24,7 +24,8 @@ from noughts.store.errors import StaleVersion, StoreMissing, StoreUnavailable, U
 from noughts.store.records import Record
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from support.at_once import DEADLINE, in_threads, run_code
+from support.at_once import in_threads, run_code
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.figures import Property, tally
 from support.played import (
     NOW,
@@ -114,7 +115,9 @@ class Play:
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
         with self._changed:
-            assert self._changed.wait_for(lambda: condition() or self.failures, DEADLINE), "it hangs"
+            assert self._changed.wait_for(lambda: condition() or self.failures, LONG_DEADLINE_SECONDS), (
+                "it hangs"
+            )
         self._check()
 
     def end(self) -> list[Record]:
@@ -131,7 +134,7 @@ class Play:
         self._is_over = True
         self._end_watch()
         for thread in (*self._writers, self._watcher):
-            thread.join(DEADLINE)
+            thread.join(LONG_DEADLINE_SECONDS)
         for store in self.stores:
             store.close()
 
@@ -154,7 +157,7 @@ class Play:
 
     def _join(self, threads: list[Thread]) -> None:
         for thread in threads:
-            thread.join(DEADLINE)
+            thread.join(LONG_DEADLINE_SECONDS)
             assert not thread.is_alive(), "it hangs"
         self._check()
 
@@ -429,14 +432,14 @@ def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(
         before = feed_of(store)
         seen: list[Record] = []
         while len(seen) < len(before):
-            seen += watch.wait(DEADLINE)
+            seen += watch.wait(LONG_DEADLINE_SECONDS)
         server.stop()
         for call in (
             lambda: store.append("new", CREATED, expected=0, key="key", at=NOW),
             lambda: store.write_document("new", "text", expected=0),
             lambda: store.read("won"),
             store.games,
-            lambda: watch.wait(DEADLINE),
+            lambda: watch.wait(LONG_DEADLINE_SECONDS),
         ):
             with pytest.raises(
                 StoreUnavailable, match="the store on PostgreSQL is unavailable: "
@@ -448,7 +451,7 @@ def test_a_server_that_is_away_for_long_is_unavailable_and_then_back(
 
         assert store.append("new", CREATED, expected=0, key="key", at=NOW) == 3
         assert feed_of(store)[:-1] == before
-        seen += watch.wait(DEADLINE)
+        seen += watch.wait(LONG_DEADLINE_SECONDS)
         assert seen == feed_of(store)
 
 
@@ -461,7 +464,7 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(server: Server) -> Non
             back.start()
             assert store.versions(["game"]) == {"game": version}
             version = store.append("game", PLACED, expected=version, key=mode, at=NOW)
-            back.join(DEADLINE)
+            back.join(LONG_DEADLINE_SECONDS)
         assert version == 9
         check_whole(feed_of(store))
 
@@ -605,7 +608,7 @@ def test_a_closed_store_leaves_no_connection_behind(postgres: Server) -> None:
         postgres.execute("CREATE DATABASE leaving")
         with open_store(postgres.url("leaving")) as store, store.watch_all() as watch:
             fill(store)
-            assert watch.wait(DEADLINE)
+            assert watch.wait(LONG_DEADLINE_SECONDS)
             store.games()
         postgres.execute("DROP DATABASE leaving")
 

@@ -15,8 +15,9 @@ from noughts.store.base import EventStore
 from noughts.store.documents import Document
 from noughts.store.records import Record
 from noughts.store.urls import open_store
-from support.at_once import DEADLINE, in_processes
+from support.at_once import in_processes
 from support.command import script
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.feed_writer import GAMES
 from support.figures import Property, tally
 from support.played import check_recorded, check_whole, feed_of, fill, game_of, play
@@ -65,7 +66,7 @@ class Reader:
 
     def end(self) -> None:
         self._is_over.set()
-        self._thread.join(DEADLINE)
+        self._thread.join(LONG_DEADLINE_SECONDS)
         while self._read_on():
             pass
 
@@ -98,7 +99,7 @@ class Holder:
 
     def end(self) -> None:
         self._is_over.set()
-        self._thread.join(DEADLINE)
+        self._thread.join(LONG_DEADLINE_SECONDS)
 
     def _hold(self) -> None:
         with psycopg.connect(self._url, autocommit=True) as connection:
@@ -200,7 +201,7 @@ def test_an_open_transaction_delays_the_feed_and_never_play(
             store.write_document("game", "text", expected=0, label="open")
             seen: list[Record] = []
             while len(seen) < 2:
-                seen += watch.wait(DEADLINE)
+                seen += watch.wait(LONG_DEADLINE_SECONDS)
 
             assert tuple(seen) == other.read("game")
             assert other.versions(["game"]) == {"game": 6}
@@ -211,7 +212,7 @@ def test_an_open_transaction_delays_the_feed_and_never_play(
             assert (other.feed_end(), other.documents_end()) == (end, "")
             assert other.changed_documents() == ((), "")
 
-        assert list(late.wait(DEADLINE)) == feed_of(other, end) == seen
+        assert list(late.wait(LONG_DEADLINE_SECONDS)) == feed_of(other, end) == seen
         assert other.changed_documents()[0] == (other.document("game"),)
 
 

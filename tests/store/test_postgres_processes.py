@@ -19,7 +19,8 @@ from noughts.store.postgres import PostgresStore
 from noughts.store.records import MAX_ID_CHARACTERS
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription
-from support.at_once import DEADLINE, in_threads
+from support.at_once import in_threads
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import DRAW, NOW, check_whole, feed_of, game_of, play
 from support.postgres_server import Server
 from support.proxy import PostgresProxy
@@ -49,7 +50,7 @@ def collect(changes: Subscription, *names: str) -> set[str]:
     """Return all names that are reported until these are among them."""
     found: set[str] = set()
     while not found.issuperset(names):
-        new = changes.wait(DEADLINE)
+        new = changes.wait(LONG_DEADLINE_SECONDS)
         assert new, f"only {found} were reported"
         found |= new
     return found
@@ -67,7 +68,7 @@ def notifications(url: str) -> Iterator[Callable[[], list[str]]]:
         def sent() -> list[str]:
             connection.execute("SELECT pg_notify('noughts', %s)", (END,))
             found: list[str] = []
-            for notification in connection.notifies(timeout=DEADLINE):
+            for notification in connection.notifies(timeout=LONG_DEADLINE_SECONDS):
                 if notification.payload == END:
                     return [payload for payload in found if payload]
                 found.append(notification.payload)
@@ -192,7 +193,7 @@ def test_a_poll_makes_up_for_lost_notifications(
         )
     assert seen == here.read("game")
     here.write_document("game", "text", expected=0)
-    assert changes.wait(DEADLINE) is ANYTHING
+    assert changes.wait(LONG_DEADLINE_SECONDS) is ANYTHING
 
 
 # Where processes meet

@@ -21,7 +21,8 @@ from noughts.store.documents import Document, Write
 from noughts.store.errors import NoSuchGame, NotAStore, StaleVersion, StoreMissing, StoreUnavailable
 from noughts.store.urls import open_store
 from noughts.store.verify import verify
-from support.at_once import DEADLINE, in_threads
+from support.at_once import in_threads
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import DRAW, NOW, X_WINS, feed_of, fill, game_of, listed, play
 from support.postgres_server import Server
 from support.store_games import everything, follow, turns
@@ -198,7 +199,7 @@ def test_games_of_both_databases_are_watched(
     games = GAMES[:6]
     with open_store(" ".join(urls)) as other:
         changes = store.changes()
-        assert changes.wait(DEADLINE) is None
+        assert changes.wait(LONG_DEADLINE_SECONDS) is None
 
         seen, *each = in_threads(
             partial(follow, store.watch_all(), 2 * len(games)),

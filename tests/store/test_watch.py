@@ -23,7 +23,8 @@ from noughts.store.records import Record
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
-from support.at_once import DEADLINE, in_threads
+from support.at_once import in_threads
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
 from support.store_games import everything, follow, listen
 
@@ -67,7 +68,7 @@ def writer(url: str, *games: str) -> Iterator[subprocess.Popen[str]]:
         try:
             yield process
         finally:
-            said, _ = process.communicate("go\n", timeout=DEADLINE)
+            said, _ = process.communicate("go\n", timeout=LONG_DEADLINE_SECONDS)
             assert said == "done\n"
 
 
@@ -90,11 +91,11 @@ def test_a_watch_returns_what_is_there_and_then_what_comes(store: EventStore) ->
     steps = game_of(X_WINS)
     version = play(store, "game", steps[:3])
     with store.watch("game", after=3) as watch:
-        assert watch.wait(DEADLINE) == store.read("game", 3)
+        assert watch.wait(LONG_DEADLINE_SECONDS) == store.read("game", 3)
         assert watch.wait(0) == ()
         play(store, "other", game_of(DRAW))
         play(store, "game", steps[3:4], version)
-        assert watch.wait(DEADLINE) == store.read("game", version)
+        assert watch.wait(LONG_DEADLINE_SECONDS) == store.read("game", version)
         assert watch.wait(0) == ()
 
 
@@ -102,9 +103,9 @@ def test_a_watch_of_all_games_follows_the_feed(store: EventStore) -> None:
     fill(store)
     _, cursor = store.feed(limit=5)
     with store.watch_all(cursor) as watch:
-        assert watch.wait(DEADLINE) == store.feed(cursor)[0]
+        assert watch.wait(LONG_DEADLINE_SECONDS) == store.feed(cursor)[0]
         play(store, "new", [CREATED])
-        assert watch.wait(DEADLINE) == store.read("new")
+        assert watch.wait(LONG_DEADLINE_SECONDS) == store.read("new")
         assert watch.wait(0) == ()
 
 
@@ -120,7 +121,7 @@ def test_a_game_can_be_watched_before_it_is_created(store: EventStore) -> None:
 def test_a_watch_of_a_deleted_game_raises(store: EventStore) -> None:
     play(store, "game", [CREATED])
     watch = store.watch("game")
-    assert len(watch.wait(DEADLINE)) == 1
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 1
 
     outcome, _ = in_threads(watch.wait, partial(store.delete, "game", at=NOW))
 
@@ -129,7 +130,7 @@ def test_a_watch_of_a_deleted_game_raises(store: EventStore) -> None:
         with pytest.raises(NoSuchGame, match="game game was deleted"):
             store.watch("game", after=after).wait(0)
     with store.watch_all() as feed:
-        assert [record.is_deletion for record in feed.wait(DEADLINE)] == [True]
+        assert [record.is_deletion for record in feed.wait(LONG_DEADLINE_SECONDS)] == [True]
 
 
 def test_closing_a_watch_ends_it(store: EventStore) -> None:
@@ -195,7 +196,7 @@ def wait_for(changes: Subscription, *names: str) -> set[str]:
     """Wait until all these names are reported, and return all that were; none if anything may have."""
     found: set[str] = set()
     while not found.issuperset(names):
-        new = changes.wait(DEADLINE)
+        new = changes.wait(LONG_DEADLINE_SECONDS)
         if new is ANYTHING:
             return set()
         assert new, f"only {found} were reported"
@@ -235,7 +236,7 @@ def test_a_deletion_ends_a_watch_elsewhere(open_again: Callable[[], EventStore])
     listen(here)
     play(there, "game", [CREATED])
     watch = here.watch("game")
-    assert len(watch.wait(DEADLINE)) == 1
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 1
 
     outcome, _ = in_threads(watch.wait, partial(there.delete, "game", at=NOW))
 
@@ -253,7 +254,7 @@ def test_what_another_process_records_is_seen(url: str, open_again: Callable[[],
         store.watch("before") as other,
         store.watch_all() as feed,
     ):
-        assert len(other.wait(DEADLINE)) == 2
+        assert len(other.wait(LONG_DEADLINE_SECONDS)) == 2
         _, *outcomes = in_threads(
             partial(begin, process), partial(follow, one, COMMANDS), partial(follow, feed, 2 + COMMANDS)
         )
@@ -315,7 +316,7 @@ def test_closing_a_store_ends_its_watches(url: str) -> None:
     store = open_store(url)
     play(store, "game", game_of("5"))
     watch, changes = store.watch("game"), store.changes()
-    assert len(watch.wait(DEADLINE)) == 2
+    assert len(watch.wait(LONG_DEADLINE_SECONDS)) == 2
 
     outcome, names, _ = in_threads(watch.wait, changes.wait, store.close)
 
@@ -403,8 +404,8 @@ def test_a_watch_goes_on_after_a_failure_where_it_was(store: EventStore) -> None
     watch = Watch(read, 3, Subscription())
     for _ in range(2):
         with pytest.raises(OSError, match="the connection is down"):
-            watch.wait(DEADLINE)
-    assert watch.wait(DEADLINE) == store.read("game", 3)
+            watch.wait(LONG_DEADLINE_SECONDS)
+    assert watch.wait(LONG_DEADLINE_SECONDS) == store.read("game", 3)
 
 
 def test_what_was_rolled_back_hides_nothing_that_others_write(tmp_path: Path) -> None:
@@ -422,7 +423,7 @@ def test_what_was_rolled_back_hides_nothing_that_others_write(tmp_path: Path) ->
         changes.wait(0)
         play(other, "theirs", [CREATED])
 
-        assert changes.wait(DEADLINE) == {"theirs"}
+        assert changes.wait(LONG_DEADLINE_SECONDS) == {"theirs"}
 
 
 def written_and_interrupted(write: Callable[..., None]) -> Callable[..., None]:

@@ -11,12 +11,10 @@ from subprocess import PIPE
 from threading import Barrier, Thread
 
 from noughts import NoughtsError
-
-DEADLINE = 120
-"""How many seconds a test may take before it counts as hanging."""
+from support.deadlines import LONG_DEADLINE_SECONDS
 
 
-def in_processes(*commands: Sequence[str], timeout: float | None = DEADLINE) -> list[str]:
+def in_processes(*commands: Sequence[str], timeout: float | None = LONG_DEADLINE_SECONDS) -> list[str]:
     """Start processes, wait until each prints `ready`, send `go`, and return their output."""
     with ExitStack() as stack:
         processes = [
@@ -47,7 +45,13 @@ def run_code(
     """Run Python code in another process; `check` raises if it fails."""
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=DEADLINE, check=check, cwd=cwd, env=env
+        command,
+        capture_output=True,
+        text=True,
+        timeout=LONG_DEADLINE_SECONDS,
+        check=check,
+        cwd=cwd,
+        env=env,
     )
 
 
@@ -70,7 +74,7 @@ def in_threads(*works: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(DEADLINE)
+        thread.join(LONG_DEADLINE_SECONDS)
         assert not thread.is_alive(), "a thread hangs"
     if failures:
         raise failures[0]

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from support.deadlines import DEADLINE_SECONDS
+
 COMMAND = (sys.executable, "-m", "noughts")
 
 # Variables of the developer's shell that would affect the tests.
@@ -44,7 +46,7 @@ def noughts(
         capture_output=True,
         env=env or environment(),
         cwd=cwd,
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
     return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
@@ -60,7 +62,7 @@ def shell(
         capture_output=True,
         encoding="utf-8",
         env=env or environment(PYTHONUNBUFFERED=""),
-        timeout=60,
+        timeout=DEADLINE_SECONDS,
         check=False,
     )
 
@@ -77,7 +79,7 @@ def run_unread(*arguments: str, env: Mapping[str, str] | None = None) -> subproc
             stderr=subprocess.PIPE,
             encoding="utf-8",
             env=env or environment(PYTHONUNBUFFERED=""),
-            timeout=60,
+            timeout=DEADLINE_SECONDS,
             check=False,
         )
     finally:

@@ -31,9 +31,7 @@ from pathlib import Path
 from noughts.cli.main import EXTRAS
 from noughts.core.board import Mark, reachable
 from support.command import environment, noughts as started
-
-DEADLINE = 60.0
-"""In seconds; reached only by a command that hangs."""
+from support.deadlines import DEADLINE_SECONDS
 
 MAX_BYTES = 60_000
 """The longest message, and the longest input that a pipe takes at once."""
@@ -73,7 +71,7 @@ class Forked:
         self.returncode: int | None = None
         self.stdout: FileIO | None = None
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(DEADLINE)
+        self._socket.settimeout(DEADLINE_SECONDS)
         with theirs, _LOCK:
             socket.send_fds(forker, [message], [*streams, theirs.fileno()])
         self.pid = int(self._socket.recv(100))
@@ -83,7 +81,7 @@ class Forked:
             self.wait(0)
         return self.returncode
 
-    def wait(self, timeout: float = DEADLINE) -> int:
+    def wait(self, timeout: float = DEADLINE_SECONDS) -> int:
         if self.returncode is None:
             self._socket.settimeout(timeout)
             try:
@@ -166,13 +164,15 @@ def _run(arguments: list[str], message: bytes, keys: bytes) -> subprocess.Comple
 def _read(*pipes: int) -> list[str]:
     """Read some pipes until every writer has closed its end."""
     output = dict.fromkeys(pipes, b"")
-    deadline = time.monotonic() + DEADLINE
+    deadline = time.monotonic() + DEADLINE_SECONDS
     with selectors.DefaultSelector() as waiting:
         for pipe in pipes:
             waiting.register(pipe, selectors.EVENT_READ)
         while waiting.get_map():
             ready = waiting.select(max(0.0, deadline - time.monotonic()))
-            assert ready, f"the command has not exited after {DEADLINE:.0f} s; output so far: {output}"
+            assert ready, (
+                f"the command has not exited after {DEADLINE_SECONDS:.0f} s; output so far: {output}"
+            )
             for key, _ in ready:
                 if more := os.read(key.fd, 1 << 16):
                     output[key.fd] += more
@@ -186,7 +186,7 @@ def _read(*pipes: int) -> list[str]:
 def _start_forker(what: str) -> socket.socket:
     """Start the process that forks the command, or servers, until the tests end; return its socket."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.settimeout(DEADLINE)
+    ours.settimeout(DEADLINE_SECONDS)
     with theirs:
         process = subprocess.Popen(
             [sys.executable, __file__, str(theirs.fileno()), what],
@@ -200,7 +200,7 @@ def _start_forker(what: str) -> socket.socket:
 
     def end() -> None:
         ours.close()
-        process.communicate(timeout=DEADLINE)
+        process.communicate(timeout=DEADLINE_SECONDS)
 
     atexit.register(end)
     return ours

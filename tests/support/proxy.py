@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 from typing import Self, TypeAlias
 
+from support.deadlines import LONG_DEADLINE_SECONDS
+
 Filter: TypeAlias = Callable[[bytes], bytes]
 
-DEADLINE_SECONDS = 120
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with this makes a close a reset."""
@@ -55,7 +56,7 @@ class Connection:
     def close(self) -> None:
         self.cut()
         for thread in self._threads:
-            thread.join(DEADLINE_SECONDS)
+            thread.join(LONG_DEADLINE_SECONDS)
             assert not thread.is_alive(), "the connection hangs"
 
     def _forward(self, source: socket.socket, sink: socket.socket, change: Filter) -> None:
@@ -101,7 +102,7 @@ class Proxy:
     def __exit__(self, *_: object) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._acceptor.join(DEADLINE_SECONDS)
+        self._acceptor.join(LONG_DEADLINE_SECONDS)
         for connection in self.connections:
             connection.close()
 
@@ -231,10 +232,10 @@ class PostgresProxy(Proxy):
             connection.is_muted = True
             if way == "late":
                 connection.client.shutdown(socket.SHUT_RDWR)
-                assert self._reconnected.wait(DEADLINE_SECONDS), "the client did not reconnect"
+                assert self._reconnected.wait(LONG_DEADLINE_SECONDS), "the client did not reconnect"
             if way != "before":
                 connection.server.sendall(message)
-                assert connection.answered.wait(DEADLINE_SECONDS), "the server did not answer"
+                assert connection.answered.wait(LONG_DEADLINE_SECONDS), "the server did not answer"
             raise Cut
 
         return request, bytes

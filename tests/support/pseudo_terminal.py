@@ -19,10 +19,8 @@ import time
 from collections.abc import Mapping, Sequence
 
 from support.command import COMMAND, environment
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import Forked, fork
-
-DEADLINE = 60.0
-"""In seconds: long enough for the slowest machine; only a command that hangs reaches it."""
 
 CTRL_C, CTRL_D, CTRL_Z = b"\x03", b"\x04", b"\x1a"
 CTRL_V = b"\x16"
@@ -64,7 +62,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
     def type(self, typed: str | bytes) -> None:
         """Type on the keyboard; ignored once the command has exited."""
         rest = memoryview(typed.encode() if isinstance(typed, str) else typed)
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while rest and self._writing is not None:
             self._wait(deadline, f"the command to read {len(rest)} more bytes", writing=True)
             rest = rest[self._write(rest) :]
@@ -72,7 +70,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
     def wait_for(self, pattern: str) -> bool:
         """Wait for new output that matches; return False if the command exits first."""
         wanted = re.compile(pattern.encode())
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while True:
             if found := wanted.search(self.output, self._seen):
                 self._seen = found.end()
@@ -142,7 +140,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
 
     def end(self) -> int:
         """Read until the command exits; return the exit code as a shell reports it."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while self._reading is not None:
             self._wait(deadline, "the command to exit")
         try:
@@ -190,7 +188,7 @@ class Session(contextlib.AbstractContextManager["Session"]):
             return len(typed)
 
     def _overdue(self, what: str) -> str:
-        return f"waited {DEADLINE:.0f} s for {what}; output so far:\n{self.output!r}"
+        return f"waited {DEADLINE_SECONDS:.0f} s for {what}; output so far:\n{self.output!r}"
 
 
 def in_terminal(

@@ -12,7 +12,8 @@ from threading import Event
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from support.command import environment
-from support.proxy import DEADLINE_SECONDS, Connection, Cut, Filter, Proxy
+from support.deadlines import LONG_DEADLINE_SECONDS
+from support.proxy import Connection, Cut, Filter, Proxy
 from support.pseudo_terminal import Session, in_terminal
 from support.web.matches import Seat
 from support.web.serving import Server
@@ -70,7 +71,7 @@ class Stall:
 
     def __iter__(self) -> Iterator[bytes]:
         self.reached.set()
-        self._released.wait(DEADLINE_SECONDS)
+        self._released.wait(LONG_DEADLINE_SECONDS)
         return iter(())
 
 

@@ -28,7 +28,7 @@ from noughts.store.documents import Write
 from noughts.store.memory import MemoryStore
 from noughts.store.records import Record
 from noughts.store.watch import ANYTHING, Subscription, Watch
-from support.at_once import DEADLINE
+from support.deadlines import LONG_DEADLINE_SECONDS
 from support.played import check_whole, feed_of
 
 Row: TypeAlias = tuple[str, int, int, str, str]
@@ -147,7 +147,7 @@ def listen(store: EventStore) -> Subscription:
     """Subscribe to changes by others; return once the store is listening."""
     changes = store.changes()
     if not isinstance(store, MemoryStore):
-        assert changes.wait(DEADLINE) is ANYTHING
+        assert changes.wait(LONG_DEADLINE_SECONDS) is ANYTHING
     return changes
 
 

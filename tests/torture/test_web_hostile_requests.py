@@ -16,12 +16,13 @@ from typing import TypeAlias
 import pytest
 
 from support.at_once import in_threads
+from support.deadlines import DEADLINE_SECONDS
 from support.figures import tally
 from support.web.hostile_client import PersistentConnection, cut, leave_open, send
 from support.web.hostile_requests import Attacker, HostileRequest, Target
 from support.web.inspection import faults as own_faults, memory_kb
 from support.web.matches import two_players
-from support.web.serving import BASE, DEADLINE, Server
+from support.web.serving import BASE, Server
 from support.web.stream_reader import Reader
 
 Record: TypeAlias = Callable[[str, object], None]
@@ -108,7 +109,7 @@ def test_floods_of_requests_do_not_fill_memory(
         usual = memory_kb(server.pid)
         for _ in range(FLOODS):
             connection = stack.enter_context(
-                socket.create_connection((server.host, server.port), DEADLINE)
+                socket.create_connection((server.host, server.port), DEADLINE_SECONDS)
             )
             numbers.update(connections=1, asked=_flood(connection, first))
             assert client.get("/health").status == 200
@@ -171,7 +172,7 @@ def test_incomplete_requests_time_out(store_url: str, record_property: Record) -
         connections: dict[str, socket.socket] = {}
         for what, (beginning, _) in SLOW_REQUESTS.items():
             connection = stack.enter_context(
-                socket.create_connection((server.host, server.port), DEADLINE)
+                socket.create_connection((server.host, server.port), DEADLINE_SECONDS)
             )
             connection.sendall(beginning)
             connections[what] = connection

@@ -23,7 +23,8 @@ from noughts import open_store
 from noughts.web import create_app
 from noughts.web.asgi import MAX_QUEUED, AsgiApp
 from support.command import environment
-from support.web.serving import DEADLINE, UNLIMITED, Client, wait_until
+from support.deadlines import DEADLINE_SECONDS
+from support.web.serving import UNLIMITED, Client, wait_until
 
 SERVERS = {
     "uvicorn": ["uvicorn", "--factory", "noughts.web:create_app", "--port", "{port}"],
@@ -52,7 +53,7 @@ class Address:
         self.port = port
 
     def connection(self, _source: object = None) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+        return HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)
 
 
 @contextmanager
@@ -74,7 +75,7 @@ def running(name: str, store: str) -> Iterator[Address]:
             wait_for(port, process)
             yield Address(port)
             process.send_signal(signal.SIGTERM)
-            output, _ = process.communicate(timeout=DEADLINE)
+            output, _ = process.communicate(timeout=DEADLINE_SECONDS)
             assert b"Traceback" not in output
         finally:
             if process.poll() is None:
@@ -83,7 +84,7 @@ def running(name: str, store: str) -> Iterator[Address]:
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + DEADLINE
+    until = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < until and process.poll() is None:
         line = HTTPConnection("127.0.0.1", port, timeout=1)
         try:
@@ -119,7 +120,7 @@ async def answer(app: AsgiApp, path: str, body: bytes = b"", **scope: Any) -> di
     """Return the start of the response to a request."""
     call = Call(app, path=scope.get("prefix", "") + path, **scope)
     call.receive("http.request", body=body)
-    await asyncio.wait_for(call.task, DEADLINE)
+    await asyncio.wait_for(call.task, DEADLINE_SECONDS)
     start: dict[str, Any] = call.sent[0]
     return start
 
@@ -148,7 +149,7 @@ def test_an_application_can_be_started_again(monkeypatch: pytest.MonkeyPatch) ->
         lifespan.receive("lifespan.startup")
         assert (await answer(app, "/api/v1/ready"))["status"] == 200
         lifespan.receive("lifespan.shutdown")
-        await asyncio.wait_for(lifespan.task, DEADLINE)
+        await asyncio.wait_for(lifespan.task, DEADLINE_SECONDS)
         assert [message["type"] for message in lifespan.sent] == [
             "lifespan.startup.complete",
             "lifespan.shutdown.complete",
@@ -182,7 +183,7 @@ async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPa
     headers = [(b"host", b"x"), (b"content-type", b"application/json")]
     created = Call(app, method="POST", headers=headers, path="/api/v1/games")
     created.receive("http.request", body=b'{"opponent":"self"}')
-    await asyncio.wait_for(created.task, DEADLINE)
+    await asyncio.wait_for(created.task, DEADLINE_SECONDS)
     game = json.loads(created.sent[1]["body"])["id"]
     slow = Call(app, path=f"/api/v1/games/{game}/events")
     slow.receive("http.request", body=b"")
@@ -194,7 +195,7 @@ async def test_a_reader_that_is_too_slow_is_cut_off(monkeypatch: pytest.MonkeyPa
     (stream,) = live.streams
     for _ in range(MAX_QUEUED + 2):
         stream.send(b"event: ping\ndata: {}\n\n")
-    await asyncio.wait_for(slow.task, DEADLINE)
+    await asyncio.wait_for(slow.task, DEADLINE_SECONDS)
     assert not live.streams
     assert slow.sent[-1].get("more_body") in (None, True)
 

@@ -26,6 +26,7 @@ from noughts.web.logging import JsonLines
 from noughts.web.metrics import Metrics
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import GATHER_SECONDS, Writer
+from support.deadlines import DEADLINE_SECONDS
 from support.lab_games import first_free
 from support.web.apps import ImmediateThreads, beginning, make_world, open_app
 from support.web.fake_clock import run, skip
@@ -35,7 +36,6 @@ Found = TypeVar("Found")
 LOOP_TURNS = 20
 """More turns of the loop than a move takes."""
 
-DEADLINE_SECONDS = 60
 
 FAILURES: dict[str, Callable[[], Exception]] = {
     "a policy fails": lambda: BadPolicy("a policy fails in '_________': no idea"),

@@ -10,8 +10,9 @@ from importlib.resources import files
 import pytest
 
 from noughts.web.assets import load
+from support.deadlines import DEADLINE_SECONDS
 from support.web.matches import one_player
-from support.web.serving import DEADLINE, Answer, Client, Server
+from support.web.serving import Answer, Client, Server
 
 GAME = "a" * 26
 STATIC = sorted(
@@ -129,7 +130,7 @@ def test_answers_of_the_api_are_not_cached(server: Server) -> None:
 
 
 def test_an_invalid_request_gets_the_same_headers(server: Server) -> None:
-    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         connection.sendall(b"rubbish\r\n\r\n")
         said = connection.recv(65536).lower()
 

@@ -14,7 +14,8 @@ from random import Random
 
 import pytest
 
-from support.web.serving import DEADLINE, Client, Server
+from support.deadlines import DEADLINE_SECONDS
+from support.web.serving import Client, Server
 
 ROUNDS = 20_000 if os.environ.get("NOUGHTS_TORTURE") else 300
 HOST = b"Host: x\r\n"
@@ -177,7 +178,7 @@ def test_a_request_in_a_body_is_not_read_as_one(server: Server) -> None:
 
 
 def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
-    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         connection.sendall(GOOD)
         answer = connection.recv(65536)
         while not answer.endswith(b"}"):
@@ -195,7 +196,7 @@ def test_a_head_of_a_later_request_is_limited_too(server: Server) -> None:
 
 def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
     request = SIZED % len(CREATE)
-    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in request + CREATE:
             connection.sendall(bytes([byte]))
@@ -208,7 +209,7 @@ def test_a_request_that_comes_byte_by_byte_is_answered(server: Server) -> None:
 )
 def test_broken_connections_do_no_harm(server: Server, beginning: bytes) -> None:
     for _ in range(50):
-        with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
             connection.sendall(beginning)
             connection.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00"
@@ -264,7 +265,7 @@ def test_head_has_the_headers_of_get(client: Client) -> None:
 
 
 def _exchange(server: Server, request: bytes, is_whole: Callable[[bytes], bool] | None = None) -> bytes:
-    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         return _send(connection, request, is_whole)
 
 

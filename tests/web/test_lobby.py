@@ -19,11 +19,12 @@ from noughts.web.app import App
 from noughts.web.game import LiveGame
 from noughts.web.peers import GONE_SECONDS, HEARTBEAT_SECONDS
 from noughts.web.room import Room, RoomSeat
+from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, open_app
 from support.web.fake_clock import run, skip
 from support.web.matches import one_player, two_players
-from support.web.serving import DEADLINE, Client, Server, wait_until
+from support.web.serving import Client, Server, wait_until
 
 OLDER_MS = 61_000
 """Longer than a game without players is listed."""
@@ -156,7 +157,7 @@ def test_a_connected_player_stays_present() -> None:
 
 
 async def _until(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + DEADLINE
+    until = time.monotonic() + DEADLINE_SECONDS
     while not is_so():
         assert time.monotonic() < until
         await asyncio.sleep(0)

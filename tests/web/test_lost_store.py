@@ -13,9 +13,10 @@ import pytest
 from noughts.store.errors import StoreLost
 from noughts.web.app import LOST_STORE_SECONDS
 from noughts.web.problems import STORE_LOST, WRITER_CRASHED
+from support.deadlines import DEADLINE_SECONDS
 from support.web.apps import ask, get, open_app
 from support.web.fake_clock import run, skip
-from support.web.serving import DEADLINE, Server
+from support.web.serving import Server
 
 LOST_MESSAGE = "the store games.db was replaced"
 
@@ -133,7 +134,7 @@ async def test_a_writer_that_has_crashed_ends_the_server(
         monkeypatch.setattr(app.writer, "_write", crash)
         answer = await ask(app, "POST", "/games", {"opponent": "self"})
         assert answer.status == 503
-        assert await asyncio.wait_for(ended, DEADLINE) == WRITER_CRASHED
+        assert await asyncio.wait_for(ended, DEADLINE_SECONDS) == WRITER_CRASHED
     logged, *_ = [one for one in caplog.records if one.levelname == "ERROR"]
     assert logged.exc_info
     assert logged.exc_info[0] is Crashed
@@ -159,7 +160,7 @@ async def test_a_lost_store_is_noticed_without_a_request(monkeypatch: pytest.Mon
     async with open_app(end=lambda error: ended.set_result(str(error))) as app:
         monkeypatch.setattr(app.games.store, "check", _fail)
         app.games.store._wakeups.notify(None, is_own=False)  # noqa: SLF001 - as after a failed look
-        assert await asyncio.wait_for(ended, DEADLINE) == LOST_MESSAGE
+        assert await asyncio.wait_for(ended, DEADLINE_SECONDS) == LOST_MESSAGE
 
 
 def _fail() -> None:

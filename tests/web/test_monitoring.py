@@ -10,9 +10,10 @@ from threading import Thread
 
 import pytest
 
+from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.web.matches import two_players
-from support.web.serving import DEADLINE, Client, Server, wait_until
+from support.web.serving import Client, Server, wait_until
 
 STOP_SECONDS = 10.0
 """How long a service manager waits before it kills a server."""
@@ -126,7 +127,7 @@ def test_a_server_without_its_database_ends_in_order(postgres: Postgres, *, is_p
             finally:
                 postgres.start()
             if moving:
-                moving.join(DEADLINE)
+                moving.join(DEADLINE_SECONDS)
         assert code == 0
         assert b"Traceback" not in server.errors
 

@@ -22,12 +22,12 @@ from noughts.web.games import Games
 from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat
 from noughts.web.writer import Writer
+from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
 from support.web.apps import ImmediateThreads, beginning, make_world, open_app
 from support.web.matches import two_players
 from support.web.serving import Server
 
-DEADLINE_SECONDS = 60
 GAME = "game"
 ROOM = Room(X=RoomSeat(), O=RoomSeat(), created=0, lobby=True, names=("Ann", "Bob"))
 

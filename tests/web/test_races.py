@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from support.at_once import in_threads
+from support.deadlines import DEADLINE_SECONDS
 from support.web.matches import Seat, at_once, check_events, two_players
-from support.web.serving import DEADLINE, Answer, Client, Server, Stream, new_key
+from support.web.serving import Answer, Client, Server, Stream, new_key
 
 REPEATS = 5
 
@@ -188,7 +189,7 @@ def _send_at_once(server: Server, seat: Any, *commands: tuple[str, dict[str, obj
             f"Content-Length: {len(body)}\r\n\r\n"
         ).encode() + body
     said = b""
-    with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+    with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
         connection.sendall(requests)
         while said.count(b"HTTP/1.1 ") < len(commands):
             more = connection.recv(65536)

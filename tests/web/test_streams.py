@@ -8,8 +8,9 @@ from threading import Condition
 
 import pytest
 
+from support.deadlines import DEADLINE_SECONDS
 from support.web.matches import WON_BY_X, check_events, one_player, two_players
-from support.web.serving import DEADLINE, Client, Message, Server
+from support.web.serving import Client, Message, Server
 
 
 def test_the_id_of_an_event_is_its_version(server: Server) -> None:
@@ -159,7 +160,7 @@ def test_a_silent_stream_gets_pings(server: Server) -> None:
 def test_a_request_on_the_connection_of_a_stream_is_ignored(store: str) -> None:
     """The second request is not answered."""
     with Server(store) as server, one_player(server, "self") as both, both.follow() as stream:
-        with socket.create_connection((server.host, server.port), DEADLINE) as connection:
+        with socket.create_connection((server.host, server.port), DEADLINE_SECONDS) as connection:
             connection.sendall(
                 f"GET /api/v1/games/{both.game}/events HTTP/1.1\r\nHost: x\r\n\r\n".encode()
             )

@@ -8,14 +8,14 @@ import time
 from contextlib import AbstractContextManager, suppress
 from random import Random
 
+from support.deadlines import DEADLINE_SECONDS
 from support.proxy import RESET
 from support.web.hostile_requests import HostileRequest
-from support.web.serving import DEADLINE
 from support.web.stream_reader import Address
 
 
 def leave_open(place: Address, hostile: HostileRequest) -> socket.socket:
-    connection = socket.create_connection(place, DEADLINE)
+    connection = socket.create_connection(place, DEADLINE_SECONDS)
     with suppress(ConnectionError):
         connection.sendall(hostile.data)
     return connection
@@ -35,8 +35,8 @@ def cut(connection: socket.socket, chance: Random) -> list[int]:
 def send(place: Address, hostile: HostileRequest) -> list[int]:
     """Send bytes that may never be a complete request; return the statuses of the answers."""
     response = b""
-    until = time.monotonic() + DEADLINE
-    with socket.create_connection(place, DEADLINE) as connection, suppress(ConnectionError):
+    until = time.monotonic() + DEADLINE_SECONDS
+    with socket.create_connection(place, DEADLINE_SECONDS) as connection, suppress(ConnectionError):
         connection.sendall(hostile.data)  # the server stops reading a request that it refuses
         with suppress(OSError):  # it may be shut down already
             connection.shutdown(socket.SHUT_WR)
@@ -64,7 +64,7 @@ class PersistentConnection(AbstractContextManager["PersistentConnection"]):
     def ask(self, hostile: HostileRequest) -> list[int]:
         """Send requests; return the status of each answer."""
         if self._socket is None:
-            self._socket = socket.create_connection(self.place, DEADLINE)
+            self._socket = socket.create_connection(self.place, DEADLINE_SECONDS)
         statuses = []
         try:
             self._socket.sendall(hostile.data)

@@ -13,7 +13,8 @@ from unittest.mock import patch
 from urllib.parse import unquote
 
 from noughts.web import create_app
-from support.web.serving import DEADLINE, UNLIMITED, Server
+from support.deadlines import DEADLINE_SECONDS
+from support.web.serving import UNLIMITED, Server
 
 
 class InProcessServer(Server):
@@ -35,7 +36,7 @@ class InProcessServer(Server):
     def is_running(self) -> bool:
         return self.loop.is_running()
 
-    def stop(self, deadline: float = DEADLINE) -> int:
+    def stop(self, deadline: float = DEADLINE_SECONDS) -> int:
         """Shut down; return 0, as an exit code."""
         self._lifespan.close("lifespan.shutdown")
         assert self._lifespan.next_message(deadline) == {"type": "lifespan.shutdown.complete"}
@@ -80,7 +81,7 @@ class InProcessConnection:
         finally:
             outgoing.put(None)
 
-    def next_message(self, deadline: float = DEADLINE) -> dict[str, Any]:
+    def next_message(self, deadline: float = DEADLINE_SECONDS) -> dict[str, Any]:
         """Wait for the next message; if none comes, the connection counts as cut."""
         message = self._outgoing.get(timeout=deadline)
         if message is None:

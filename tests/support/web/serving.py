@@ -24,13 +24,12 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from support.command import COMMAND, environment
+from support.deadlines import DEADLINE_SECONDS
 from support.forked import fork_server
 
 Check: TypeAlias = Callable[[str, str, "Answer"], None]
 
 BASE = "/api/v1"
-DEADLINE = 60.0
-"""In seconds; only reached by something that hangs."""
 
 LIMITS = (
     "creates_per_minute", "joins_per_minute", "wrong_secrets_per_minute", "analyses_per_minute",
@@ -104,7 +103,7 @@ class Server(AbstractContextManager["Server"]):
         return Client(self, secret, source)
 
     def connection(self, source: tuple[str, int] | None = None) -> HTTPConnection:
-        return HTTPConnection(self.host, self.port, timeout=DEADLINE, source_address=source)
+        return HTTPConnection(self.host, self.port, timeout=DEADLINE_SECONDS, source_address=source)
 
     def log(self) -> bytes:
         """Return what the server has written to standard error."""
@@ -112,7 +111,7 @@ class Server(AbstractContextManager["Server"]):
             return self.errors
         return os.pread(self._log_file.fileno(), os.fstat(self._log_file.fileno()).st_size, 0)
 
-    def stop(self, deadline: float = DEADLINE) -> int:
+    def stop(self, deadline: float = DEADLINE_SECONDS) -> int:
         return self.end(signal.SIGTERM, deadline)
 
     def stop_cleanly(self) -> None:
@@ -123,7 +122,7 @@ class Server(AbstractContextManager["Server"]):
         """Kill the server and its workers."""
         return self.end(signal.SIGKILL)
 
-    def end(self, how: signal.Signals, deadline: float = DEADLINE) -> int:
+    def end(self, how: signal.Signals, deadline: float = DEADLINE_SECONDS) -> int:
         """Send a signal; return the exit code."""
         if how == signal.SIGKILL:
             os.killpg(self._process.pid, how)
@@ -131,7 +130,7 @@ class Server(AbstractContextManager["Server"]):
             self._process.send_signal(how)
         return self.wait(deadline)
 
-    def wait(self, deadline: float = DEADLINE) -> int:
+    def wait(self, deadline: float = DEADLINE_SECONDS) -> int:
         """Wait until the server exits; return the exit code."""
         try:
             return self._process.wait(deadline)
@@ -141,7 +140,7 @@ class Server(AbstractContextManager["Server"]):
     def _end(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait(DEADLINE)
+        self._process.wait(DEADLINE_SECONDS)
         self._guard.kill()
         self._guard.communicate()
         assert self._process.stdout
@@ -151,7 +150,7 @@ class Server(AbstractContextManager["Server"]):
 
     def _address(self) -> str:
         assert self._process.stdout
-        output, until = b"", time.monotonic() + DEADLINE
+        output, until = b"", time.monotonic() + DEADLINE_SECONDS
         while not output.endswith(b"\n"):
             ready, _, _ = select.select([self._process.stdout], [], [], max(0, until - time.monotonic()))
             assert ready, f"the server did not start: {self.log()!r}"
@@ -332,7 +331,7 @@ class Stream(AbstractContextManager["Stream"]):
     def close(self) -> None:
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(DEADLINE)
+        self._thread.join(DEADLINE_SECONDS)
         self._connection.close()
 
     @property
@@ -350,7 +349,7 @@ class Stream(AbstractContextManager["Stream"]):
     def wait(self, is_so: Callable[[Stream], object]) -> None:
         """Wait for a condition, checked after each message."""
         with self._news:
-            came = self._news.wait_for(lambda: is_so(self) or self.is_over, DEADLINE)
+            came = self._news.wait_for(lambda: is_so(self) or self.is_over, DEADLINE_SECONDS)
             assert is_so(self), "the stream is over" if came else f"not received: {self.messages}"
 
     def wait_version(self, version: int) -> list[Message]:
@@ -365,7 +364,7 @@ class Stream(AbstractContextManager["Stream"]):
 
     def wait_over(self) -> None:
         with self._news:
-            assert self._news.wait_for(lambda: self.is_over, DEADLINE), "the stream stays open"
+            assert self._news.wait_for(lambda: self.is_over, DEADLINE_SECONDS), "the stream stays open"
 
     def _read(self, response: HTTPResponse) -> None:
         was_ended = False
@@ -411,7 +410,7 @@ def full_path(path: str) -> str:
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + DEADLINE
+    until = time.monotonic() + DEADLINE_SECONDS
     while not is_so():
         assert time.monotonic() < until, "the condition never became true"
 

@@ -14,7 +14,8 @@ from contextlib import AbstractContextManager, suppress
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from support.web.serving import BASE, DEADLINE
+from support.deadlines import DEADLINE_SECONDS
+from support.web.serving import BASE
 
 Address: TypeAlias = tuple[str, int]
 """A host and a port."""
@@ -134,10 +135,10 @@ class Reader(AbstractContextManager["Reader"]):
             if self._socket:
                 with suppress(OSError):
                     self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(DEADLINE)
+        self._thread.join(DEADLINE_SECONDS)
         assert not self._thread.is_alive(), "the reader hangs"
 
-    def wait(self, is_so: Callable[[Self], object], deadline: float = DEADLINE) -> None:
+    def wait(self, is_so: Callable[[Self], object], deadline: float = DEADLINE_SECONDS) -> None:
         """Wait for a condition, checked after each message."""
         with self._news:
             self._news.wait_for(lambda: self.failure or is_so(self), deadline)
@@ -145,7 +146,7 @@ class Reader(AbstractContextManager["Reader"]):
             raise self.failure
         assert is_so(self), f"this never happened in {self.game}: {self.version}, {self.room}"
 
-    def wait_version(self, version: int, deadline: float = DEADLINE) -> list[ReceivedEvent]:
+    def wait_version(self, version: int, deadline: float = DEADLINE_SECONDS) -> list[ReceivedEvent]:
         self.wait(lambda reader: reader.version >= version, deadline)
         return self.events
 
@@ -167,7 +168,7 @@ class Reader(AbstractContextManager["Reader"]):
         has_received = False
         parser = EventStreamParser()
         try:
-            with socket.create_connection(self._address, DEADLINE) as connection:
+            with socket.create_connection(self._address, DEADLINE_SECONDS) as connection:
                 with self._lock:
                     self._socket = connection
                 try:
@@ -233,13 +234,13 @@ class Crowd(AbstractContextManager["Crowd"]):
             if self._thread.ident:
                 connection.shutdown(socket.SHUT_RDWR)
         if self._thread.ident:
-            self._thread.join(DEADLINE)
+            self._thread.join(DEADLINE_SECONDS)
             assert not self._thread.is_alive(), "the crowd hangs"
         self._close()
 
     def _connect(self, address: Address, game: str, *, is_reading: bool) -> socket.socket:
         connection = socket.socket()
-        connection.settimeout(DEADLINE)
+        connection.settimeout(DEADLINE_SECONDS)
         if not is_reading:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER_BYTES)
         connection.connect(address)
@@ -249,7 +250,7 @@ class Crowd(AbstractContextManager["Crowd"]):
 
     def _read(self) -> None:
         while self._selector.get_map():
-            for key, _ in self._selector.select(DEADLINE):
+            for key, _ in self._selector.select(DEADLINE_SECONDS):
                 connection = key.fileobj
                 assert isinstance(connection, socket.socket)
                 if not connection.recv(65536):
