@@ -11,7 +11,7 @@ import pytest
 
 from noughts import Command, CreateGame, JoinGame, Mark, PlaceToken, decide, fold
 from support.forked import noughts
-from support.hostile_bots import command, plays
+from support.hostile_bots import plays, program
 from support.pseudo_terminal import between_pipes, in_terminal
 from support.saved_games import X_WINS, file, ids, save, saving
 
@@ -101,7 +101,7 @@ def test_watched_games_print_their_events(options: list[str]) -> None:
 @pytest.mark.parametrize("code", ["write('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
 @pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
 def test_a_program_that_gives_up_leads_to_events(arguments: list[str], code: str) -> None:
-    ran = noughts(*arguments, "--x", f"program:{command(plays(code))}", "--events")
+    ran = noughts(*arguments, "--x", program(plays(code)), "--events")
 
     resigned = ["playerResigned(X)", "gameWon(O)", "gameLost(X)", "gameCompleted(true)"]
     assert events_in(ran.stdout)[-4:] == resigned

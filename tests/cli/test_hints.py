@@ -22,7 +22,7 @@ from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.text.wordings import Starter
 from support.forked import noughts
-from support.hostile_bots import POLITE, command
+from support.hostile_bots import POLITE, program
 from support.saved_games import asked, digits, saving
 
 NO_CELL = "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
@@ -217,7 +217,7 @@ def test_help_mentions_the_coach() -> None:
 
 
 def test_the_answer_of_a_program_is_explained(tmp_path: Path) -> None:
-    line = ["play", "--o", f"program:{command(POLITE)}"]
+    line = ["play", "--o", program(POLITE)]
 
     ran = noughts(*line, typed="5\nwhy\nhint\n2\nwhy 8\n", env=saving(tmp_path))
 

@@ -15,12 +15,12 @@ from noughts.bots.registry import policy_names
 from support.command import noughts as started
 from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
-from support.hostile_bots import POLITE, command, greets, plays
+from support.hostile_bots import POLITE, greets, plays, program
 from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import asked, digits, drawn, file, save, saving, url
 
 ROOT = Path(__file__).parents[2]
-FIRST_FREE = f"program:{command(POLITE)}"
+FIRST_FREE = program(POLITE)
 """A program that calls itself polite and takes the first free cell."""
 
 LONG = "bot:club:win=0,block=1/3,fork=1,centre=1"
@@ -48,11 +48,6 @@ wait()
 """
 WAITS_IN_A_PIPE = plays(IN_A_PIPE)
 """A program that thinks forever, after it has written its process id to a pipe."""
-
-
-def program(code: str, *arguments: object) -> str:
-    """Return a Python program as a player."""
-    return f"program:{command(code, *arguments)}"
 
 
 def is_gone(process: int) -> bool:
@@ -461,7 +456,7 @@ def test_a_bot_starts_if_its_mark_does() -> None:
         (FIRST_FREE, FIRST_FREE, ["program:polite (X)", "program:polite (O)"]),
         (
             FIRST_FREE,
-            f"program:{command(POLITE.replace('polite', 'POLITE'))}",
+            program(POLITE.replace("polite", "POLITE")),
             ["program:polite (X)", "program:POLITE (O)"],
         ),
     ],

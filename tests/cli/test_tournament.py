@@ -43,11 +43,11 @@ from support.command import environment, noughts
 from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
 from support.forked import noughts as forked
-from support.hostile_bots import POLITE, command, plays
+from support.hostile_bots import POLITE, command, plays, program
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
-FIRST = f"program:{command(POLITE)}"
+FIRST = program(POLITE)
 NONE, ALL = Fraction(0), Fraction(1)
 X_WINS, O_WINS, NO_GAMES = (ALL, NONE, NONE), (NONE, NONE, ALL), (NONE, NONE, NONE)
 LONG = "club:win=0,block=0,fork=0\x1b[2J"
@@ -304,7 +304,7 @@ def test_bars_show_exact_odds_and_games(
 
 
 def test_forfeits_are_shown_once_with_the_first_reason() -> None:
-    text = run("random", f"program:{command(plays('sys.exit(7)'))}", "--games", "2", "--patience", "30")
+    text = run("random", program(plays("sys.exit(7)")), "--games", "2", "--patience", "30")
 
     assert text.splitlines()[1].split()[4:] == ["100", "-", "~100"]
     assert text.endswith(

@@ -30,16 +30,11 @@ from noughts.errors import (
 )
 from noughts.lab.match_runner import SERIES_GAMES, MatchRunner, max_workers, plan_series
 from noughts.lab.tournament import Entrant, Forfeits, GameResult, Meeting, Tournament, enter, score
-from support.hostile_bots import POLITE, Started, command, greets, plays
+from support.hostile_bots import POLITE, Started, greets, plays, program
 
 TIMEOUT_SECONDS = 30.0
 NONE, HALF, ALL = Fraction(0), Fraction(1, 2), Fraction(1)
 X_WINS, O_WINS = (ALL, NONE, NONE), (NONE, NONE, ALL)
-
-
-def program(code: str, *arguments: object) -> str:
-    """Return a program as a bot."""
-    return f"program:{command(code, *arguments)}"
 
 
 FIRST = program(POLITE)

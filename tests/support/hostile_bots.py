@@ -57,6 +57,11 @@ def command(code: str, *arguments: object) -> str:
     return shlex.join(words)
 
 
+def program(code: str, *arguments: object) -> str:
+    """Return a program as a bot."""
+    return f"program:{command(code, *arguments)}"
+
+
 def greets(code: str) -> str:
     """Return a script that sends its name, then runs this code."""
     return _GREETING + code
