@@ -27,7 +27,7 @@ from noughts import Board, O, X, errors
 from noughts.lab.aec_env import AGENTS, TicTacToeAEC, env, raw_env
 from noughts.lab.envs import AEC_ID, tic_tac_toe_v1
 from noughts.lab.observations import FREE, OWN, THEIRS
-from support.lab_games import moves_to
+from support.lab_games import moves_to, places
 
 Maker = Callable[..., TicTacToeAEC]
 
@@ -44,7 +44,6 @@ INVALID_ACTIONS = [-1, 9, 10**9, -(10**30), *NO_INTEGERS]
 BITS = [[held >> cell & 1 for cell in range(9)] for held in range(0o1000)]
 
 makers = pytest.mark.parametrize("make", [env, raw_env])
-places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
 def played(moves: Iterable[int], make: Maker = env, **settings: Any) -> TicTacToeAEC:  # noqa: ANN401 - any setting

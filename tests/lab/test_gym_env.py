@@ -21,9 +21,7 @@ from noughts.bots.registry import find_policy
 from noughts.lab.envs import GYM_ID, TicTacToeEnv, register
 from noughts.lab.gym_env import _below
 from noughts.lab.observations import OWN, THEIRS
-from support.lab_games import first_free, resigning
-
-places = pytest.mark.parametrize("mask_in", ["observation", "info"])
+from support.lab_games import first_free, places, resigning
 
 PAGE = Path(__file__).parents[2] / "docs" / "environments.md"
 

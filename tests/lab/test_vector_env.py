@@ -33,7 +33,7 @@ from noughts.lab import vector_env
 from noughts.lab.envs import GYM_ID, TicTacToeEnv
 from noughts.lab.observations import OWN, THEIRS, mask_of, observation_of
 from noughts.lab.vector_env import TicTacToeVectorEnv
-from support.lab_games import first_free, moves_to, resigning
+from support.lab_games import first_free, moves_to, places, resigning
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
 
@@ -56,7 +56,6 @@ MISSHAPEN = [
 ]
 
 modes = pytest.mark.parametrize("mode", [NEXT, SAME], ids=str)
-places = pytest.mark.parametrize("mask_in", ["observation", "info"])
 
 
 cached_table = cache(vector_env._opponent_table)  # noqa: SLF001 - it is slow to build

@@ -33,6 +33,7 @@ from noughts.store.urls import open_store
 from noughts.store.verify import verify
 from support.at_once import in_threads
 from support.played import (
+    CREATED,
     DRAW,
     NOW,
     O_WINS,
@@ -52,7 +53,6 @@ from support.strategies import game_filters, histories, names
 EXAMPLES = 60 if os.environ.get("NOUGHTS_TORTURE") else 12
 """How many examples a property tries: each creates stores of its own, which takes longest."""
 
-CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 PLACED = (events.PlayerPlacedToken(1, 1, Mark.X), events.GamePlacedCount(1), events.PlayerActive(Mark.O))
 
 FAR = 2**63

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from noughts import Mark, events
 from noughts.core.errors import MalformedRecord
 from noughts.store.appends import append_of
 from noughts.store.archive import export_all, import_lines
@@ -27,12 +26,11 @@ from noughts.store.verify import verify
 from support.at_once import in_processes, in_threads, run_code
 from support.damages import Place
 from support.deadlines import LONG_DEADLINE_SECONDS
-from support.played import NOW, documents_of, feed_of, fill, play
+from support.played import CREATED, NOW, documents_of, feed_of, fill, play
 from support.store_games import everything
 
 REVISIONS = 500 if os.environ.get("NOUGHTS_TORTURE") else 50
 
-CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 
 FAR = 2**63
 """A number that is beyond everything in a store, and too large for any column."""

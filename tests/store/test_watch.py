@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from noughts import Mark, events
+from noughts import events
 from noughts.store import postgres
 from noughts.store.appends import append_of
 from noughts.store.base import EventStore
@@ -25,10 +25,9 @@ from noughts.store.urls import open_store
 from noughts.store.watch import ANYTHING, Subscription, Wakeups, Watch
 from support.at_once import in_threads
 from support.deadlines import LONG_DEADLINE_SECONDS
-from support.played import DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
+from support.played import CREATED, DRAW, NOW, X_WINS, check_whole, feed_of, fill, game_of, play
 from support.store_games import everything, follow, listen
 
-CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 COMMANDS = len(game_of(DRAW))
 """How many records each of the drawn games here has."""
 

@@ -1,4 +1,4 @@
-"""Opponents and move sequences for the tests of the environments."""
+"""Opponents, places of masks and move sequences for the tests of the environments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 
+import pytest
+
 from noughts import Board, Policy, reachable
+
+places = pytest.mark.parametrize("mask_in", ["observation", "info"])
+"""Where an environment has its masks."""
 
 
 @cache

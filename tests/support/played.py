@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from noughts import Command, CreateGame, Event, JoinGame, Mark, PlaceToken, Resign, decide, fold
+from noughts import Command, CreateGame, Event, JoinGame, Mark, PlaceToken, Resign, decide, events, fold
 from noughts.store.base import EventStore, GameFilter
 from noughts.store.documents import Document
 from noughts.store.records import Record
@@ -19,6 +19,8 @@ NOW = 1_700_000_000_000
 
 X_WINS, O_WINS, DRAW = "15263", "152496", "153246879"
 """Cells, counted from 1, that the players mark in turn."""
+
+CREATED = (events.GameCreated(), events.GameReady(), events.PlayerActive(Mark.X))
 
 
 def steps_of(commands: Iterable[Command]) -> list[tuple[Event, ...]]:
