@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from importlib.resources import files
 
-from support.web.browser import User, Users, axe_violations, meet_by_link
+from playwright.sync_api import Page, expect
+
+from support.web.browser import SCHEMES, User, Users, meet_by_link
+
+# Returns the number of passed rules, and the violations.
+RUN_AXE = """async (options) => {
+  const { passes, violations } = await axe.run(options);
+  const describe = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}: ${node.failureSummary}`);
+  return [passes.length, violations.flatMap(describe)];
+}"""
 
 
 def test_axe_finds_nothing_before_a_game(users: Users) -> None:
@@ -91,3 +100,18 @@ def check_screen(user: User, screen: str) -> None:
     user.screenshot(f"{screen}-dark")
     user.page.emulate_media(color_scheme="light")
     user.screenshot(f"{screen}-light")
+
+
+def axe_violations(page: Page) -> list[str]:
+    """Return the violations that axe finds on a page, in light and dark."""
+    if not page.evaluate("'axe' in globalThis"):
+        page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
+    found: list[str] = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        # Only colours differ in the dark.
+        rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "dark" else {}
+        passed, failed = page.evaluate(RUN_AXE, {"resultTypes": ["violations"], **rules})
+        assert passed, "axe checked nothing"
+        found += (f"{scheme}: {one}" for one in failed)
+    return found

@@ -25,11 +25,25 @@ from noughts.web.problems import ApiError
 from noughts.web.room import Room, RoomSeat, read_room, write_room
 from support.postgres_server import Server as Postgres
 from support.web.apps import FakeStream, beginning, get as get_path, open_app
-from support.web.fake_clock import FakeWallClock, run, skip
+from support.web.fake_clock import run, skip
 from support.web.serving import Server, wait_until
 
 GAME = "game"
 DAY_MS = 24 * 3600 * 1000
+
+
+class FakeWallClock:
+    """Replaces the module `time` in `noughts.service.wall_clock`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._ms = 1_800_000_000_000
+        monkeypatch.setattr("noughts.service.time", self)
+
+    def time_ns(self) -> int:
+        return self._ms * 1_000_000
+
+    def skip(self, *, days: int = 0, ms: int = 0) -> None:
+        self._ms += days * 24 * 3600 * 1000 + ms
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from noughts.web.settings import from_environment
 from noughts.web.streams import PING_SECONDS
 from support.command import environment, noughts as run_noughts
 from support.web.serving import Server
-from support.web.serving_docs import DOCS, EXAMPLES, code, known_names, named, rows, served
+from support.web.serving_docs import DOCS, EXAMPLES, code, known_names, rows, served
 
 SERVING = (DOCS / "serving.md").read_text()
 
@@ -94,3 +94,8 @@ def test_a_command_line_of_the_page_is_valid(line: str) -> None:
     served(*words[start + 1 :])
     from_environment(settings)
     assert set(settings) <= known_names()
+
+
+def named(text: str) -> set[str]:
+    """Return our environment variables that a text mentions."""
+    return set(re.findall(r"\bNOUGHTS_[A-Z_]+\b", text))

@@ -12,7 +12,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from importlib.resources import files
 from itertools import cycle
 from pathlib import Path
 from re import Pattern
@@ -60,13 +59,6 @@ RECORD_ANNOUNCEMENTS = """
     statuses.push(document.querySelector("h1").textContent);
   }).observe(document, { subtree: true, childList: true });
 """
-
-# Returns the number of passed rules, and the violations.
-RUN_AXE = """async (options) => {
-  const { passes, violations } = await axe.run(options);
-  const describe = ({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}: ${node.failureSummary}`);
-  return [passes.length, violations.flatMap(describe)];
-}"""
 
 _browser = pytest.StashKey["Browser"]()
 _loop = pytest.StashKey[asyncio.AbstractEventLoop]()
@@ -373,18 +365,3 @@ def read_game(server: Server, game: str) -> Game:
 def _events(server: Server, game: str) -> list[object]:
     with server.client() as client:
         return list(client.read(game)["events"])
-
-
-def axe_violations(page: Page) -> list[str]:
-    """Return the violations that axe finds on a page, in light and dark."""
-    if not page.evaluate("'axe' in globalThis"):
-        page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text())
-    found: list[str] = []
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        # Only colours differ in the dark.
-        rules = {"runOnly": ["color-contrast", "link-in-text-block"]} if scheme == "dark" else {}
-        passed, failed = page.evaluate(RUN_AXE, {"resultTypes": ["violations"], **rules})
-        assert passed, "axe checked nothing"
-        found += (f"{scheme}: {one}" for one in failed)
-    return found

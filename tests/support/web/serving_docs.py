@@ -48,8 +48,3 @@ def known_names() -> set[str]:
     for file in (*package.glob("web/*.py"), *package.glob("cli/**/*.py")):
         found.update(re.findall(r'"(NOUGHTS_[A-Z_]+)"', file.read_text()))
     return found
-
-
-def named(text: str) -> set[str]:
-    """Return our environment variables that a text mentions."""
-    return set(re.findall(r"\bNOUGHTS_[A-Z_]+\b", text))
