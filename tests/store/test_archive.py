@@ -421,7 +421,7 @@ def between_pages(
     store: EventStore, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], size: int = 10
 ) -> None:
     """Let something happen after each page of the feed that is read."""
-    monkeypatch.setattr(archive, "PAGE_ROWS", size)
+    monkeypatch.setattr(backups, "PAGE_ROWS", size)
     feed = store.feed
 
     def read(after: str, limit: int) -> tuple[tuple[Record, ...], str]:

@@ -31,7 +31,6 @@ from support.store_games import everything
 
 REVISIONS = 500 if os.environ.get("NOUGHTS_TORTURE") else 50
 
-
 FAR = 2**63
 """A number that is beyond everything in a store, and too large for any column."""
 
@@ -309,7 +308,7 @@ def test_a_backup_while_documents_change_ends(
     store: EventStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that changes after its page was copied comes again: the copy is of one moment."""
-    monkeypatch.setattr("noughts.store.archive.PAGE_ROWS", 3)
+    monkeypatch.setattr("noughts.store.backups.PAGE_ROWS", 3)
     store.record([Write(f"n{number}", "old", expected=0) for number in range(8)])
     changed = store.changed_documents
     moments: list[tuple[Document, ...]] = []
