@@ -32,7 +32,7 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 │   ├── UnknownPolicy       no bot has that name, or takes that parameter
 │   └── BadPolicy           it doesn't return a chance for each free cell
 ├── Forfeit                 a program that did anything other than make a legal move
-├── CannotStartProgram      the system has no process left: not a forfeit
+├── CannotStartProgram      the system can't start a process now: not a forfeit
 ├── NotAMachine             a file that is not a MENACE
 ├── NotAPolicy              a file that is not a policy
 ├── BadArray                an array that is not a batch of games, or of actions

@@ -100,7 +100,7 @@ def write_output(file: str, content: bytes) -> None:
 
 
 def check_replaceable(file: str) -> None:
-    """Refuse a file that is not a regular one, or in whose folder none can be made."""
+    """Refuse a file that is not a regular one, or whose folder takes no new files."""
     from tempfile import TemporaryFile  # noqa: PLC0415 - slow, and rarely needed
 
     try:

@@ -235,7 +235,7 @@ def test_patience_is_a_number_of_seconds(patience: str) -> None:
 IN_THE_MIDDLE = {
     "crashes": ("raise ValueError('oh')", "ended with exit code 1, complaining: 'ValueError: oh'"),
     "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
-    "speaks garbage": (
+    "writes garbage": (
         "os.write(1, b'\\x1b[2J\\xff\\n'); wait()",
         "answered '\\x1b[2J\N{REPLACEMENT CHARACTER}' instead of 'move 1' to 'move 9' or 'resign'",
     ),

@@ -173,7 +173,6 @@ def test_a_player_may_resign_at_any_turn() -> None:
 
 @pytest.mark.parametrize("game", [playing(4, 0, 8), playing(4, 0, 8, 2)], ids=["one", "both"])
 def test_taking_back_removes_one_token_or_also_its_answer(game: Game) -> None:
-
     decided = decide(game, TakeBack(X))
 
     assert decided == (events.PlayerTookBack(X), events.GamePlacedCount(2), events.PlayerActive(X))

@@ -224,7 +224,7 @@ def test_resigning_loses() -> None:
         (plays("write('move 10')"), "hostile answered 'move 10', but cells are 1 to 9"),
         (greets("read(); write('hello'); read()"), "hostile wrote without being asked: 'hello\\n'"),
     ],
-    ids=["ends", "moves badly", "speaks unasked"],
+    ids=["ends", "moves badly", "writes unasked"],
 )
 def test_misbehaving_forfeits_and_the_reason_is_kept(code: str, reason: str) -> None:
     tournament = held(program(code), "random", games=3)

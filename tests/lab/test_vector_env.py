@@ -321,7 +321,7 @@ def test_the_opponent_replies_with_its_exact_chances() -> None:
 
 
 def after_three_ends(mode: AutoresetMode) -> tuple[Any, NDArray[np.int8], dict[str, Any]]:
-    """Return an environment of four games, of which two were just won and one lost by an illegal move."""
+    """Return an environment that has just ended three of four games, and what it returned last."""
     env = made(None, "X", mode, 4)
     env.reset()
     for cell in (0, 3, 1, 4):

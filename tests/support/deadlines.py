@@ -4,5 +4,5 @@ from __future__ import annotations
 
 DEADLINE_SECONDS = 60.0
 
-LONG_DEADLINE_SECONDS = 120
-"""For many threads or processes, and for stores."""
+LONG_DEADLINE_SECONDS = 120.0
+"""For many threads or processes, for stores and for proxies."""

@@ -57,10 +57,10 @@ def histories(draw: st.DrawFn) -> tuple[Event, ...]:
     return tuple(history)
 
 
-def game_filters(names: Sequence[str], id_prefixes: Sequence[str]) -> st.SearchStrategy[GameFilter]:
+def game_filters(players: Sequence[str], id_prefixes: Sequence[str]) -> st.SearchStrategy[GameFilter]:
     return st.builds(
         GameFilter,
-        player=st.none() | st.sampled_from(names),
+        player=st.none() | st.sampled_from(players),
         is_over=st.none() | st.booleans(),
         result=st.none() | st.sampled_from(["X", "O", "draw"]),
         id_prefix=st.sampled_from(id_prefixes),

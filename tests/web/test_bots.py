@@ -36,7 +36,6 @@ Found = TypeVar("Found")
 LOOP_TURNS = 20
 """More turns of the loop than a move takes."""
 
-
 FAILURES: dict[str, Callable[[], Exception]] = {
     "a policy fails": lambda: BadPolicy("a policy fails in '_________': no idea"),
     "the server itself fails": lambda: RuntimeError("out of order"),

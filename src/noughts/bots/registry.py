@@ -17,7 +17,7 @@ from noughts.core.errors import InvalidName, NoughtsError, complaint, quoted
 from noughts.core.player import name_key
 from noughts.core.value import Value
 
-if TYPE_CHECKING:  # fractions take long to load, and persons need none
+if TYPE_CHECKING:  # it loads fractions, which is slow, and a person needs no policy
     from noughts.bots.policy import Policy
 
 BOT, PROGRAM = "bot:", "program:"

@@ -134,3 +134,4 @@ def _csv_text(value: object) -> object:
 
 
 FORMATS = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}
+"""By name, which is also the extension of a file."""

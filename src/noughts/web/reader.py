@@ -19,7 +19,7 @@ MAX_READS = 2
 """At the same time."""
 
 MAX_GAMES_PER_READ = 100
-"""Per read; the others wait for the next."""
+"""The others wait for the next read."""
 
 
 class _Wanted(NamedTuple):

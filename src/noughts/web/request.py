@@ -13,7 +13,7 @@ import msgspec
 
 from noughts.core.errors import quoted
 from noughts.web.problems import MEDIA_TYPE, ApiError
-from noughts.web.room import MAX_SECRET_CHARACTERS
+from noughts.web.room import MAX_SECRET_BYTES
 
 Header: TypeAlias = tuple[bytes, bytes]
 Body = TypeVar("Body", bound=msgspec.Struct)
@@ -170,9 +170,7 @@ class Request(msgspec.Struct):
         if cookie:
             pairs = [pair.strip().partition(b"=") for pair in cookie.split(b";")[:50]]
             found += [secret for name, _, secret in pairs if name in (b"X", b"O")]
-        return tuple(
-            [one.decode("latin-1") for one in found[:4] if 0 < len(one) <= MAX_SECRET_CHARACTERS]
-        )
+        return tuple([one.decode("latin-1") for one in found[:4] if 0 < len(one) <= MAX_SECRET_BYTES])
 
     def check_origin(self, own: str) -> None:
         """Refuse a cross-site request from a browser."""

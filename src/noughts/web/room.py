@@ -20,7 +20,7 @@ OPEN, PLAYING, PRIVATE = "open", "playing", ""
 MarkName: TypeAlias = Literal["X", "O"]
 MARKS: tuple[MarkName, MarkName] = ("X", "O")
 
-MAX_SECRET_CHARACTERS = 64
+MAX_SECRET_BYTES = 64
 
 
 @lru_cache(maxsize=4096)  # a player's secret comes with every move
