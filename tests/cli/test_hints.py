@@ -11,18 +11,20 @@ import pytest
 from noughts import GEM, KATA, NARRATIVE, O, Wording, X
 from noughts.analysis.best_moves import best_cells
 from noughts.cli.help import HELP, SHORT_HELP
-from noughts.cli.hints import hint
+from noughts.cli.hints import answer, hint
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import reachable
+from noughts.core.game import replay
 from noughts.core.notation import format_cell
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.text.wordings import Starter
 from support.forked import noughts
 from support.hostile_bots import POLITE, program
+from support.played import game_of
 from support.saved_games import asked, digits, saving
 
 NO_CELL = "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
@@ -209,6 +211,21 @@ def test_a_hint_names_all_best_moves_of_every_position() -> None:
         said, _, others = hint(board).partition(" As good: ")
         assert [said[0], *others.rstrip(".").split(", ")][: len(best)] == best, str(board)
         assert bool(others) == (len(best) > 1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("hint", "The game is over."),
+        ("why 5", "The game is over."),
+        ("why", "X on 3: win in 1. It completes 1-2-3. It takes a corner, on 2 open lines."),
+    ],
+)
+def test_after_the_end_only_the_last_move_is_explained(typed: str, expected: str) -> None:
+    """A remote game asks for a rematch meanwhile."""
+    game = replay(event for step in game_of("14253") for event in step)
+
+    assert answer(game, typed, short=False) == expected
 
 
 def test_help_mentions_the_coach() -> None:

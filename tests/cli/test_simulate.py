@@ -20,6 +20,7 @@ from hypothesis import given, strategies as st
 
 from noughts import Policy, find_policy, odds
 from noughts.cli.commands.simulate import Share, shares, simulate
+from noughts.cli.extras import needs_extra
 from noughts.lab import simulation
 from noughts.lab.batch_play import NO_GAMES, Tally
 from noughts.lab.simulation import PIECE_GAMES, Simulation
@@ -270,3 +271,8 @@ def test_without_the_lab_packages_the_command_says_what_to_install() -> None:
     assert ran.stderr == (
         "noughts: this needs 'numpy', which is not installed: pip install 'noughts[lab]'\n"
     )
+
+
+def test_a_failed_import_of_a_command_without_packages_is_not_hidden() -> None:
+    with pytest.raises(ImportError, match=r"^broken$"), needs_extra(None):
+        raise ImportError("broken")
