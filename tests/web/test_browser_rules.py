@@ -12,17 +12,17 @@ from noughts.core.codec import encode
 from support.strategies import histories
 from support.web.browser import Users
 
-# What the page makes of every position, each told by its events from one that was told before. Much is
+# What the page makes of every position, each by its events after an earlier one. Much is
 # handed over as one text: Playwright takes its time with values of many parts.
 POSITIONS = """async (tree) => {
-  const { active, boardText, fold, placed, told } = await import("/static/game.js");
+  const { active, boardText, fold, placed, eventsOf } = await import("/static/game.js");
   const games = [];
   return JSON.stringify(JSON.parse(tree).map(([from, events]) => {
     const before = from === null ? null : games[from];
     const game = fold(events, before);
     games.push(game);
     const cell = game.moves.at(-1);
-    const own = before ? placed(before, cell) : told([], game.first);
+    const own = before ? placed(before, cell) : eventsOf([], game.first);
     const { moves, winner, over } = game;
     return {
       board: boardText(game), moves, winner, over, active: active(game),
@@ -32,12 +32,12 @@ POSITIONS = """async (tree) => {
 }"""
 
 HISTORY = """async (events) => {
-  const { active, boardText, fold, tell } = await import("/static/game.js");
+  const { active, boardText, fold, formatEvent } = await import("/static/game.js");
   const game = fold(events);
   const { moves, players, ready, winner, resigned, over } = game;
   return {
     board: boardText(game), moves, players, ready, winner, resigned, over, active: active(game),
-    told: events.map(tell),
+    events: events.map(formatEvent),
   };
 }"""
 
@@ -85,7 +85,7 @@ def test_the_page_agrees_on_every_kind_of_history(users: Users) -> None:
             "resigned": mark_name(game.resigned),
             "over": game.is_over,
             "active": mark_name(game.active),
-            "told": [str(event) for event in history],
+            "events": [str(event) for event in history],
         }
 
     agrees()

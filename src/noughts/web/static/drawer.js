@@ -1,7 +1,7 @@
 /** The live log of the events of a game. */
 
 import { h, memory } from "./dom.js";
-import { tell } from "./game.js";
+import { formatEvent } from "./game.js";
 
 /** @returns {{element: HTMLElement, show: (events: object[]) => void}} */
 export function eventsDrawer() {
@@ -29,7 +29,7 @@ export function eventsDrawer() {
 }
 
 function line(version, event) {
-  const text = tell(event);
+  const text = formatEvent(event);
   return h(
     "li",
     {},

@@ -4,7 +4,7 @@
  * A game is an immutable value; `evolve` returns the next one.
  *
  * @typedef {"X" | "O"} Mark
- * @typedef {{schema: 1, event: string, [field: string]: unknown}} Told
+ * @typedef {{schema: 1, event: string, [field: string]: unknown}} GameEvent
  * @typedef {object} Game
  * @property {Mark} first the mark that starts
  * @property {(Mark | null)[]} cells nine, row by row
@@ -73,11 +73,11 @@ const empty = (first) => ({
   over: false,
 });
 
-/** The game after an event. @param {Game | null} game @param {Told} event @returns {Game} */
+/** The game after an event. @param {Game | null} game @param {GameEvent} event @returns {Game} */
 export function evolve(game, event) {
   if (game === null) {
     if (event.event === "gameCreated") return empty(event.first);
-    throw new ImpossibleHistory(`a game starts with gameCreated, not with ${tell(event)}`);
+    throw new ImpossibleHistory(`a game starts with gameCreated, not with ${formatEvent(event)}`);
   }
   switch (event.event) {
     case "playerPlacedToken":
@@ -108,7 +108,7 @@ export function evolve(game, event) {
   }
 }
 
-/** Apply events in order. @param {Iterable<Told>} events @param {Game | null} start @returns {Game | null} */
+/** Apply events in order. @param {Iterable<GameEvent>} events @param {Game | null} start @returns {Game | null} */
 export function fold(events, start = null) {
   let game = start;
   for (const event of events) game = evolve(game, event);
@@ -134,24 +134,24 @@ export function placed(game, cell) {
     mark,
   };
   const after = evolve(game, token);
-  const told = [token, { schema: 1, event: "gamePlacedCount", count: after.moves.length }];
+  const events = [token, { schema: 1, event: "gamePlacedCount", count: after.moves.length }];
   if (wonLines(after).length) {
-    told.push({ schema: 1, event: "gameWon", mark }, { schema: 1, event: "gameLost", mark: other(mark) });
+    events.push({ schema: 1, event: "gameWon", mark }, { schema: 1, event: "gameLost", mark: other(mark) });
   } else if (isFinal(after)) {
-    told.push({ schema: 1, event: "gameDraw" });
+    events.push({ schema: 1, event: "gameDraw" });
   } else {
-    return [...told, { schema: 1, event: "playerActive", mark: other(mark) }];
+    return [...events, { schema: 1, event: "playerActive", mark: other(mark) }];
   }
-  return [...told, { schema: 1, event: "gameCompleted", completed: true }];
+  return [...events, { schema: 1, event: "gameCompleted", completed: true }];
 }
 
 /**
  * The events of a game from its moves alone; the first that is not legal is refused.
  * @param {number[]} moves
  * @param {Mark} first
- * @returns {Told[]}
+ * @returns {GameEvent[]}
  */
-export function told(moves, first = "X") {
+export function eventsOf(moves, first = "X") {
   const events = [
     { schema: 1, event: "gameCreated", first },
     { schema: 1, event: "gameReady" },
@@ -168,8 +168,8 @@ export function told(moves, first = "X") {
   return events;
 }
 
-/** An event in the notation of the specification, such as playerPlacedToken(0,2,X). @param {Told} event */
-export function tell(event) {
+/** An event in the notation of the specification, such as playerPlacedToken(0,2,X). @param {GameEvent} event */
+export function formatEvent(event) {
   const fields = Object.entries(event).filter(([key]) => key !== "schema" && key !== "event");
   return `${event.event}(${fields.map(([, value]) => value).join(",")})`;
 }

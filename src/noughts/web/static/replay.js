@@ -4,7 +4,7 @@ import { BASE } from "./base.js";
 import "./board.js";
 import { h, setText } from "./dom.js";
 import { eventsDrawer } from "./drawer.js";
-import { active, fold, told, wonLines } from "./game.js";
+import { active, eventsOf, fold, wonLines } from "./game.js";
 import { reviewPanel } from "./review.js";
 
 const REFUSALS = {
@@ -19,7 +19,7 @@ export function mount(place, context, digits) {
   const moves = [...digits].map((digit) => (/^[1-9]$/.test(digit) ? Number(digit) - 1 : NaN));
   let events;
   try {
-    events = told(moves, first);
+    events = eventsOf(moves, first);
   } catch (error) {
     refuse(place, error.message);
     return () => {};
@@ -30,7 +30,7 @@ export function mount(place, context, digits) {
   const drawer = eventsDrawer();
 
   function show(step) {
-    const soFar = told(moves.slice(0, step), first);
+    const soFar = eventsOf(moves.slice(0, step), first);
     const shown = fold(soFar);
     board.show({ cells: shown.cells, last: shown.moves.at(-1) ?? null, lines: wonLines(shown) });
     drawer.show(soFar);

@@ -3,7 +3,7 @@
 import { newKey } from "./ask.js";
 import { BASE } from "./base.js";
 import { announce, h, session, setText } from "./dom.js";
-import { active, boardText, fold, other, told, turn } from "./game.js";
+import { active, boardText, eventsOf, fold, other, turn } from "./game.js";
 import { herald } from "./herald.js";
 import { Known } from "./known.js";
 import { called, free, mine } from "./sentence.js";
@@ -292,7 +292,7 @@ class Table {
     const advice = this.#advice();
     this.#view.show({
       state,
-      shown: this.#review ? fold(told(game.moves.slice(0, this.#review.step), game.first)) : game,
+      shown: this.#review ? fold(eventsOf(game.moves.slice(0, this.#review.step), game.first)) : game,
       playable: this.#review || pending ? null : mine(state),
       labels: pending ? {} : (advice?.labels ?? {}),
       coaching:
