@@ -123,9 +123,9 @@ def test_a_position_that_is_over_is_described(written: str, end: str) -> None:
 
 @pytest.mark.parametrize("first", [X, O])
 def test_a_won_game_to_the_letter(first: Mark) -> None:
-    told = analysed("14253", "--first", str(first))
+    shown = analysed("14253", "--first", str(first))
 
-    assert told == GONE_THROUGH.format(first=first, other=first.other)
+    assert shown == GONE_THROUGH.format(first=first, other=first.other)
 
 
 def test_a_drawn_game() -> None:

@@ -127,9 +127,9 @@ def test_moves_from_elsewhere_are_printed_too(tmp_path: Path) -> None:
         (game,) = ids(tmp_path)
         save(tmp_path, game, "1")
         session.type("9\n")
-        told = session.expect("Player X, enter a position from 1 to 9:")
+        shown = session.expect("Player X, enter a position from 1 to 9:")
 
-    assert events_in(told) == ["playerPlacedToken(0,0,O)", "gamePlacedCount(2)", "playerActive(X)"]
+    assert events_in(shown) == ["playerPlacedToken(0,0,O)", "gamePlacedCount(2)", "playerActive(X)"]
 
 
 def test_a_saved_game_is_printed_as_its_events(tmp_path: Path) -> None:

@@ -412,12 +412,12 @@ def test_many_open_files_are_not_an_error(arguments: list[str]) -> None:
 def _played_on(line: bytes) -> list[str]:
     """Type the line and then a cell; check that the game went on; return the reply to the line."""
     ran = noughts("play", typed=line + b"\n5\n")
-    told = ran.stdout.removeprefix(f"{EMPTY}{QUESTION}\n")
+    shown = ran.stdout.removeprefix(f"{EMPTY}{QUESTION}\n")
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert told.endswith(f"{QUESTION}\n1|2|3\n-+-+-\n4|X|6\n-+-+-\n7|8|9\n{NEXT_QUESTION}\nGoodbye!\n")
-    assert all(row.isprintable() for row in told.splitlines())
-    return told.split(f"{QUESTION}\n", maxsplit=1)[0].splitlines()
+    assert shown.endswith(f"{QUESTION}\n1|2|3\n-+-+-\n4|X|6\n-+-+-\n7|8|9\n{NEXT_QUESTION}\nGoodbye!\n")
+    assert all(row.isprintable() for row in shown.splitlines())
+    return shown.split(f"{QUESTION}\n", maxsplit=1)[0].splitlines()
 
 
 NOT_TEXT = b"\xff", b"\xc3", b"5\xff", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80"
@@ -561,9 +561,9 @@ def test_no_command_at_all_is_refused() -> None:
         "noughts: the following arguments are required: COMMAND\nTry 'noughts --help'.\n"
     )
 
-    told = noughts("--help").stdout
+    shown = noughts("--help").stdout
     commands = ("play", "watch", "show", "games", "resume", "replay", "events", "export", "store")
-    assert all(f"\n    {command} " in told for command in commands)
+    assert all(f"\n    {command} " in shown for command in commands)
 
 
 # Encodings

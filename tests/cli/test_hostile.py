@@ -484,7 +484,7 @@ class Run:
         elif self._chance(0.7):
             self._leave(session, self._brutal_ways())
 
-    # What is done to games that are told again, key by key
+    # What is done to replays, key by key
 
     def _is_stepped(self) -> bool:
         has_interval = any(argument.startswith(b"--interval") for argument in self.arguments)

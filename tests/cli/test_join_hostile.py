@@ -221,9 +221,9 @@ def test_a_refusal_is_escaped_and_cut(game: HostedGame, tmp_path: Path) -> None:
 # Impossible answers
 
 
-def history(*told: events.Event) -> Callable[[dict[str, Any]], None]:
+def history(*recorded: events.Event) -> Callable[[dict[str, Any]], None]:
     """Return a change of a game to one with these events."""
-    return lambda view: view.update(events=[encode(event) for event in told], version=len(told))
+    return lambda view: view.update(events=[encode(event) for event in recorded], version=len(recorded))
 
 
 IMPOSSIBLE: dict[str, Callable[[dict[str, Any]], object]] = {

@@ -14,7 +14,7 @@ from support.saved_games import DRAW, asked, digits, drawn, ids, saving
 
 LINE_END = "\r\n"
 EVENTS = 3
-"""How many a new game is told by, and a move, unless it is the last one."""
+"""Of a new game, and of a move that is not the last."""
 
 
 def play(session: Session, moves: str) -> None:

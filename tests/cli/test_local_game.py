@@ -191,8 +191,8 @@ def test_a_bad_move_is_refused(wording: Wording, typed: str, why: str) -> None:
     question = wording.ask.format(player="Player O")
     again = ["", question] if wording is GEM else [question]
 
-    told = [question, wording.invalid, why, *again, "Goodbye!"]
-    assert lines[-len(told) :] == told
+    shown = [question, wording.invalid, why, *again, "Goodbye!"]
+    assert lines[-len(shown) :] == shown
 
 
 def test_a_small_terminal_leaves_out_the_reason() -> None:

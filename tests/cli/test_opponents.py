@@ -285,9 +285,9 @@ def test_a_silent_program_loses(tmp_path: Path) -> None:
 
     listed = noughts("games", "--finished", env=env).stdout
     assert listed.endswith("program:mute against ann: program:mute (X) resigned and ann (O) won\n")
-    told = noughts("replay", listed.split()[0], env=env).stdout
-    assert "program:mute resigned.\n" in told
-    assert told.endswith("ann WON!\n")
+    shown = noughts("replay", listed.split()[0], env=env).stdout
+    assert "program:mute resigned.\n" in shown
+    assert shown.endswith("ann WON!\n")
 
 
 def test_a_program_may_resign(tmp_path: Path) -> None:
@@ -393,8 +393,8 @@ def test_undo_takes_back_ones_own_token_and_the_answer(tmp_path: Path) -> None:
 
     ran = noughts(*line, typed="5\n9\nundo\nundo\nundo\n5\n", env=saving(tmp_path))
 
-    told = [line for line in ran.stdout.splitlines() if "enter a position" not in line]
-    assert told[:-2] == [
+    shown = [line for line in ran.stdout.splitlines() if "enter a position" not in line]
+    assert shown[:-2] == [
         "The board is empty; ann (X) to move.",
         "ann (X) on 5; program:polite (O) to move.",
         "program:polite takes 1.",

@@ -46,8 +46,8 @@ def test_the_spelling_that_is_shown_plays() -> None:
     ran = noughts("watch", "--interval", "0", "--x", "bot:perfect", "--o", "BOT:club:block=1/3")
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    told = {line for line in ran.stdout.splitlines() if line.endswith(":")}
-    assert told == {"bot:perfect:", "bot:club:block=1/3:"}
+    shown = {line for line in ran.stdout.splitlines() if line.endswith(":")}
+    assert shown == {"bot:perfect:", "bot:club:block=1/3:"}
 
 
 def test_a_player_with_two_prefixes_does_not_play() -> None:

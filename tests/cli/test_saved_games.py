@@ -668,9 +668,9 @@ def test_a_game_that_ended_elsewhere_has_ended_here(tmp_path: Path, two: tuple[S
 
     other.type("3\n")
 
-    told = other.expect("Play again? (y/n)")
-    assert "Player O Won!" in told
-    assert ELSEWHERE in told
+    shown = other.expect("Play again? (y/n)")
+    assert "Player O Won!" in shown
+    assert ELSEWHERE in shown
     other.type("y\n5\n")
     other.expect("Player O, enter")
     assert digits(tmp_path)[1:] == ["51"]
@@ -699,9 +699,9 @@ def test_a_newer_position_is_shown_between_pipes(tmp_path: Path, options: list[s
 
         session.type("3\n")
 
-        told = session.expect(asked("519"))
+        shown = session.expect(asked("519"))
     position = "X on 5 and 9, O on 1; O to move.\n" if options else drawn("519")
-    assert told == f"\n{ELSEWHERE}\n{position}{asked('519')}"
+    assert shown == f"\n{ELSEWHERE}\n{position}{asked('519')}"
 
 
 def test_an_end_elsewhere_is_shown_between_pipes(tmp_path: Path) -> None:
@@ -748,8 +748,8 @@ def test_a_game_with_names_after_ready_still_works(tmp_path: Path) -> None:
 
     assert noughts("store", "verify", env=env).returncode == 0
     assert noughts("games", env=env).stdout.endswith(f"{line}\n")
-    told = noughts("replay", "a", env=env).stdout
-    assert told == " | |\n-+-+-\n | |\n-+-+-\n | |\nAnn:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
+    shown = noughts("replay", "a", env=env).stdout
+    assert shown == " | |\n-+-+-\n | |\n-+-+-\n | |\nAnn:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
 
     exported = noughts("store", "export", env=env).stdout
     noughts("store", "import", "-", typed=exported, env=elsewhere)
@@ -767,10 +767,10 @@ def test_both_players_join_before_the_game_is_ready(seats: list[str], tmp_path: 
     with open_store(url(tmp_path), create=False) as store:
         saved = [[*map(str, Service(store).look(game).events)] for game in ids(tmp_path)]
     joins = [f"playerJoined({mark},{name})" for mark, name in zip("XO", seats, strict=False)]
-    for told in saved:
-        assert [event for event in told if event.startswith("playerJoined")] == joins
-        assert told.count("gameReady()") == 1
-        assert all(told.index(join) < told.index("gameReady()") for join in joins)
+    for one in saved:
+        assert [event for event in one if event.startswith("playerJoined")] == joins
+        assert one.count("gameReady()") == 1
+        assert all(one.index(join) < one.index("gameReady()") for join in joins)
     assert len(saved) == 2
 
 

@@ -54,10 +54,10 @@ def test_the_same_seed_plays_the_same_game() -> None:
 
 def test_games_are_counted_at_the_end() -> None:
     ran = noughts("watch", "--interval", "0", "--seed", "1", "--games", "20")
-    *told, tally = ran.stdout.splitlines()
+    *shown, tally = ran.stdout.splitlines()
 
     x, o, drawn = (
-        told.count(line) for line in ("PLAYER X WON!", "PLAYER O WON!", "THE GAME ENDS WITH A DRAW!")
+        shown.count(line) for line in ("PLAYER X WON!", "PLAYER O WON!", "THE GAME ENDS WITH A DRAW!")
     )
     assert x + o + drawn == 20
     assert tally == f"Tally: Player X {x}, Player O {o}, draws {drawn}"
