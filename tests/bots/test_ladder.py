@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from noughts import Board, Mark, O, X
-from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon
+from noughts.bots.ladder import LADDER, NEVER, Oversights, evenly, fallible, newell_simon, random
 from noughts.bots.odds import odds
 from noughts.bots.registry import find_policy
 from support.reference.tactics import (
@@ -177,7 +177,7 @@ def test_a_rung_is_a_fallible_policy_with_its_oversights(name: str) -> None:
 def test_each_rung_overlooks_less_than_the_one_below() -> None:
     for lower, upper in pairwise(LADDER.values()):
         assert all(getattr(lower, thing) > getattr(upper, thing) for thing in THINGS)
-    assert list(LADDER) == ["novice", "casual", "club", "expert"]
+    assert list(LADDER) == ["beginner", "novice", "casual", "club", "expert"]
 
 
 @pytest.mark.parametrize("seat", Mark)
@@ -192,6 +192,16 @@ def test_each_rung_beats_the_one_below(lower: str, upper: str) -> None:
     assert score(upper, lower, X) + score(upper, lower, O) > 1
 
 
+def test_a_beginner_is_half_way_between_chance_and_a_novice() -> None:
+    """As O against `random`; a novice usually beats it."""
+    won = [odds(random, found_once(name)).o for name in ("random", "beginner", "novice")]
+    half_way = (won[0] + won[2]) / 2
+
+    assert abs(won[1] - half_way) < Fraction(2, 100)
+    assert score("novice", "beginner", X) > Fraction(4, 5)
+    assert score("novice", "beginner", O) > Fraction(3, 5)
+
+
 def test_the_ladder_against_chance_and_against_perfection_is_as_measured() -> None:
     """The mean over both seats, in thousandths."""
     means = {
@@ -201,7 +211,7 @@ def test_the_ladder_against_chance_and_against_perfection_is_as_measured() -> No
         for opponent in ("random", "perfect")
     }
 
-    assert means == {"random": [871, 927, 953, 963], "perfect": [181, 306, 414, 489]}
+    assert means == {"random": [699, 871, 927, 953, 963], "perfect": [46, 181, 306, 414, 489]}
 
 
 def test_chances_can_be_shared_evenly() -> None:

@@ -224,7 +224,7 @@ def test_either_seat_teaches_its_own_boxes() -> None:
     assert machine.games == 2000
 
 
-@pytest.mark.parametrize("name", ["novice", "casual", "club", "expert", "newell-simon"])
+@pytest.mark.parametrize("name", ["beginner", "novice", "casual", "club", "expert", "newell-simon"])
 def test_a_machine_learns_from_every_bot(name: str) -> None:
     policy = find_policy(name)
     machine = trained(500, 1, X, REFILL, policy)

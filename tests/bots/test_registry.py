@@ -16,6 +16,7 @@ from noughts.bots.policy import check_parameters, weigh
 from noughts.bots.registry import (
     BOT,
     BUILT_IN,
+    LEVELS,
     PROGRAM,
     find_policy,
     parse_player,
@@ -89,7 +90,7 @@ def test_a_policy_is_found_by_its_name() -> None:
     assert found["random"] is random
     assert found["perfect"] is perfect
     assert all(found["newell-simon"](board) == classic(*seen(board)) for board in IN_PLAY)
-    centre = [Fraction(3, 5), Fraction(4, 5), Fraction(23, 25), Fraction(123, 125)]
+    centre = [Fraction(1, 5), Fraction(3, 5), Fraction(4, 5), Fraction(23, 25), Fraction(123, 125)]
     assert [found[name](Board())[4] for name in LADDER] == centre
 
 
@@ -140,7 +141,7 @@ def test_an_unknown_name_is_answered_with_the_list_of_names(asked: str) -> None:
 
     assert repr(asked) in sentence
     assert sentence.endswith(f"choose one of {', '.join(policy_names())}")
-    assert "random, novice, casual, club, expert, newell-simon, perfect" in sentence
+    assert "random, beginner, novice, casual, club, expert, newell-simon, perfect" in sentence
 
 
 @pytest.mark.parametrize(
@@ -248,7 +249,7 @@ def test_the_parameters_are_listed_in_a_sentence(known: tuple[str, ...], sentenc
 
 def test_the_names_are_those_built_in_when_no_package_offers_more() -> None:
     assert policy_names()[: len(BUILT_IN)] == tuple(BUILT_IN)
-    assert policy_names()[:7] == WITHOUT_MEMORY
+    assert policy_names()[:8] == WITHOUT_MEMORY
 
 
 def test_another_package_can_offer_a_policy(offer: Offer) -> None:
@@ -337,6 +338,14 @@ def test_a_package_whose_policy_plays_badly_is_refused_when_it_plays(offer: Offe
 
     with pytest.raises(errors.BadPolicy, match="not a free cell"):
         weigh(policy, Board())
+
+
+def test_the_levels_go_up_the_ladder_to_the_unbeatable() -> None:
+    *most, unbeatable = LEVELS.values()
+
+    assert most == list(LADDER)[:4]
+    assert unbeatable == "perfect"
+    assert " ".join(LEVELS) == "Beginner Easy Medium Hard Unbeatable"
 
 
 def test_naming_the_bots_loads_none_of_them() -> None:

@@ -1,4 +1,4 @@
-"""Bots without memory: `random`, `perfect`, Newell and Simon's, and a ladder from novice to expert.
+"""Bots without memory: `random`, `perfect`, Newell and Simon's, and a ladder from beginner to expert.
 
 Newell and Simon's program (Human Problem Solving, 1972) applies the first of its rules that fits. The
 bots on the ladder do the same, but overlook each rule with a chance of its own. The table of all bots
@@ -62,6 +62,7 @@ def _oversights(*chances: str) -> Oversights:
 
 
 LADDER = {
+    "beginner": _oversights("2/3", "5/6", "1", "1", "1"),
     "novice": _oversights("1/4", "1/2", "9/10", "9/10", "1/2"),
     "casual": _oversights("1/10", "1/4", "1/2", "3/4", "1/4"),
     "club": _oversights("1/50", "1/10", "1/4", "1/3", "1/10"),

@@ -152,6 +152,7 @@ class BuiltInBot(Value):
 
 BUILT_IN = {
     "random": BuiltInBot("Plays every free cell with the same chance."),
+    "beginner": BuiltInBot("Sees one win in three, one block in six and no forks."),
     "novice": BuiltInBot("Overlooks one win in four, every other block and most forks."),
     "casual": BuiltInBot("Usually wins and blocks when it can, and sees half of the forks."),
     "club": BuiltInBot("Wins and blocks, and overlooks some forks."),
@@ -166,6 +167,15 @@ BUILT_IN = {
     ),
     "menace": BuiltInBot("Michie's learning machine of matchboxes, before its first game.", _new_menace),
 }
+
+LEVELS = {
+    "Beginner": "beginner",
+    "Easy": "novice",
+    "Medium": "casual",
+    "Hard": "club",
+    "Unbeatable": "perfect",
+}
+"""The bots that a player chooses from, by the name of the level, from the weakest."""
 
 
 def _entry_points() -> tuple[Any, ...]:
