@@ -23,7 +23,7 @@ PUBLIC = {
     "bots.policy": "Policy",
     "bots.registry": "find_policy policy_names",
     "core": "events",
-    "core.board": "Board Cell Mark O SYMMETRIES X reachable",
+    "core.board": "Board Cell Mark O SYMMETRIES Status X reachable",
     "core.codec": "decode encode format_record parse_record",
     "core.errors": "IllegalMove NoughtsError",
     "core.events": "Event facts",

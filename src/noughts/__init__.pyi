@@ -15,7 +15,7 @@ from noughts.bots.program import Program
 from noughts.bots.policy import Policy
 from noughts.bots.registry import find_policy, policy_names
 from noughts.core import events
-from noughts.core.board import Board, Cell, Mark, O, SYMMETRIES, X, reachable
+from noughts.core.board import Board, Cell, Mark, O, SYMMETRIES, Status, X, reachable
 from noughts.core.codec import decode, encode, format_record, parse_record
 from noughts.core.errors import IllegalMove, NoughtsError
 from noughts.core.events import Event, facts
@@ -68,6 +68,7 @@ __all__ = [
     "Review",
     "SYMMETRIES",
     "Service",
+    "Status",
     "TakeBack",
     "Training",
     "WORDINGS",

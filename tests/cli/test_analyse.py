@@ -65,7 +65,7 @@ def analysed(*arguments: str, env: dict[str, str] | None = None) -> str:
 # Positions
 
 
-@pytest.mark.parametrize("written", [BOARD, "X_O_X____", "X.O.X....", "X_O\n_X_\n___"])
+@pytest.mark.parametrize("written", [BOARD, "X_O_X____", "X.O.X....", "X_O\n_X_\n___", LABELLED])
 def test_a_position_to_the_letter(written: str) -> None:
     assert analysed(written) == LABELLED + LISTED
 

@@ -10,7 +10,8 @@ DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
 
 
 @pytest.mark.parametrize(
-    "written", ["X_O/_X_/___", "X_O_X____", "X.O.X....", "X O X    ", "X_O\n_X_\n___"]
+    "written",
+    ["X_O/_X_/___", "X_O_X____", "X.O.X....", "X O X    ", "X_O\n_X_\n___", DRAWN, f"\n{DRAWN}"],
 )
 def test_a_position_is_drawn_and_described(written: str) -> None:
     assert noughts("show", written).stdout == DRAWN + "O to move.\n"

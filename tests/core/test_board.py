@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import pytest
 
-from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board
+from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board, reachable
 from noughts.core.board import LINES, check_cell, whole_number
 from noughts.core.errors import quoted
 
@@ -150,7 +152,10 @@ def test_a_cell_off_the_board_is_refused(place: tuple[int, int]) -> None:
 
 
 FINISHED = parse_board("XXX/OO_/___")
-NINE_BITS = "the cells of X and O are two disjoint sets of nine bits"
+NINE_BITS = (
+    "Board takes the cells of X and of O as two numbers of nine bits, not {}: "
+    "Board.parse reads text and lists"
+)
 
 
 @pytest.mark.parametrize(
@@ -279,9 +284,10 @@ def test_a_board_is_made_of_whole_numbers(number: object, *, known: bool) -> Non
         Board(1, 0)
         Board(2, 1)
 
-    with pytest.raises(errors.ImpossibleBoard, match=NINE_BITS):
+    message = re.escape(NINE_BITS.format(quoted(number)))
+    with pytest.raises(errors.ImpossibleBoard, match=message):
         Board(number, 0)  # type: ignore[arg-type]  # that is the point
-    with pytest.raises(errors.ImpossibleBoard, match=NINE_BITS):
+    with pytest.raises(errors.ImpossibleBoard, match=message):
         Board(2, number)  # type: ignore[arg-type]  # that is the point
 
 
@@ -330,10 +336,11 @@ def test_the_mark_to_place_can_be_left_out() -> None:
         (0o007, 0o130, X, errors.MoveAfterEnd, "X has a line, but O moved after it"),
         (0o107, 0o070, X, errors.TwoWinners, "X and O both have a line, but the first one ends the game"),
         (0o055, 0o700, X, errors.MoveAfterEnd, "O has a line, but X moved after it"),
-        (1, 1, X, errors.ImpossibleBoard, NINE_BITS),
-        (512, 1, X, errors.ImpossibleBoard, NINE_BITS),
-        (1, -2, X, errors.ImpossibleBoard, NINE_BITS),
-        (0, 512, X, errors.ImpossibleBoard, NINE_BITS),
+        (1, 1, X, errors.ImpossibleBoard, "X and O are both on cell 0"),
+        (0o420, 0o021, X, errors.ImpossibleBoard, "X and O are both on cell 4"),
+        (512, 1, X, errors.ImpossibleBoard, NINE_BITS.format(512)),
+        (1, -2, X, errors.ImpossibleBoard, NINE_BITS.format(-2)),
+        (0, 512, X, errors.ImpossibleBoard, NINE_BITS.format(512)),
         (0, 0, "X", errors.InvalidArgument, "a mark is Mark.X or Mark.O, not 'X'"),
     ],
 )
@@ -368,3 +375,60 @@ def test_an_image_moves_both_marks() -> None:
 
     assert str(turned) == "__O/__X/___"
     assert turned.first is O
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_a_board_is_a_row_of_nine_marks(first: Mark) -> None:
+    for board in reachable(first):
+        assert [board[cell] for cell in range(9)] == [*board] == [*board.cells]
+
+
+@pytest.mark.parametrize("cell", [9, -1, True, "4", None, slice(3)], ids=repr)
+def test_only_a_cell_of_a_board_can_be_looked_up(cell: object) -> None:
+    with pytest.raises(errors.NoSuchCell, match="is not a cell: cells are 0 to 8"):
+        Board()[cell]  # type: ignore[index]  # that is the point
+
+
+def test_a_board_has_one_status() -> None:
+    statuses = {(board.winner, board.is_over): board.status for board in reachable()}
+
+    assert statuses == {
+        (None, False): "in play",
+        (None, True): "draw",
+        (X, True): "X won",
+        (O, True): "O won",
+    }
+
+
+@pytest.mark.parametrize("first", Mark)
+def test_a_board_is_the_result_of_moves(first: Mark) -> None:
+    after = Board(first=first).place(4).place(0).place(8)
+
+    assert Board.from_moves((4, 0, 8), first) is Board.from_moves(iter([4, 0, 8]), first) is after
+    assert Board.from_moves([], first) is Board(first=first)
+
+
+@pytest.mark.parametrize(
+    ("moves", "message"),
+    [
+        ([4, 4], "cell 4 holds X in '___/_X_/___'"),
+        ([9], "9 is not a cell: cells are 0 to 8, row by row"),
+        ([0, 3, 1, 4, 2, 5], "the game is over in 'XXX/OO_/___'"),
+        ("519", "moves are cells such as [4, 0, 8]: parse_moves reads '519'"),
+        (5, "a game is a list of cells such as [4, 0, 8], not 5"),
+    ],
+)
+def test_a_board_is_not_the_result_of_illegal_moves(moves: list[int], message: str) -> None:
+    with pytest.raises(errors.NoughtsError) as raised:
+        Board.from_moves(moves)
+
+    assert str(raised.value) == message
+
+
+def test_a_mark_is_its_letter() -> None:
+    """Also as a key, and in what other programs read; but a letter is not a mark."""
+    for mark, letter in ((X, "X"), (O, "O")):
+        assert mark == letter == str(mark) == repr(mark) == f"{mark}" == Mark(letter)
+        assert {mark: 1}[letter] == 1  # type: ignore[index]  # that is the point
+        assert json.dumps([mark]) == json.dumps([letter])
+        assert mark != mark.other

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from noughts import (
+    WORDINGS,
     Board,
     Mark,
     NoughtsError,
     O,
+    Wording,
     X,
     errors,
     format_cell,
@@ -43,6 +45,14 @@ EVERY_SHAPE = {
     "rows of text": ["X_O", "_X_", "___"],
     "marks": [[X, None, O], [None, X, None], [None, None, None]],
     "a tuple": tuple("X_O_X____"),
+    "a first line break": "\nX_O\n_X_\n___",
+    "indented": "\n    X_O\n    _X_\n    ___\n    ",
+    "strokes": "X| |O\n-+-+-\n |X|\n-+-+-\n | |",
+    "strokes, indented": "\n  X | | O\n  --+-+--\n    |X|\n  --+-+--\n    | |\n  ",
+    "strokes with numbers": "X|2|O\n-+-+-\n4|X|6\n-+-+-\n7|8|9",
+    "spread": "X _ O\n_ X _\n_ _ _",
+    "labels": "X | 2 =draw |O/4 -loss 6|X|6 +win 1/7|8 =draw|9",
+    "a board": Board(0o021, 0o004),
 }
 
 
@@ -63,6 +73,14 @@ def test_a_board_is_read_from_any_iterable() -> None:
 def test_every_board_reads_back(first: Mark) -> None:
     for board in reachable(first):
         assert parse_board(str(board), first) is board
+
+
+@pytest.mark.parametrize("wording", WORDINGS.values(), ids=WORDINGS.keys())
+@pytest.mark.parametrize("first", Mark)
+def test_every_drawing_reads_back(first: Mark, wording: Wording) -> None:
+    for board in reachable(first):
+        drawn = wording.draw(board)
+        assert parse_board(drawn, first) is Board.parse(f"\n{drawn}\n", first) is board
 
 
 @given(boards, st.data())
@@ -115,12 +133,21 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
             "'\\x1b' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
         ),
         ([[]] * 9, "[] is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        (
+            "X|2|O/4|X|6/7|8|8",
+            "'8' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
+        ),
+        ("X|2|O/4|X/7|8|9", "a row has 3 cells, but row 2 is '4|X'"),
+        ("X|2|O/4|X|6|/7|8|9", "a row has 3 cells, but row 2 is '4|X|6|'"),
+        ("123456789", "'1' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("X+O/_X_/___", "'+' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("-+-+-", "a board is 9 cells or 3 rows of 3, not '-+-+-'"),
         (5, "a board is text or a list, not 5"),
         (None, "a board is text or a list, not None"),
         ([1, 2, 3], "a board is text or a list, not 1"),
         ("_" * 10_000_000, "a board is 9 cells or 3 rows of 3, not '________________________________…'"),
     ],
-    ids=range(19),
+    ids=range(25),
 )
 def test_what_is_not_a_board_is_refused(written: str, message: str) -> None:
     with pytest.raises(errors.UnreadableBoard) as raised:

@@ -486,7 +486,7 @@ def test_both_environments_refuse_invalid_settings(
 def test_the_settings_are_those_of_the_single_environment_and_a_mark_may_be_a_mark() -> None:
     ours = inspect.signature(TicTacToeVectorEnv).parameters
     assert {*inspect.signature(TicTacToeEnv).parameters} <= {*ours}
-    one, two = TicTacToeEnv(mark=O), TicTacToeVectorEnv(2, mark=O)  # type: ignore[arg-type]  # a Mark
+    one, two = TicTacToeEnv(mark=O), TicTacToeVectorEnv(2, mark=O)
     for env in (one, two):
         seen: Any = env.reset()[0]
         assert seen["observation"][..., THEIRS].sum() == getattr(env, "num_envs", 1)

@@ -8,8 +8,7 @@ from operator import index
 from noughts.analysis.best_moves import best_cells
 from noughts.analysis.reasons import Kind, Reason, reasons
 from noughts.analysis.solver import Prospect, prospect, prospects
-from noughts.core.board import Board, Cell, Mark
-from noughts.core.notation import each_move
+from noughts.core.board import Board, Cell, Mark, each_move
 from noughts.core.value import Value
 
 MISTAKES = Kind.GIVES_UP_WIN, Kind.GIVES_UP_DRAW

@@ -6,10 +6,11 @@ lookup in a list, and equal boards are the same object.
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from functools import cache
 from operator import index
-from typing import Final, Never, TypeAlias
+from typing import Final, Literal, Never, TypeAlias
 
 from noughts.core.errors import (
     CellTaken,
@@ -21,9 +22,11 @@ from noughts.core.errors import (
     NoSuchCell,
     NotYourTurn,
     TwoWinners,
+    UnreadableMoves,
     WrongCounts,
     quoted,
 )
+from noughts.core.grid import read_grid
 
 Cell: TypeAlias = int
 """0 to 8, row by row from the top left. (People count 1 to 9: see `notation`.)"""
@@ -31,12 +34,15 @@ Cell: TypeAlias = int
 Symmetry: TypeAlias = tuple[Cell, ...]
 """Where each of the nine cells goes."""
 
+Status: TypeAlias = Literal["X won", "O won", "draw", "in play"]
+"""How a position stands."""
 
-class Mark(Enum):
-    """X or O.
 
-    >>> X.other
-    O
+class Mark(StrEnum):
+    """X or O, each equal to its letter.
+
+    >>> X.other, X == "X"
+    (O, True)
     """
 
     X = "X"
@@ -47,11 +53,8 @@ class Mark(Enum):
         """The opponent's mark."""
         return O if self is X else X
 
-    def __str__(self) -> str:
-        return self.value
-
-    __repr__ = __str__
-    __hash__ = object.__hash__  # hashing the name, as an enum does, is slow
+    __repr__ = str.__str__
+    __hash__ = str.__hash__  # that of an enum is slow
 
 
 X: Final = Mark.X
@@ -92,11 +95,11 @@ class Board:
     >>> board = Board().place(4, X).place(0, O)
     >>> str(board)
     'O__/_X_/___'
+    >>> board[4], board.status, board is Board.parse("O__/_X_/___")
+    (X, 'in play', True)
     >>> board.place(4, X)
     Traceback (most recent call last):
     noughts.core.errors.CellTaken: cell 4 holds X in 'O__/_X_/___'
-    >>> board is Board(x=0o020, o=0o001)
-    True
     """
 
     __slots__ = ("_after", "first", "free_cells", "is_over", "o", "turn", "winner", "x")
@@ -116,14 +119,24 @@ class Board:
 
     def __new__(cls, x: int = 0, o: int = 0, first: Mark = X) -> Board:  # noqa: PYI034 - always this class
         """Return the board with these marks; refuse it if no game reaches it."""
-        if x.__class__ is o.__class__ is int:  # 1.0 and True equal 1
-            try:
-                known = _BOARDS.get((x, o, first))
-            except TypeError:  # an unhashable starter is not a mark
-                known = None
+        if x.__class__ is o.__class__ is int and first.__class__ is Mark:  # 1.0 and True equal 1, "X" X
+            known = _BOARDS.get((x, o, first))
             if known is not None:
                 return known
         return _make(*_check_reachable(x, o, first), first)
+
+    @classmethod
+    def parse(cls, written: str | Iterable[object], first: Mark = X) -> Board:
+        """Read a board from text or lists; `parse_board` says how it may be written."""
+        return cls(*read_grid(written), first)
+
+    @classmethod
+    def from_moves(cls, moves: Iterable[Cell], first: Mark = X) -> Board:
+        """Return the board after these moves."""
+        board = cls(first=first)
+        for cell in each_move(moves):
+            board = board.place(cell)
+        return board
 
     def __init_subclass__(cls) -> Never:
         raise TypeError("Board cannot be subclassed: each position is one object")
@@ -137,6 +150,13 @@ class Board:
     def is_draw(self) -> bool:
         """True if the board is full without a line."""
         return self.is_over and self.winner is None
+
+    @property
+    def status(self) -> Status:
+        """One of "X won", "O won", "draw" and "in play"."""
+        if self.winner:
+            return "X won" if self.winner is X else "O won"
+        return "draw" if self.is_over else "in play"
 
     @property
     def cells(self) -> tuple[Mark | None, ...]:
@@ -169,6 +189,12 @@ class Board:
                 f"no cell has x {quoted(x)} and y {quoted(y)}: each is 0, 1 or 2, from the top left"
             )
         return self.cells[3 * row + column]
+
+    def __getitem__(self, cell: Cell) -> Mark | None:
+        return self.cells[check_cell(cell)]
+
+    def __iter__(self) -> Iterator[Mark | None]:
+        return iter(self.cells)
 
     def place(self, cell: Cell, mark: Mark | None = None) -> Board:
         """Return the board with one more token; the mark, if given, must be the one to move."""
@@ -297,6 +323,18 @@ def check_cell(cell: object) -> Cell:
     return place
 
 
+def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
+    """Iterate over the moves of a game, or refuse what is not a list of cells."""
+    if isinstance(moves, str):
+        raise UnreadableMoves(f"moves are cells such as [4, 0, 8]: parse_moves reads {quoted(moves)}")
+    try:
+        return iter(moves)
+    except TypeError:
+        raise UnreadableMoves(
+            f"a game is a list of cells such as [4, 0, 8], not {quoted(moves)}"
+        ) from None
+
+
 def whole_number(number: object, below: int) -> int | None:
     """Convert an integer of any type below `below`; return None for anything else, also a bool."""
     if isinstance(number, bool):
@@ -322,8 +360,14 @@ def _check_reachable(x: int, o: int, first: Mark) -> tuple[int, int]:
     """Refuse a position that no game reaches."""
     check_mark(first)
     crosses, noughts = whole_number(x, FULL + 1), whole_number(o, FULL + 1)
-    if crosses is None or noughts is None or crosses & noughts:
-        raise ImpossibleBoard("the cells of X and O are two disjoint sets of nine bits")
+    if crosses is None or noughts is None:
+        given = x if crosses is None else o
+        raise ImpossibleBoard(
+            "Board takes the cells of X and of O as two numbers of nine bits, "
+            f"not {quoted(given)}: Board.parse reads text and lists"
+        )
+    if both := crosses & noughts:
+        raise ImpossibleBoard(f"X and O are both on cell {both.bit_length() - 1}")
     other = first.other
     held, other_held = (crosses, noughts) if first is X else (noughts, crosses)
     ahead = held.bit_count() - other_held.bit_count()

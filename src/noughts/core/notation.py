@@ -5,27 +5,18 @@ A board is written `X_O/_X_/___` (`str(board)` writes it), a cell `5`, `1,1` or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 
-from noughts.core.board import Board, Cell, Mark, check_cell
+from noughts.core.board import Board, Cell, Mark, check_cell, each_move
 from noughts.core.errors import (
     CellTaken,
     IllegalMove,
     ImpossibleBoard,
-    UnreadableBoard,
     UnreadableCell,
     UnreadableMoves,
     quoted,
 )
-
-_SIGNS: dict[object, Mark | None] = {
-    "X": Mark.X,
-    "O": Mark.O,
-    Mark.X: Mark.X,
-    Mark.O: Mark.O,
-    **dict.fromkeys(("_", ".", " ", "", None)),
-}
+from noughts.core.grid import read_grid
 
 _CELLS = {
     **{str(cell + 1): cell for cell in range(9)},
@@ -38,7 +29,8 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
     """Read a board: nine signs, flat or in three rows, in text or in lists.
 
     A mark is the letter X or O, a blank is `_`, `.`, a space, an empty string or None; in text, rows
-    are separated by `/` or line breaks. A board that no game reaches is refused.
+    are separated by `/` or line breaks. Boards as noughts draws them are read too. A board that no game
+    reaches is refused.
 
     >>> str(parse_board([["X", "", "O"], ["", "X", ""], ["", "", ""]]))
     'X_O/_X_/___'
@@ -46,7 +38,7 @@ def parse_board(written: str | Iterable[object], first: Mark = Mark.X) -> Board:
     Traceback (most recent call last):
     noughts.core.errors.MoveAfterEnd: X has a line, but O moved after it
     """
-    return Board(*_held(written), first)
+    return Board.parse(written, first)
 
 
 def game_over(board: Board | str | Iterable[object]) -> tuple[bool, str]:
@@ -67,7 +59,7 @@ def as_board(board: Board | str | Iterable[object]) -> Board:
     """Return a board as it is, or read it; X started if possible."""
     if isinstance(board, Board):
         return board
-    held = _held(board)
+    held = read_grid(board)
     try:
         return Board(*held)
     except ImpossibleBoard as error:
@@ -159,60 +151,3 @@ def format_moves(moves: Iterable[Cell]) -> str:
     '51937'
     """
     return "".join(map(format_cell, each_move(moves)))
-
-
-def _held(written: str | Iterable[object]) -> tuple[int, int]:
-    """Return the cells of X and O, one bit a cell."""
-    marks = [_mark(sign) for sign in _signs(written)]
-    x, o = (sum(1 << cell for cell in range(9) if marks[cell] is mark) for mark in Mark)
-    return x, o
-
-
-def each_move(moves: Iterable[Cell]) -> Iterator[Cell]:
-    """Iterate over the moves of a game, or refuse what is not iterable."""
-    try:
-        return iter(moves)
-    except TypeError:
-        raise UnreadableMoves(
-            f"a game is a list of cells such as [4, 0, 8], not {quoted(moves)}"
-        ) from None
-
-
-def _signs(written: str | Iterable[object]) -> list[object]:
-    """Return the nine signs in order, from a flat or nested board."""
-    if isinstance(written, str):
-        rows = written.replace("\r\n", "\n").removesuffix("\n").replace("/", "\n").split("\n")
-        parts = _first_ten(rows if len(rows) > 1 else rows[0])
-        nested = len(rows) == 3
-    else:
-        parts = _first_ten(written)
-        nested = len(parts) == 3
-    if nested:
-        return [sign for number, row in enumerate(parts, start=1) for sign in _row(row, number)]
-    if len(parts) != 9:
-        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, not {quoted(written)}")
-    return parts
-
-
-def _row(row: object, number: int) -> list[object]:
-    signs = _first_ten(row)
-    if len(signs) != 3:
-        raise UnreadableBoard(f"a row has 3 cells, but row {number} is {quoted(row)}")
-    return signs
-
-
-def _first_ten(things: object) -> list[object]:
-    """Return at most ten items, one more than a board has."""
-    try:
-        return list(islice(things, 10))  # type: ignore[call-overload]  # raises if it is not iterable
-    except TypeError:
-        raise UnreadableBoard(f"a board is text or a list, not {quoted(things)}") from None
-
-
-def _mark(sign: object) -> Mark | None:
-    try:
-        return _SIGNS[sign]
-    except (KeyError, TypeError):
-        raise UnreadableBoard(
-            f"{quoted(sign)} is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"
-        ) from None

@@ -13,9 +13,8 @@ from noughts.analysis.solver import Result
 from noughts.bots.errors import UnknownPolicy
 from noughts.bots.menace.boxes import boxes, find_box
 from noughts.bots.policy import ExactPolicy, Weights, check_parameters
-from noughts.core.board import Board, Cell, Mark, check_mark
+from noughts.core.board import Board, Cell, Mark, check_mark, each_move
 from noughts.core.errors import NotOver, quoted
-from noughts.core.notation import each_move
 from noughts.core.value import Value
 
 MAX_BEADS = 10**9

@@ -1,0 +1,83 @@
+"""Reads the nine cells of a board from text or lists: `X_O/_X_/___`, or a board as noughts draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from noughts.core.errors import UnreadableBoard, quoted
+
+_SIGNS: dict[object, str] = {"X": "X", "O": "O", **dict.fromkeys(("_", ".", " ", "", None), "")}
+
+
+def read_grid(written: str | Iterable[object]) -> tuple[int, int]:
+    """Return the cells of X and of O, one bit a cell.
+
+    >>> read_grid("XO_/___/___")
+    (1, 2)
+    """
+    held = {"X": 0, "O": 0, "": 0}
+    for cell, sign in enumerate(_signs(written)):
+        held[_mark(sign)] |= 1 << cell
+    return held["X"], held["O"]
+
+
+def _signs(written: str | Iterable[object]) -> list[object]:
+    """Return the nine signs in order, from a flat or nested board."""
+    if isinstance(written, str):
+        rows = _lines(written)
+        parts = _first_ten(rows[0] if len(rows) == 1 else rows)
+        is_nested = len(rows) == 3
+    else:
+        parts = _first_ten(written)
+        is_nested = len(parts) == 3
+    if is_nested:
+        return [sign for number, row in enumerate(parts, start=1) for sign in _row(row, number)]
+    if len(parts) != 9:
+        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, not {quoted(written)}")
+    return parts
+
+
+def _lines(text: str) -> list[str]:
+    """Return the rows of a board, without line breaks around them or rules between them."""
+    rows = text.replace("\r\n", "\n").strip("\n").replace("/", "\n").split("\n")
+    rows = [row for row in rows if "+" not in row or row.strip(" -+")]
+    return rows[:3] if len(rows) == 4 and rows[3].isspace() else rows
+
+
+def _row(row: object, number: int) -> list[object]:
+    signs = _first_ten(_spread(row, number) if isinstance(row, str) else row)
+    if len(signs) != 3:
+        raise UnreadableBoard(f"a row has 3 cells, but row {number} is {quoted(row)}")
+    return signs
+
+
+def _spread(row: str, number: int) -> Iterable[str]:
+    """Return the signs of a row such as `X_O`, `X _ O` or `X| |3`, also if it is indented.
+
+    Between strokes, a free cell may have a label that begins with its own number.
+    """
+    if "|" in row:
+        cells = enumerate((cell.strip() for cell in row.split("|", 3)), start=3 * number - 2)
+        return ["" if cell.split(" ")[0] == str(place) else cell for place, cell in cells]
+    bare = row.strip()
+    if len(bare) == 5 and bare[1::2] == "  ":
+        return bare[::2]
+    return bare if len(bare) == 3 else row
+
+
+def _first_ten(things: object) -> list[object]:
+    """Return at most ten items, one more than a board has."""
+    try:
+        return list(islice(things, 10))  # type: ignore[call-overload]  # raises if it is not iterable
+    except TypeError:
+        raise UnreadableBoard(f"a board is text or a list, not {quoted(things)}") from None
+
+
+def _mark(sign: object) -> str:
+    try:
+        return _SIGNS[sign]
+    except (KeyError, TypeError):
+        raise UnreadableBoard(
+            f"{quoted(sign)} is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"
+        ) from None
