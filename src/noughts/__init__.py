@@ -12,7 +12,7 @@ PUBLIC = {
     "analysis.coach": "Advice Review advise judge_move review",
     "analysis.reasons": "Kind Reason",
     "analysis.solver": "Prospect Result prospect prospects",
-    "bots.bot": "Bot next_move",
+    "bots.bot": "Bot next_move play_game",
     "bots.certificate": "Certificate certify",
     "bots.menace.file": "load_machine save_machine",
     "bots.menace.machine": "BeadRules Menace",

@@ -4,7 +4,7 @@ from noughts.analysis.as_json import advice_to_dict, review_to_dict
 from noughts.analysis.coach import Advice, Review, advise, judge_move, review
 from noughts.analysis.reasons import Kind, Reason
 from noughts.analysis.solver import Prospect, Result, prospect, prospects
-from noughts.bots.bot import Bot, next_move
+from noughts.bots.bot import Bot, next_move, play_game
 from noughts.bots.certificate import Certificate, certify
 from noughts.bots.menace.file import load_machine, save_machine
 from noughts.bots.menace.machine import BeadRules, Menace
@@ -104,6 +104,7 @@ __all__ = [
     "parse_cell",
     "parse_moves",
     "parse_record",
+    "play_game",
     "policy_names",
     "prospect",
     "prospects",

@@ -31,6 +31,7 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 ├── PolicyError             a bot that cannot play
 │   ├── UnknownPolicy       no bot has that name, or takes that parameter
 │   └── BadPolicy           it doesn't return a chance for each free cell
+├── BotResigned             a bot was asked for a move, and resigned
 ├── Forfeit                 a program that did anything other than make a legal move
 ├── CannotStartProgram      the system can't start a process now: not a forfeit
 ├── NotAMachine             a file that is not a MENACE
@@ -57,6 +58,7 @@ NoughtsError                the message is a sentence; `exit_code` is what the c
 
 from noughts.bots.errors import (
     BadPolicy as BadPolicy,
+    BotResigned as BotResigned,
     CannotStartProgram as CannotStartProgram,
     Forfeit as Forfeit,
     NotAMachine as NotAMachine,

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from math import sqrt
 from random import Random
 
 import pytest
 
-from noughts import Board, Mark, O, X, errors, next_move, parse_board, reachable
-from noughts.bots.bot import Bot
+from noughts import (
+    Board,
+    IllegalMove,
+    Mark,
+    Menace,
+    O,
+    Training,
+    X,
+    certify,
+    errors,
+    next_move,
+    odds,
+    parse_board,
+    play_game,
+    reachable,
+)
+from noughts.bots.bot import Bot, Contestant
 from noughts.bots.ladder import LADDER, random
 from noughts.bots.registry import BUILT_IN, find_policy
+from noughts.core.errors import quoted
 from support.reference.tactics import in_play
 
 DRAWS = 20_000
@@ -58,8 +76,11 @@ def test_unequal_chances_are_kept_apart() -> None:
 
 
 def test_a_policy_that_gives_no_cell_a_chance_resigns() -> None:
-    assert Bot(lambda _: {}, Random(1)).choose(Board()) is None
-    assert Bot(lambda _: {4: Fraction(0)}, Random(1)).choose(Board()) is None
+    for nothing in ({}, {4: Fraction(0)}):
+        bot = Bot({Board(): nothing}.__getitem__)
+        assert bot.choose_or_resign(Board()) is None
+        with pytest.raises(errors.BotResigned, match=r"^the bot resigns in '___/___/___'$"):
+            bot.choose(Board())
 
 
 def test_a_cell_that_is_certain_is_taken() -> None:
@@ -158,3 +179,71 @@ def test_a_finished_board_is_refused(mark: Mark) -> None:
 def test_only_the_mark_to_move_may_move() -> None:
     with pytest.raises(errors.NotYourTurn):
         next_move(Board(), O, Random(1))
+
+
+def test_a_bot_needs_only_a_name() -> None:
+    assert {Bot("random").choose(Board()) for _ in range(200)} == {*range(9)}
+    assert Bot("bot:perfect").choose(Board().place(0)) == 4
+
+
+NO_POLICY = "a policy is a name or a function from boards to chances, not 5"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("perfekt", "unknown policy 'perfekt': choose one of random, "),
+        ("program:./mybot", "'program:./mybot' is a program, and only a bot can be named here"),
+        (5, NO_POLICY),
+        (Bot("random"), NO_POLICY.replace("5", "a Bot")),
+    ],
+    ids=["unknown", "a program", "a number", "a bot"],
+)
+def test_what_is_not_a_policy_is_refused(given: str, message: str) -> None:
+    for take in (Bot, partial(odds, "random"), partial(certify, mark=X), partial(Training, Menace())):
+        with pytest.raises(errors.UnknownPolicy, match=f"^{re.escape(message)}"):
+            take(given)
+
+
+def test_what_is_not_a_player_is_refused() -> None:
+    with pytest.raises(errors.UnknownPolicy, match=r"^a player is a bot, its name or a function, not 5$"):
+        play_game("random", 5)  # type: ignore[arg-type]  # that is the point
+
+
+def first_free(board: Board) -> int:
+    return board.free_cells[0]
+
+
+@pytest.mark.parametrize("first", Mark)
+@pytest.mark.parametrize(
+    "player", ["random", Bot("club"), find_policy("novice"), first_free, Menace()], ids=quoted
+)
+def test_anybody_can_play_a_whole_game(player: Contestant, first: Mark) -> None:
+    """And `perfect` does not lose it."""
+    for mark in Mark:
+        game = play_game("perfect", player, first) if mark is X else play_game(player, "perfect", first)
+        assert game.is_over
+        assert game.winner is not mark.other
+        assert Board.from_moves(game.moves, first) is game.board
+
+
+def test_the_same_seed_plays_the_same_game() -> None:
+    games = [play_game("random", random, rng=Random(seed)).moves for seed in "aab"]
+
+    assert games[0] == games[1] != games[2]
+
+
+def test_a_game_may_be_resigned() -> None:
+    nobody: list[Contestant] = [lambda _: None, lambda _: {}]
+    for nothing in nobody:
+        game = play_game("random", nothing)
+        assert (game.winner, game.resigned, game.board.count) == (X, O, 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [(0, "cell 0 holds X in 'X__/___/___'"), (9, "9 is not a cell"), ("5", "'5' is not a cell")],
+)
+def test_an_illegal_move_ends_the_game_with_an_error(cell: int, message: str) -> None:
+    with pytest.raises(IllegalMove, match=f"^{re.escape(message)}"):
+        play_game(first_free, lambda _: cell)

@@ -210,7 +210,7 @@ def played(x: Bot, o: Bot, board: Board) -> tuple[Mark | None, int]:
     """Play one game; return the winner and the number of tokens."""
     begun = board.count
     while not board.is_over:
-        cell = (x if board.turn is X else o).choose(board)
+        cell = (x if board.turn is X else o).choose_or_resign(board)
         if cell is None:
             return board.turn.other, board.count - begun
         board = board.place(cell)

@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from noughts import Board, Mark, O, X, errors, parse_board, reachable
+from noughts import Board, Mark, O, X, errors, parse_board, play_game, reachable
 from noughts.bots import program
 from noughts.bots.errors import CannotStartProgram
 from noughts.bots.program import Program, Wait, poll
@@ -130,19 +130,6 @@ def check_reaped(started: Started, count: int = 1) -> None:
         assert process.returncode is not None
         with pytest.raises(ChildProcessError):
             os.waitpid(process.pid, os.WNOHANG)
-
-
-def play_game(x: Program, o: Program) -> Board:
-    """Play a whole game."""
-    board = Board()
-    players = {X: x, O: o}
-    for mark, player in players.items():
-        player.new_game(mark)
-    while not board.is_over:
-        cell = players[board.turn].choose(board)
-        assert cell is not None
-        board = board.place(cell)
-    return board
 
 
 # Programs that cannot be started
@@ -564,7 +551,7 @@ def test_lines_may_end_as_elsewhere(watch: Watch) -> None:
         assert program.name == "elsewhere"
         program.new_game(X)
         assert program.choose(Board()) == 4
-        assert program.choose(parse_board("O___X____")) is None
+        assert program.choose_or_resign(parse_board("O___X____")) is None
 
 
 def test_a_line_may_come_in_pieces(watch: Watch) -> None:
@@ -590,7 +577,7 @@ def test_a_program_resigns(watch: Watch) -> None:
     with watch.start(code) as program:
         for mark in (X, O, X):
             program.new_game(mark)
-            assert program.choose(Board(first=mark)) is None
+            assert program.choose_or_resign(Board(first=mark)) is None
         assert len(watch.started) == 1
 
 
@@ -724,7 +711,7 @@ def test_the_examples_play_whole_games_against_each_other(watch: Watch) -> None:
         for _ in range(10):
             assert play_game(python, shell).is_over
             assert play_game(shell, python).is_over
-        assert str(play_game(shell, shell)) == "XOX/OXO/X__"
+        assert str(play_game(shell, shell).board) == "XOX/OXO/X__"
         assert len({play_game(python, python) for _ in range(100)}) > 20
     assert [process.returncode for process in watch.started] == [0, 0]
 

@@ -645,7 +645,7 @@ def test_the_file_of_a_policy_can_be_read_by_people(tmp_path: Path) -> None:
 
 def test_equal_policies_are_equal_files(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
-    save_policy(random, one)
+    save_policy("random", one)
     save_policy(lambda board: dict(reversed([*random(board).items()])), other)
     assert one.read_bytes() == other.read_bytes()
 

@@ -1,34 +1,57 @@
-"""Players that move at random: `Bot` by the chances of a policy, `next_move` with equal chances."""
+"""Players that choose moves: `Bot` by a policy, `next_move` at random; `play_game` lets two meet."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from itertools import accumulate
 from random import Random
+from typing import TypeAlias
 
+from noughts.bots.errors import BotResigned, UnknownPolicy
 from noughts.bots.policy import Policy, weigh
+from noughts.bots.registry import as_policy
 from noughts.core.board import Board, Cell, Mark, game_is_over
+from noughts.core.errors import quoted
+from noughts.core.game import CreateGame, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.notation import as_board
 
 
-class Bot:
-    """Draws its moves from a policy, which it asks once for each board.
+class Chooser:
+    """A bot or a program: it chooses moves, and may resign."""
 
-    >>> from random import Random
+    def new_game(self, mark: Mark) -> None:
+        """Prepare for a game with this mark."""
+
+    def choose(self, board: Board) -> Cell:
+        """Return the cell to take, or raise `BotResigned`; a finished board is refused."""
+        cell = self.choose_or_resign(board)
+        if cell is None:
+            raise BotResigned(f"the bot resigns in '{board}'")
+        return cell
+
+    def choose_or_resign(self, board: Board) -> Cell | None:
+        """Return the cell to take, or None to resign; a finished board is refused."""
+        raise NotImplementedError
+
+
+class Bot(Chooser):
+    """Draws its moves from a policy, given by itself or by name, which it asks once for each board.
+
+    Pass a seeded generator to repeat the moves.
+
     >>> from noughts.core.board import Board
-    >>> from noughts.bots.ladder import perfect
-    >>> Bot(perfect, Random(1)).choose(Board().place(0))
+    >>> Bot("perfect").choose(Board().place(0))
     4
     """
 
-    def __init__(self, policy: Policy, rng: Random) -> None:
-        self._policy = policy
-        self._below = rng.randrange
+    def __init__(self, policy: Policy | str, rng: Random | None = None) -> None:
+        self._policy = as_policy(policy)
+        self._below = _source(rng).randrange
         self._known: dict[Board, tuple[tuple[Cell, ...], list[int], int]] = {}
 
-    def choose(self, board: Board) -> Cell | None:
-        """Return the cell to take, or None to resign; a finished board is refused."""
+    def choose_or_resign(self, board: Board) -> Cell | None:
         known = self._known.get(board)
         if known is None:
             if board.is_over:
@@ -54,5 +77,58 @@ def next_move(board: Board | str | Iterable[object], mark: Mark, rng: Random | N
     before = as_board(board)
     if before.is_over:
         return before.place(0, mark)  # refuses it
-    rng = rng or Random()  # noqa: S311 - a game, not a secret
-    return before.place(before.free_cells[rng.randrange(len(before.free_cells))], mark)
+    return before.place(before.free_cells[_source(rng).randrange(len(before.free_cells))], mark)
+
+
+Contestant: TypeAlias = str | Chooser | Callable[[Board], Cell | Mapping[Cell, Fraction] | None]
+"""A policy or its name, a bot, a program, or a function from a board to a cell; None resigns."""
+
+
+def play_game(x: Contestant, o: Contestant, first: Mark = Mark.X, rng: Random | None = None) -> Game:
+    """Play one game, and return it. An illegal move is refused.
+
+    >>> game = play_game("perfect", lambda board: board.free_cells[0])
+    >>> game.winner, game.board.count
+    (X, 5)
+    """
+    source = _source(rng)
+    choosers = {Mark.X: _chooser(x, source), Mark.O: _chooser(o, source)}
+    game = replay(decide(None, CreateGame(first)))
+    for mark in Mark:
+        choosers[mark].new_game(mark)
+    while active := game.active:
+        cell = choosers[active].choose_or_resign(game.board)
+        if cell is not None and (refusal := game.board.why_not(cell, active)):
+            raise refusal
+        game = fold(decide(game, Resign(active) if cell is None else PlaceToken(active, cell)), game)
+    return game
+
+
+class _Function(Chooser):
+    """A function from a board to a cell, or to chances as a policy's."""
+
+    def __init__(
+        self, function: Callable[[Board], Cell | Mapping[Cell, Fraction] | None], rng: Random
+    ) -> None:
+        self._function = function
+        self._rng = rng
+
+    def choose_or_resign(self, board: Board) -> Cell | None:
+        answer = self._function(board)
+        if isinstance(answer, Mapping):
+            return Bot(lambda _: answer, self._rng).choose_or_resign(board)
+        return answer
+
+
+def _chooser(player: Contestant, rng: Random) -> Chooser:
+    if isinstance(player, Chooser):
+        return player
+    if isinstance(player, str):
+        return Bot(player, rng)
+    if not callable(player):
+        raise UnknownPolicy(f"a player is a bot, its name or a function, not {quoted(player)}")
+    return _Function(player, rng)
+
+
+def _source(rng: Random | None) -> Random:
+    return rng or Random()  # noqa: S311 - a game, not a secret

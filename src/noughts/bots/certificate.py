@@ -9,6 +9,7 @@ from noughts.analysis.solver import Result
 from noughts.bots.ladder import perfect, random
 from noughts.bots.odds import Odds, odds
 from noughts.bots.policy import CachedPolicy, Policy, weigh
+from noughts.bots.registry import as_policy
 from noughts.core.board import Board, Cell, Mark, check_mark
 from noughts.core.value import Value
 
@@ -38,15 +39,14 @@ class Certificate(Value):
     against_perfect: Odds
 
 
-def certify(policy: Policy, mark: Mark) -> Certificate:
-    """Search all games of a bot in one seat.
+def certify(policy: Policy | str, mark: Mark) -> Certificate:
+    """Search all games of a policy, or of the one with that name, in one seat.
 
-    >>> from noughts.bots.ladder import perfect
-    >>> certify(perfect, Mark.O).games[Result.LOSS]
+    >>> certify("perfect", Mark.O).games[Result.LOSS]
     0
     """
     check_mark(mark)
-    policy = CachedPolicy(policy)
+    policy = CachedPolicy(as_policy(policy))
     seen = _Summaries(policy, mark).of(Board())
     pairs = [(policy, other) if mark is Mark.X else (other, policy) for other in (_RANDOM, _PERFECT)]
     return Certificate(mark, seen.worst, seen.games, seen.least, *starmap(odds, pairs))

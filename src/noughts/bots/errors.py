@@ -17,6 +17,10 @@ class BadPolicy(PolicyError):
     """A bot that fails, or does not return a chance for each free cell."""
 
 
+class BotResigned(NoughtsError):
+    """A bot was asked for a move, and resigned."""
+
+
 class Forfeit(NoughtsError):
     """A program did anything other than make a legal move, and so lost."""
 

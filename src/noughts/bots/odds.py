@@ -7,6 +7,7 @@ from math import gcd, lcm
 from typing import TypeAlias
 
 from noughts.bots.policy import Policy, Weights, weigh
+from noughts.bots.registry import as_policy
 from noughts.core.board import Board, Mark, check_mark
 from noughts.core.value import Value
 
@@ -29,17 +30,16 @@ class Odds(Value):
         return self.win(mark) + self.draw / 2
 
 
-def odds(x: Policy, o: Policy, board: Board | None = None) -> Odds:
-    """Return the exact odds of two policies, from the empty board or another one.
+def odds(x: Policy | str, o: Policy | str, board: Board | None = None) -> Odds:
+    """Return the exact odds of two policies, or of those with these names, from any board.
 
-    >>> from noughts.bots.ladder import perfect, random
-    >>> found = odds(random, random)
+    >>> found = odds("random", "random")
     >>> print(found.x, found.draw, found.o, found.length)
     737/1260 8/63 121/420 3203/420
-    >>> odds(perfect, random).o
+    >>> odds("perfect", "random").o
     Fraction(0, 1)
     """
-    return OddsCalculator(x, o).odds(board or Board())
+    return OddsCalculator(as_policy(x), as_policy(o)).odds(board or Board())
 
 
 def percent(chance: Fraction) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from noughts.analysis.solver import sides
 from noughts.bots.errors import BadPolicy, NotAPolicy
 from noughts.bots.policy import RESIGNS, ExactPolicy, Policy, Weights, weigh
+from noughts.bots.registry import as_policy
 from noughts.core.board import Board, Cell, reachable
 from noughts.core.errors import quoted
 from noughts.core.notation import format_cell
@@ -35,11 +36,12 @@ class SavedPolicy(ExactPolicy):
         return self._known.get(sides(board), RESIGNS)
 
 
-def save_policy(policy: Policy, path: Path | str) -> None:
+def save_policy(policy: Policy | str, path: Path | str) -> None:
     """Write what a policy does in every position to a file, and sync it to the disk.
 
     A missing folder is an error: it is more likely a typing mistake than intended.
     """
+    policy = as_policy(policy)
     lines = [_line(board, weigh(policy, board)) for board in _positions().values()]
     replace_file(path, f'{{"policy":{SCHEMA},"weights":{{\n' + ",\n".join(lines) + "\n}}\n")
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from errno import EAGAIN, EMFILE, ENFILE, ENOMEM
 from typing import IO, Self, TypeAlias
 
+from noughts.bots.bot import Chooser
 from noughts.bots.errors import CannotStartProgram, Forfeit
 from noughts.core.board import Board, Cell, Mark, game_is_over
 from noughts.core.errors import InvalidName, UnreadableCell, quoted
@@ -44,7 +45,7 @@ def poll(sources: Iterable[int], seconds: float) -> list[int]:
     return [source for source, _ in polling.poll(1000 * min(max(0.0, seconds), _MAX_POLL_SECONDS))]
 
 
-class Program:
+class Program(Chooser):
     """A program that plays. Creating it starts the process; leaving its `with` block ends it."""
 
     def __init__(self, command: str, patience: float = ANSWER_TIMEOUT_SECONDS, wait: Wait = poll) -> None:
@@ -70,7 +71,7 @@ class Program:
         """Announce a game and the program's mark; a program that was ended is started again."""
         self._send(self._child or self._start(), f"new {mark}")
 
-    def choose(self, board: Board) -> Cell | None:
+    def choose_or_resign(self, board: Board) -> Cell | None:
         """Ask for a move, and return the cell, or None if it resigns; a finished board is refused."""
         if board.is_over:
             raise game_is_over(board)

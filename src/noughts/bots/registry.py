@@ -94,6 +94,21 @@ def find_policy(asked: str) -> Policy:
     return _from_entry_point(name, parameters)
 
 
+def as_policy(policy: Policy | str) -> Policy:
+    """Return a policy as it is, or find it by its name.
+
+    >>> as_policy("bot:perfect") is as_policy(find_policy("perfect"))
+    True
+    """
+    if isinstance(policy, str):
+        return find_policy(parse_policy(policy))
+    if not callable(policy):
+        raise UnknownPolicy(
+            f"a policy is a name or a function from boards to chances, not {quoted(policy)}"
+        )
+    return policy
+
+
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies: the built-in ones, then those of other packages."""
     return (*BUILT_IN, *sorted({entry.name for entry in _entry_points()} - {*BUILT_IN}))

@@ -37,7 +37,7 @@ SAVED_FILE = f"{SAVED}:file="
 class BotOpponent:
     def __init__(self, name: str, policy: Policy, rng: Random) -> None:
         self.name = name
-        self.choose = Bot(policy, rng).choose
+        self.choose = Bot(policy, rng).choose_or_resign
 
     def start_game(self) -> None: ...
 
@@ -57,7 +57,8 @@ class MenaceOpponent:
     def start_game(self) -> None: ...
 
     def choose(self, board: Board) -> Cell | None:
-        return Bot(self._machine, self._rng).choose(board)  # a new one: the beads may have changed
+        # A new one: the beads may have changed.
+        return Bot(self._machine, self._rng).choose_or_resign(board)
 
     def finish_game(self, game: Game, mark: Mark) -> str | None:
         player = game.player(mark)
@@ -97,7 +98,7 @@ class ProgramOpponent:
         if self._is_new_game:
             self._is_new_game = False
             self._program.new_game(board.turn)
-        return self._program.choose(board)
+        return self._program.choose_or_resign(board)
 
     def finish_game(self, _game: Game, _mark: Mark) -> str | None:
         return None

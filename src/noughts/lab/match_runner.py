@@ -152,7 +152,7 @@ class MatchRunner:
     def _seat(self, entrant: Entrant, programs: ExitStack) -> NewGame:
         """Return how a bot starts a game; a program that cannot be started loses it."""
         if policy := entrant.policy:
-            return lambda _mark, rng: Bot(policy, rng).choose
+            return lambda _mark, rng: Bot(policy, rng).choose_or_resign
         started: list[Program] = []
 
         def new_game(mark: Mark, _rng: Random) -> Choose:
@@ -160,7 +160,7 @@ class MatchRunner:
                 program = Program(entrant.command, self._timeout_seconds, self._wait)
                 started.append(programs.enter_context(program))
             started[0].new_game(mark)
-            return started[0].choose
+            return started[0].choose_or_resign
 
         return new_game
 

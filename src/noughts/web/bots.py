@@ -177,7 +177,7 @@ class BotTurns:
     async def _move(self, live: LiveGame, policy: str) -> None:
         board, version = live.game.board, live.version
         world = self._games.world
-        cell = await world.thinking.run(lambda: self._roster.bot(policy).choose(board))
+        cell = await world.thinking.run(lambda: self._roster.bot(policy).choose_or_resign(board))
         mark = board.turn
         command = Resign(mark) if cell is None else PlaceToken(mark, cell)
         await self._games.command(live, command, version=version, key=f"bot-{world.new_id()}")

@@ -19,10 +19,13 @@ Drawn: TypeAlias = list[tuple[int, int]]
 class Training:
     """A machine that learns against an opponent in one seat. X starts."""
 
-    def __init__(self, machine: Menace, against: Policy, rng: Random, mark: Mark = Mark.X) -> None:
+    def __init__(
+        self, machine: Menace, against: Policy | str, rng: Random | None = None, mark: Mark = Mark.X
+    ) -> None:
         check_mark(mark)
         self._machine = machine
-        self._answer = Bot(against, rng).choose
+        rng = rng or Random()  # noqa: S311 - a game, not a secret
+        self._answer = Bot(against, rng).choose_or_resign
         self._below = rng.randrange
         self._mark = mark
         self._known: dict[Board, tuple[int, list[int], tuple[Cell, ...]]] = {}
