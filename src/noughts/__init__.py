@@ -36,6 +36,7 @@ PUBLIC = {
     "store.urls": "open_store",
     "text.describe": "describe standing",
     "text.sentences": "say_advice say_prospect say_reason",
+    "text.svg": "svg",
     "text.wordings": "GEM KATA NARRATIVE WORDINGS Wording",
 }
 """Where each public name lives."""

@@ -27,6 +27,7 @@ from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watc
 from noughts.store.urls import open_store
 from noughts.text.describe import describe, standing
 from noughts.text.sentences import say_advice, say_prospect, say_reason
+from noughts.text.svg import svg
 from noughts.text.wordings import GEM, KATA, NARRATIVE, WORDINGS, Wording
 
 __version__: str
@@ -118,4 +119,5 @@ __all__ = [
     "say_prospect",
     "say_reason",
     "standing",
+    "svg",
 ]

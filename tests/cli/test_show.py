@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from noughts import Board, svg
 from support.forked import noughts
 
 DRAWN = "X| |O\n-+-+-\n |X|\n-+-+-\n | |\n"
@@ -57,3 +60,35 @@ def test_positions_can_be_described() -> None:
         "Player O:",
         "X on 5, O on 1; X to move.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "picture"),
+    [("X_O/_X_/___", svg(Board.parse("X_O/_X_/___"))), ("519", svg(Board.from_moves([4, 0, 8]), last=8))],
+)
+def test_a_picture_is_written(written: str, picture: str, tmp_path: Path) -> None:
+    """To standard output or a file, which is replaced."""
+    file = tmp_path / "board.svg"
+    for _ in range(2):
+        assert noughts("show", written, "--svg", str(file)).stdout == f"Wrote {file}.\n"
+        assert file.read_text() == picture
+    assert noughts("show", written, "--svg", "-").stdout == picture
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize(
+    ("written", "file", "code", "message"),
+    [
+        ("X_O/_X_/___", "missing/board.svg", 1, "cannot be written: No such file or directory\n"),
+        ("X_O/_X_/___", "", 1, "cannot be written: Is a directory\n"),
+        ("515", "board.svg", 2, "move 3 of '515': cell 5 holds X in 'O__/_X_/___'\n"),
+    ],
+)
+def test_a_picture_that_cannot_be_written_is_reported(
+    written: str, file: str, code: int, message: str, tmp_path: Path
+) -> None:
+    ran = noughts("show", written, "--svg", f"{tmp_path}/{file}")
+
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert message in ran.stderr
+    assert not [*tmp_path.iterdir()]

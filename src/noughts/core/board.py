@@ -245,6 +245,12 @@ class Board:
     def __repr__(self) -> str:
         return f"<Board {self}, {self.first} first>"
 
+    def _repr_html_(self) -> str:
+        """Draw the board in a notebook."""
+        from importlib import import_module  # noqa: PLC0415 - slow, and rarely needed
+
+        return str(import_module("noughts.text.svg").svg(self))  # the rules import no drawing
+
     def __reduce__(self) -> tuple[type[Board], tuple[int, int, Mark]]:
         return Board, (self.x, self.o, self.first)
 

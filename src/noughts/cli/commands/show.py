@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause, show_move
 from noughts.cli.console import Console
 from noughts.cli.opening import new_game
 from noughts.core.board import Board, Mark
-from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard
+from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard, printable
 from noughts.core.game import Game
 from noughts.core.notation import parse_board, parse_moves
+from noughts.files import write_output
 from noughts.text.describe import standing
 
 
@@ -22,9 +24,15 @@ def add_options(parser: shared.Parser) -> None:
     shared.add_first(parser)
     shared.add_interval(parser, 0)
     shared.add_display(parser, "narrative")
+    parser.add_argument(
+        "--svg", metavar="FILE", help="write a picture of the position; - is standard output"
+    )
 
 
 def run(options: Namespace, console: Console) -> None:
+    if options.svg is not None:
+        _write_svg(options, console)
+        return
     screen, first = console.screen(options), Mark(options.first)
     pause = Pause(options.interval, console.poller.sleep)
     if options.position.isdigit():
@@ -37,6 +45,22 @@ def run(options: Namespace, console: Console) -> None:
         screen.show(game)
     if game.active and not screen.spoken:
         screen.say(f"{standing(game)}.")
+
+
+def _write_svg(options: Namespace, console: Console) -> None:
+    """Draw the position, or the end of the game with its last move marked."""
+    from noughts.text.svg import svg  # noqa: PLC0415 - rarely needed
+
+    text, first = options.position, Mark(options.first)
+    moves = parse_moves(text, first) if text.isdigit() else ()
+    board = Board.from_moves(moves, first) if moves else read_board(text, first, or_game=True)
+    picture = svg(board, moves[-1] if moves else None)
+    if options.svg == "-":
+        console.out.write(picture)
+        return
+    write_output(options.svg, picture.encode())
+    if Path(options.svg).is_file():  # not a pipe, whose reader may be reading our output too
+        console.out.write(printable(f"Wrote {options.svg}.") + "\n")
 
 
 def read_board(text: str, first: Mark, *, or_game: bool = False) -> Board:
