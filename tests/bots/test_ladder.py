@@ -69,6 +69,17 @@ def test_newell_simon_applies_the_first_of_its_eight_rules_that_fits() -> None:
     assert used == set(range(1, 9))
 
 
+def test_rule_four_to_the_letter_would_lose() -> None:
+    """It would threaten from a corner, and the block would be the fork that it was to stop."""
+    signs, _ = seen(board := Board.parse("X__/_O_/__X"))
+
+    assert CORNERS & threats(signs, "O")
+    assert newell_simon(board).keys() == EDGES
+    for cell in CORNERS & free(signs):
+        block = next(iter(wins(seen(after := board.place(cell))[0], "O")))
+        assert len(wins(seen(after.place(block))[0], "X")) == 2
+
+
 @pytest.mark.parametrize("seat", Mark)
 @pytest.mark.parametrize("first", Mark)
 def test_newell_simon_never_loses(first: Mark, seat: Mark) -> None:

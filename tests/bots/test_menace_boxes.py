@@ -16,7 +16,7 @@ from support.reference.symmetry import (
     move_of,
     positions_with_a_choice,
 )
-from support.reference.tactics import free, signs_of
+from support.reference.tactics import free, signs_of, wins
 
 WITH_A_CHOICE = [
     board
@@ -44,6 +44,13 @@ def test_a_machine_that_starts_has_304_boxes() -> None:
 
     assert len(boxes) == 304
     assert Counter(box.stage for box in boxes) == {0: 1, 1: 12, 2: 108, 3: 183}
+
+
+def test_17_of_them_are_lost_already() -> None:
+    """The opponent has two threats and the machine none; without them there are 287."""
+    written = [signs_of(box.board) for box in boxes_of(answering=0)]
+
+    assert sum(len(wins(signs, "O")) > 1 and not wins(signs, "X") for signs in written) == 17
 
 
 def test_a_machine_that_answers_has_289_boxes() -> None:
