@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help play watch serve test check format smoke lowest docs names bench bench-web bench-lab mutants torture clean
+.PHONY: help play watch serve test check format smoke lowest sessions docs names bench bench-web bench-lab mutants torture clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest vers
 	$(VENV)-lowest/bin/pip install --quiet --no-index --no-build-isolation --no-deps --force-reinstall .
 	$(VENV)-lowest/bin/pip check
 	$(VENV)-lowest/bin/python tests/smoke.py
+
+sessions: $(VENV)/made ## Write what the command prints now into the sessions of the tests
+	WRITE_SESSIONS=1 $(BIN)/python -m pytest -n0 tests/cli/test_sessions.py
 
 docs: $(VENV)/made ## Write the generated parts of the docs: certificates of bots, settings, limits, codes
 	$(BIN)/noughts certify > docs/bots.md.new

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -51,11 +51,15 @@ def noughts(
     typed: str | bytes = "",
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    echo: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command with this input, and return its output."""
+    """Run the command with this input, and return its output.
+
+    With `echo`, each typed line is in the output, after `> `, where the command read it.
+    """
     settings = dict(env or environment())
     keys = typed.encode() if isinstance(typed, str) else typed
-    message = _message(arguments, settings, cwd or Path.cwd())
+    message = _message(arguments, settings, cwd or Path.cwd(), echo=echo)
     if message is None or len(keys) >= MAX_BYTES or not _LOCK.acquire(blocking=False):
         return started(*arguments, typed=typed, env=env, cwd=cwd)
     try:
@@ -134,10 +138,15 @@ def fork_server(*arguments: str, env: Mapping[str, str], errors: int) -> Forked 
 
 
 def _message(
-    arguments: tuple[str, ...], settings: Mapping[str, str], folder: Path, terminal: str | None = None
+    arguments: tuple[str, ...],
+    settings: Mapping[str, str],
+    folder: Path,
+    terminal: str | None = None,
+    *,
+    echo: bool = False,
 ) -> bytes | None:
     """Return the run as a message; None if it is too long or a fork cannot do it."""
-    message = json.dumps([arguments, dict(settings), str(folder), terminal]).encode()
+    message = json.dumps([arguments, dict(settings), str(folder), terminal, echo]).encode()
     is_usual = _startup_variables(settings) == _startup_variables(environment())
     return message if is_usual and len(message) < MAX_BYTES else None
 
@@ -260,7 +269,12 @@ def _run_in_background(connection: socket.socket, descriptors: list[int]) -> Non
 
 
 def _run_child(
-    descriptors: list[int], arguments: list[str], settings: dict[str, str], folder: str, tty: str | None
+    descriptors: list[int],
+    arguments: list[str],
+    settings: dict[str, str],
+    folder: str,
+    tty: str | None,
+    echo: bool,  # noqa: FBT001 - from a message
 ) -> int:
     from noughts.__main__ import main as run_command  # noqa: PLC0415 - already loaded in the parent
 
@@ -276,7 +290,21 @@ def _run_child(
     time.tzset()
     os.chdir(folder)
     sys.argv[1:] = arguments
+    if echo:
+        os.readv = _read_and_echo  # type: ignore[assignment]  # it is given one buffer
     return run_command()
+
+
+def _read_and_echo(descriptor: int, buffers: Sequence[memoryview]) -> int:
+    """Read one line, as `os.readv` would if the user had typed no more, and print it."""
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(descriptor, 1)):
+        line += byte
+    if line:
+        sys.stdout.flush()
+        os.write(sys.stdout.fileno(), b"> " + line)
+    buffers[0][: len(line)] = line
+    return len(line)
 
 
 def _exit(code: int) -> int:
