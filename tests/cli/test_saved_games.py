@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from io import StringIO
@@ -37,7 +36,7 @@ from noughts.cli.screen import Screen
 from noughts.store.appends import Batch
 from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
-from support.command import COMMAND, run_unread, shell
+from support.command import run_unread, shell
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.saved_games import (
@@ -83,63 +82,6 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 # Where games are saved
 
 
-def test_a_game_is_saved_in_the_data_folder(tmp_path: Path) -> None:
-    """XDG_DATA_HOME names it; it is created for the user alone."""
-    ran = noughts("play", typed="5\n1\n", env=saving(tmp_path / "data", HOME=str(tmp_path / "home")))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert digits(tmp_path / "data") == ["51"]
-    assert (tmp_path / "data" / "noughts").stat().st_mode & 0o777 == 0o700
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]
-
-
-@pytest.mark.parametrize("elsewhere", ["", "data", "./data", "../data"])
-def test_without_a_data_folder_a_game_is_saved_in_the_home(tmp_path: Path, elsewhere: str) -> None:
-    """A relative data folder is ignored."""
-    home = tmp_path / "home"
-    env = saving(tmp_path, XDG_DATA_HOME=elsewhere, HOME=str(home))
-
-    ran = subprocess.run(
-        [*COMMAND, "play"], input=b"5\n", env=env, cwd=tmp_path, capture_output=True, check=False
-    )
-
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert digits(home / ".local" / "share") == ["5"]
-    assert [path.name for path in tmp_path.iterdir()] == ["home"]
-
-
-@pytest.mark.parametrize("home", ["", "relative"])
-def test_without_any_folder_only_an_unsaved_game_can_be_played(tmp_path: Path, home: str) -> None:
-    env = saving(tmp_path, XDG_DATA_HOME="", HOME=home)
-
-    for command in ("play", "games", "resume"):
-        ran = noughts(command, typed="5\n", env=env)
-        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", f"noughts: {NO_FOLDER}\n")
-    assert "4|X|6" in noughts("play", "--no-save", typed="5\n", env=env).stdout
-
-
-def test_the_store_can_be_named(tmp_path: Path) -> None:
-    """The option wins over NOUGHTS_STORE, which wins over any folder."""
-    env = saving(tmp_path / "data", NOUGHTS_STORE=url(tmp_path / "named"))
-
-    noughts("play", typed="5\n", env=env)
-    noughts("play", "--store", url(tmp_path / "asked"), typed="1\n", env=env)
-
-    assert digits(tmp_path / "named") == ["5"]
-    assert digits(tmp_path / "asked") == ["1"]
-    assert not (tmp_path / "data").exists()
-
-
-def test_an_unsaved_game_makes_no_folder(tmp_path: Path) -> None:
-    ran = noughts("play", "--no-save", typed="5\n", env=saving(tmp_path / "data"))
-    both = noughts("play", "--no-save", "--store", url(tmp_path), env=saving(tmp_path))
-
-    assert ran.stdout.endswith(f"{asked('5')}\nGoodbye!\n")
-    assert list(tmp_path.iterdir()) == []
-    assert (both.returncode, both.stdout) == (2, "")
-    assert "not allowed with" in both.stderr
-
-
 @pytest.mark.parametrize(
     ("environment", "place"),
     [
@@ -162,79 +104,6 @@ def test_an_empty_environment_has_no_default_store() -> None:
 
 
 # What is saved
-
-
-@pytest.mark.parametrize("typed", ["", "quit\n", "help\nnonsense\n0\nundo\n"])
-def test_nothing_is_recorded_before_the_first_move(tmp_path: Path, typed: str) -> None:
-    ran = noughts("play", "--x", "Ann", typed=typed, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "resume" not in ran.stdout
-    assert digits(tmp_path) == []
-
-
-def test_leaving_a_game_says_how_to_resume_it(tmp_path: Path) -> None:
-    """With a prefix of its id."""
-    ran = noughts("play", typed="5\n1\nquit\n", env=saving(tmp_path))
-
-    (game,) = ids(tmp_path)
-    assert ran.stdout.endswith(
-        f"{drawn('51')}{asked('51')}\nThe game is saved: noughts resume {game[:8]}\nGoodbye!\n"
-    )
-    resumed = noughts("resume", game[:8], env=saving(tmp_path))
-    assert resumed.stdout.startswith(f"{drawn('51')}{asked('51')}\n")
-
-
-@pytest.mark.parametrize(
-    ("names", "typed", "lines"),
-    [
-        (["  Zoe\u0308 ", "Bob"], "5", ["5          Zo\u00eb against Bob: Bob (O) to move"]),
-        ([], "5 1 undo undo 9", ["9          X against O: O to move"]),
-        (
-            ["Ann"],
-            "resign y 5 resign n",
-            [
-                "5          Ann against O: O resigned and Ann (X) won",
-                "-          Ann against O: Ann (X) resigned and O won",
-            ],
-        ),
-        ([], "5 5 nonsense 1 1", ["51         X against O: X to move"]),
-        ([], f"{' '.join(X_WINS)} n", ["14253      X against O: X won with 1, 2 and 3"]),
-        ([], f"{' '.join(X_WINS)} y quit", ["14253      X against O: X won with 1, 2 and 3"]),
-    ],
-    ids=["names", "undo", "resign", "refused moves", "one game", "no second game"],
-)
-def test_a_game_is_saved_as_it_was_on_the_screen(
-    tmp_path: Path, names: list[str], typed: str, lines: list[str]
-) -> None:
-    seats = [word for pair in zip(("--x", "--o"), names, strict=False) for word in pair]
-
-    ran = noughts("play", *seats, typed="\n".join((*typed.split(), "")), env=saving(tmp_path))
-
-    assert listed(saving(tmp_path)) == lines
-    assert ("resume" in ran.stdout) == lines[0].endswith("to move")
-
-
-def test_who_starts_is_saved(tmp_path: Path) -> None:
-    noughts("play", "--first", "O", typed="5\n", env=saving(tmp_path))
-
-    resumed = noughts("resume", env=saving(tmp_path))
-
-    assert resumed.stdout.startswith(drawn("5").replace("X", "O"))
-    assert asked("") in resumed.stdout
-
-
-def test_each_game_of_a_session_is_saved_separately(tmp_path: Path) -> None:
-    typed = "\n".join((*X_WINS, "y", "9", "8", "quit", ""))
-
-    ran = noughts("play", "--x", "Ann", "--o", "Bob", typed=typed, env=saving(tmp_path))
-
-    newest, _ = ids(tmp_path)
-    assert f"The game is saved: noughts resume {newest[:8]}\n" in ran.stdout
-    assert listed(saving(tmp_path)) == [
-        "98         Ann against Bob: Ann (X) to move",
-        "14253      Ann against Bob: Ann (X) won with 1, 2 and 3",
-    ]
 
 
 def test_a_move_is_saved_before_the_board_shows_it(tmp_path: Path) -> None:
@@ -399,17 +268,6 @@ def test_limits_that_are_huge_or_wrong(tmp_path: Path) -> None:
         assert "is not a whole number of at least 1" in ran.stderr
 
 
-def test_the_list_says_that_no_games_are_saved(tmp_path: Path) -> None:
-    """Without a store, which is not created, and in a store without games."""
-    missing = noughts("games", env=saving(tmp_path / "data"))
-    assert list(tmp_path.iterdir()) == []
-    noughts("play", typed="quit\n", env=saving(tmp_path))
-    empty = noughts("games", env=saving(tmp_path))
-
-    for ran in (missing, empty):
-        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "No games are saved yet.\n", "")
-
-
 def test_an_impossible_player_has_no_games(tmp_path: Path) -> None:
     """The filter is exact: a game may have been saved under other rules for names."""
     save(tmp_path, "aaaaaaaa", "5", x="bob")
@@ -495,24 +353,6 @@ def test_output_that_is_full_closed_or_unread(tmp_path: Path, command: str) -> N
 # Playing on
 
 
-def test_the_game_that_was_left_last_is_resumed(tmp_path: Path) -> None:
-    """It isn't the one that started last, nor one that is over."""
-    save(tmp_path, "aaaaaaaa", "5", x="Ann", o="Bob")
-    save(tmp_path, "bbbbbbbb", "1", at=NOW + 1)
-    save(tmp_path, "aaaaaaaa", "9", at=NOW + 2)
-    save(tmp_path, "cccccccc", *X_WINS, at=NOW + 3)
-
-    ran = noughts("resume", typed="1\n", env=saving(tmp_path))
-
-    assert ran.returncode == 0
-    assert ran.stdout == (
-        f"{drawn('59')}Ann, enter a position from 1 to 9:\n"
-        f"{drawn('591')}Bob, enter a position from 1 to 9:\n"
-        "The game is saved: noughts resume aaaaaaaa\nGoodbye!\n"
-    )
-    assert digits(tmp_path) == [X_WINS, "1", "591"]
-
-
 def test_the_game_that_was_left_last_is_found_among_very_many() -> None:
     store = MemoryStore()
     for number in range(2 * PAGE_GAMES + 5):
@@ -520,16 +360,6 @@ def test_the_game_that_was_left_last_is_found_among_very_many() -> None:
     play(store, "game-3", "1", at=NOW + DAY)
 
     assert last_left(store) == "game-3"
-
-
-def test_moves_from_before_a_break_can_be_taken_back(tmp_path: Path) -> None:
-    save(tmp_path, "aaaaaaaa", "5", "1")
-
-    noughts("resume", typed="undo\nundo\n", env=saving(tmp_path))
-    ran = noughts("resume", typed="9\n", env=saving(tmp_path))
-
-    assert ran.stdout.startswith(f"{drawn('')}{asked('')}\n")
-    assert digits(tmp_path) == ["9"]
 
 
 @pytest.mark.parametrize(
@@ -556,19 +386,6 @@ def test_the_games_after_a_resumed_one_start_by_the_rule(
     assert not any(line in said for said in lines[:again])
 
 
-def test_a_resumed_game_is_played_to_its_end_and_another_after_it(tmp_path: Path) -> None:
-    save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
-
-    ran = noughts("resume", "--first", "loser", typed="3\ny\n5\n", env=saving(tmp_path))
-
-    assert "Ann Won!\nScore: Ann 1, Bob 0, draws 0\n" in ran.stdout
-    assert "Bob starts.\n" in ran.stdout
-    assert listed(saving(tmp_path)) == [
-        "5          Ann against Bob: Ann (X) to move",
-        "14253      Ann against Bob: Ann (X) won with 1, 2 and 3",
-    ]
-
-
 BAD_ID = "the id of a game has 1 to 64 letters, digits, - and _, unlike"
 
 
@@ -593,32 +410,6 @@ def test_a_game_is_named_by_a_prefix_of_its_id(tmp_path: Path, name: str, senten
         assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"noughts: {sentence}\n")
     for enough in ("abc", "abcdefgh"):
         assert noughts("resume", enough, env=saving(tmp_path)).stdout.startswith(drawn("5"))
-
-
-@pytest.mark.parametrize(
-    ("game", "sentence"),
-    [
-        (["a"], "the game is over, X won with 1, 2 and 3: noughts replay shows it"),
-        ([], "no unfinished game to continue"),
-    ],
-)
-def test_a_game_that_is_over_is_not_resumed(tmp_path: Path, game: list[str], sentence: str) -> None:
-    save(tmp_path, "aaaaaaaa", *X_WINS)
-
-    ran = noughts("resume", *game, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"noughts: {sentence}\n")
-
-
-@pytest.mark.parametrize(
-    "arguments", [["resume"], ["resume", "a"], ["replay", "a"], ["events", "a"], ["export", "a"]]
-)
-def test_without_saved_games_no_store_is_created(tmp_path: Path, arguments: list[str]) -> None:
-    ran = noughts(*arguments, env=saving(tmp_path / "data"))
-
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == f"noughts: no store at {file(tmp_path / 'data')}\n"
-    assert list(tmp_path.iterdir()) == []
 
 
 # One game in two windows
@@ -717,16 +508,6 @@ def test_an_end_elsewhere_is_shown_between_pipes(tmp_path: Path) -> None:
 
 # Replaying
 
-AGAIN_NARRATIVE = (
-    " | |\n-+-+-\n | |\n-+-+-\n | |\n"
-    "Ann:\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
-    "Bob:\nO| |\n-+-+-\n |X|\n-+-+-\n | |\n"
-    "Bob took back.\n | |\n-+-+-\n |X|\n-+-+-\n | |\n"
-    "Bob:\n | |\n-+-+-\n |X|\n-+-+-\n | |O\n"
-    "Ann resigned.\n | |\n-+-+-\n |X|\n-+-+-\n | |O\nBob WON!\n"
-)
-
-
 READY_FIRST = """\
 {"schema":1,"event":"gameCreated","first":"X"}
 {"schema":1,"event":"gameReady"}
@@ -772,40 +553,6 @@ def test_both_players_join_before_the_game_is_ready(seats: list[str], tmp_path: 
         assert one.count("gameReady()") == 1
         assert all(one.index(join) < one.index("gameReady()") for join in joins)
     assert len(saved) == 2
-
-
-@pytest.mark.parametrize("options", [[], ["--interval", "0"], ["--interval", "0.001"]])
-def test_a_replay_to_the_letter(tmp_path: Path, options: list[str]) -> None:
-    save(tmp_path, "aaaaaaaa", "5", "1", "undo", "9", "resign", x="Ann", o="Bob")
-
-    ran = noughts("replay", "a", *options, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, AGAIN_NARRATIVE, "")
-
-
-def test_a_replay_in_another_wording(tmp_path: Path) -> None:
-    save(tmp_path, "aaaaaaaa", *X_WINS, x="Ann")
-
-    gem = noughts("replay", "a", "--wording", "gem", env=saving(tmp_path)).stdout
-    spoken = noughts("replay", "a", "--describe", env=saving(tmp_path)).stdout
-
-    assert gem.endswith("Ann:\nAnn won!\nX X X\nO O _\n_ _ _\n")
-    assert spoken.splitlines()[:3] == [
-        "The board is empty; Ann (X) to move.",
-        "Ann:",
-        "Ann (X) on 1; O to move.",
-    ]
-
-
-def test_a_game_is_replayed_as_far_as_it_goes(tmp_path: Path) -> None:
-    for game, moves in (("aaaaaaaa", "5"), ("bbbbbbbb", ""), ("cccccccc", DRAW)):
-        save(tmp_path, game, *moves)
-    open_game, empty, full = (noughts("replay", game, env=saving(tmp_path)).stdout for game in "abc")
-
-    assert open_game.endswith(" |X|\n-+-+-\n | |\n")
-    assert empty == " | |\n-+-+-\n | |\n-+-+-\n | |\n"
-    assert full.count("Player ") == 9
-    assert full.endswith("THE GAME ENDS WITH A DRAW!\n")
 
 
 @pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)
@@ -953,34 +700,4 @@ def test_a_small_terminal_leaves_out_the_keys(tmp_path: Path) -> None:
     assert shown == "\r\nPlayer X:\r\n1 2 3\r\n4 X 6\r\n7 8 9\r\n1/1 "
 
 
-def test_steps_need_a_keyboard(tmp_path: Path) -> None:
-    save(tmp_path, "aaaaaaaa", "5")
-
-    ran = noughts("replay", "a", typed="q", env=saving(tmp_path))
-
-    assert "Player X:" in ran.stdout
-
-
 # Exporting
-
-
-def test_an_exported_game_can_be_imported_and_played_on(tmp_path: Path) -> None:
-    """And imported back when it is over; an export is UTF-8, whatever the encoding of other output."""
-    save(tmp_path / "here", "aaaaaaaa", "5", "1", "undo", "9", x="Ann", o="Zo\u00eb")
-    save(tmp_path / "here", "bbbbbbbb", "5")
-    here, there = (saving(tmp_path / place, PYTHONIOENCODING="ascii") for place in ("here", "there"))
-
-    for source, target, counts in (
-        (here, there, "17 events recorded, 0 known before"),
-        (there, here, "7 events recorded, 17 known before"),
-    ):
-        ran = noughts("store", "import", "-", typed=noughts("export", "a", env=source).stdout, env=target)
-
-        assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"1 game: {counts}.\n", "")
-        with open_store(url(tmp_path / "here")) as one, open_store(url(tmp_path / "there")) as other:
-            assert one.read("aaaaaaaa") == other.read("aaaaaaaa")
-            assert other.read("bbbbbbbb") == ()
-        if target is there:
-            resumed = noughts("resume", typed="3\nresign\n", env=there)
-            assert resumed.stdout.startswith(drawn("59"))
-    assert listed(here)[1] == "593        Ann against Zo\\xeb: Zo\\xeb (O) resigned and Ann (X) won"

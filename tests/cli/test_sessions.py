@@ -33,15 +33,14 @@ WRITTEN = """\
 A game that was left can be resumed.
 
   $ noughts play
-  > 5
+  > 5 / 1 / quit
   ...
-  The game is saved: noughts resume <id>
   So long!
 
   $ noughts games
   $ noughts resume <id> --describe
   Anybody, enter a position from 1 to 9:
-  > 1
+  > 9
   ...
   Goodbye!
   $ cat letter
@@ -49,17 +48,16 @@ A game that was left can be resumed.
 """
 NOW = """\
   $ noughts play
-  > 5
+  > 5 / 1 / quit
   ...
-  The game is saved: noughts resume <id>
   Goodbye!
 
   $ noughts games
-  <id>  <date> <time>  5          X against O: O to move
+  <id>  <date> <time>  51         X against O: X to move
   $ noughts resume <id> --describe
-  X on 5; O to move.
-  Player O, enter a position from 1 to 9:
-  > 1
+  X on 5, O on 1; X to move.
+  Player X, enter a position from 1 to 9:
+  > 9
   ...
   Goodbye!
   $ cat letter

@@ -2,10 +2,11 @@
 
 A session is a sentence that says what a user sees, and below it, indented, the commands that show it.
 They share an empty home folder, printed as `~`. `> ` begins what is typed; it stands where the command
-reads it, or, if it stands before all output, it is not shown again. `! ` begins a line of standard
-error, `[exit 2]` is an exit code other than 0. `...` stands for any text, or, in a line of its own, for
-any lines; `<id>` is the id of a game, the same one wherever it stands, and `<id2>` another. What is not
-a plain `noughts` command is run by the shell.
+reads it, or, if it stands before all output, it is not shown again: `> 5 / 1` is two lines. `! ` begins
+a line of standard error; the exit code is 2 if there is one, and otherwise 0, unless `[exit 1]` says
+something else. `...` stands for any text, or, in a line of its own, for any lines; `<id>` is the id of a
+game, the same one wherever it stands, and `<id2>` another. What is not a plain `noughts` command is run
+by the shell.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ KINDS = {"id": "[a-z2-7]{8}", "date": r"\d{4}-\d\d-\d\d", "time": r"\d\d:\d\d"}
 
 _PLACEHOLDER = re.compile(rf"<({'|'.join(KINDS)})(\d?)>")
 _NEEDS_SHELL = re.compile(r"[|<>;&$`*]|^(?!(?:\w+=\S* )*noughts )")
+_ID = re.compile(rf"(?:(?<=noughts resume )|^){KINDS['id']}(?=$|  <date>)")
 _SESSION = re.compile(r"((?:^\S.*\n)+)\n((?:^(?: .*)?\n)+)", re.MULTILINE)
 _STEP = re.compile(rf"^{INDENT}\$ (.*)\n((?:(?!{INDENT}\$ ).*\n)*)", re.MULTILINE)
 _FOLDERS = "NOUGHTS_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"
@@ -85,7 +87,7 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     """Run a command, and return the lines typed and printed."""
     env = environment(HOME=str(home), TZ="UTC", **dict.fromkeys(_FOLDERS, ""))
     command = _PLACEHOLDER.sub(lambda found: ids.get(found[1] + found[2], found[0]), step.command)
-    typed = "".join(f"{line[2:]}\n" for line in step.lines if line.startswith(">"))
+    typed = "".join(f"{line[2:]}\n" for line in step.lines if line.startswith(">")).replace(" / ", "\n")
     if _NEEDS_SHELL.search(command):
         script = f'noughts() {{ {shlex.join(COMMAND)} "$@"; }}\n{command}'
         ran = subprocess.run(
@@ -104,7 +106,8 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
         env |= dict(word.split("=", 1) for word in words[:start])
         ran = noughts(*words[start + 1 :], typed=typed, env=env, cwd=home, echo=not step.typed_ahead)
     lines = [*ran.stdout.splitlines(), *(f"! {line}" for line in ran.stderr.splitlines())]
-    lines += [f"[exit {ran.returncode}]"] if ran.returncode else []
+    usual = 2 if ran.stderr else 0
+    lines += [f"[exit {ran.returncode}]"] if ran.returncode != usual else []
     return [*step.typed_ahead, *(line.replace(str(home), "~").rstrip() for line in lines)]
 
 
@@ -147,6 +150,9 @@ def _in_words_of(lines: list[str], text: str, ids: dict[str, str]) -> str:
         if line != REST and (fits := re.fullmatch(_pattern([line], ids), f"{text}\n")):
             ids |= fits.groupdict()
             return line
+    text = re.sub(f"{KINDS['date']} {KINDS['time']}", "<date> <time>", text)
+    for new in {*_ID.findall(text)} - {*ids.values()}:
+        ids[f"id{len(ids) + 1 if ids else ''}"] = new
     for name, known in ids.items():
         text = text.replace(known, f"<{name}>")
-    return re.sub(f"{KINDS['date']} {KINDS['time']}", "<date> <time>", text)
+    return text
