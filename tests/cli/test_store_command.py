@@ -39,9 +39,6 @@ LIMITED = (
 
 Ran = subprocess.CompletedProcess[str]
 
-EVENTS = 66
-"""How many the three good games have together."""
-
 HOSTILE = "\x1b[2J\x1b[31m\u202e"
 
 
@@ -94,37 +91,7 @@ def good(saved_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(saved_once, tmp_path / "good"))
 
 
-# Good stores
-
-
-def test_an_intact_store_is_reported_as_such(good: Path) -> None:
-    """Nothing is changed, and no file is added."""
-    before = contents(good)
-
-    ran = noughts("store", "verify", env=saving(good))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"3 games, {EVENTS} events: no faults found.\n"
-    assert contents(good) == before
-
-
-def test_a_backup_is_the_same_store(good: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-
-    ran = noughts("store", "backup", str(copy), env=saving(good))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"3 games, {EVENTS} events: copied to {copy}.\n"
-    with open_store(url(good)) as store, open_store(f"sqlite:{copy}", create=False) as copied:
-        assert list(export_all(copied)) == list(export_all(store))
-        assert copied.feed()[0] == store.feed()[0]
-    printed = [
-        noughts("games", "--store", place, env=saving(good)).stdout
-        for place in (url(good), f"sqlite:{copy}")
-    ]
-    assert printed[0] == printed[1]
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["copy.sqlite", "copy.sqlite-checkpoint", "good"]
+# Several at once
 
 
 def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
@@ -143,25 +110,6 @@ def test_a_backup_can_be_made_while_somebody_plays(tmp_path: Path) -> None:
         "resume", env=saving(tmp_path, NOUGHTS_STORE=f"sqlite:{tmp_path / 'copy'}")
     ).stdout.startswith(drawn("5"))
     assert digits(tmp_path) == ["51"]
-
-
-@pytest.mark.parametrize("source", ["file", "stdin", "pipe"])
-def test_an_export_is_imported_as_a_whole(good: Path, tmp_path: Path, source: str) -> None:
-    """The second import records nothing new."""
-    exported = tmp_path / "games.jsonl"
-    exported.write_text(noughts("store", "export", env=saving(good)).stdout)
-    assert exported.read_text() == "".join(lines_of(good))
-    sources = {"file": '"$@" "$FILE"', "stdin": '"$@" - < "$FILE"', "pipe": 'cat "$FILE" | "$@" -'}
-
-    command = ["/bin/sh", "-c", sources[source], "sh", *COMMAND, "store", "import"]
-    env = saving(tmp_path / "there", FILE=str(exported))
-
-    first, second = run(command, env), run(command, env)
-
-    assert [(ran.returncode, ran.stderr) for ran in (first, second)] == 2 * [(0, "")]
-    assert first.stdout == f"3 games: {EVENTS} events recorded, 0 known before.\n"
-    assert second.stdout == f"3 games: 0 events recorded, {EVENTS} known before.\n"
-    assert lines_of(tmp_path / "there") == lines_of(good)
 
 
 def test_four_processes_may_import_the_same_file(good: Path, tmp_path: Path) -> None:
@@ -193,18 +141,6 @@ def test_two_processes_may_create_and_use_a_store_at_once(tmp_path: Path) -> Non
 
 
 # Bad usage
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["store"], ["store", "bogus"], ["store", "backup"], ["store", "import"], ["store", "verify", "x"]],
-    ids=" ".join,
-)
-def test_a_bad_task_is_refused(tmp_path: Path, arguments: list[str]) -> None:
-    ran = noughts(*arguments, env=saving(tmp_path))
-
-    check_refused(ran, 2, "Try 'noughts ")
-    assert list(tmp_path.iterdir()) == []
 
 
 NO_STORES = "nonsense", "sqlite:", "memory:x", "sqllite:x", "http://x", ":", "/games", "\udcff", "MEMORY:"
@@ -244,32 +180,6 @@ ALL = {
     "import": ["store", "import", "/dev/null"],
 }
 SOME = ["play", "games", "verify", "import"]
-
-
-@pytest.mark.parametrize("task", ["verify", "backup", "export all"])
-def test_a_missing_store_is_not_created(tmp_path: Path, task: str) -> None:
-    env = saving(tmp_path / "data")
-
-    ran = noughts(*ALL[task], env=env, cwd=tmp_path)
-
-    check_refused(ran, 1, f"no store at {file(tmp_path / 'data')}\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("task", ["play", "import"])
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path, task: str) -> None:
-    """With a hint for players."""
-    (tmp_path / "taken").write_text("mine")
-
-    nowhere = noughts(*ALL[task], "--store", "sqlite:/proc/nothing/games", env=saving(tmp_path))
-    in_file = noughts(*ALL[task], env=saving(tmp_path / "taken"))
-
-    check_refused(nowhere, 1, "the folder /proc/nothing cannot be created")
-    check_refused(in_file, 1, "Not a directory")
-    for ran in (nowhere, in_file):
-        assert ran.stdout == ""
-        assert ran.stderr.endswith("(--no-save plays without saving)\n") == (task == "play")
-    assert (tmp_path / "taken").read_text() == "mine"
 
 
 @pytest.mark.parametrize("place", ["/", "/proc/version", "/dev/full"])
@@ -484,25 +394,6 @@ def test_a_damaged_game_does_not_affect_others(good: Path) -> None:
         check_refused(ran, 1, ANN_CHANGED)
 
 
-# Backups that cannot be made
-
-
-def test_a_backup_never_overwrites_a_file(good: Path, tmp_path: Path) -> None:
-    """Neither a file, nor a folder, nor the store, nor an unfinished backup; a bad folder is named."""
-    (tmp_path / "taken").write_text("mine")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "begun.partial").write_text("mine")
-    before = contents(tmp_path)
-
-    for target in (tmp_path / "taken", tmp_path / "folder", file(good), tmp_path / "begun"):
-        ran = noughts("store", "backup", str(target), env=saving(good))
-        check_refused(ran, 1, "interrupted" if target.name == "begun" else "never overwrite")
-        assert contents(tmp_path) == before
-    for folder in ("/proc/nothing", str(tmp_path / "taken"), "/dev/full"):
-        check_refused(noughts("store", "backup", f"{folder}/copy", env=saving(good)), 1, folder)
-        assert contents(tmp_path) == before
-
-
 def test_a_hostile_file_name_is_shown_in_escapes(good: Path, tmp_path: Path) -> None:
     name = str(tmp_path / HOSTILE)
 
@@ -580,17 +471,6 @@ def test_a_hostile_import_is_refused_whole(good: Path, tmp_path: Path, harm: str
     assert lines_of(good) == before
 
 
-@pytest.mark.parametrize("source", ["missing", "folder", "", "good/noughts/games.sqlite"])
-def test_a_file_without_games_is_refused(good: Path, tmp_path: Path, source: str) -> None:
-    (tmp_path / "folder").mkdir()
-    before = lines_of(good)
-
-    ran = noughts("store", "import", source, env=saving(good), cwd=tmp_path)
-
-    check_refused(ran, 2, "")
-    assert lines_of(good) == before
-
-
 @pytest.mark.parametrize(
     ("shut", "code", "sentence"),
     [("<&-", 2, "cannot be read"), ("0> /dev/null", 1, "cannot continue: Bad file descriptor")],
@@ -602,19 +482,6 @@ def test_an_input_that_cannot_be_read_is_reported(
 
     check_refused(ran, code, sentence)
     assert len(digits(good)) == 3
-
-
-@pytest.mark.parametrize("source", ["/dev/null", "-", "harm"])
-def test_an_import_of_nothing_leaves_no_games(tmp_path: Path, source: str) -> None:
-    typed = "harm\n" if source == "harm" else ""
-    ran = noughts("store", "import", "-" if typed else source, typed=typed, env=saving(tmp_path))
-
-    if typed:
-        check_refused(ran, 2, "line 1: 'harm' is not JSON")
-    else:
-        assert (ran.returncode, ran.stderr) == (0, "")
-        assert ran.stdout == "0 games: 0 events recorded, 0 known before.\n"
-    assert noughts("games", env=saving(tmp_path)).stdout == "No games are saved yet.\n"
 
 
 def test_an_import_that_is_killed_leaves_the_store_good(good: Path) -> None:

@@ -87,7 +87,8 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     """Run a command, and return the lines typed and printed."""
     env = environment(HOME=str(home), TZ="UTC", **dict.fromkeys(_FOLDERS, ""))
     command = _PLACEHOLDER.sub(lambda found: ids.get(found[1] + found[2], found[0]), step.command)
-    typed = "".join(f"{line[2:]}\n" for line in step.lines if line.startswith(">")).replace(" / ", "\n")
+    typed_lines = [line for line in step.lines if line.startswith(">")]
+    typed = "".join(f"{line[2:]}\n" for line in typed_lines).replace(" / ", "\n")
     if _NEEDS_SHELL.search(command):
         script = f'noughts() {{ {shlex.join(COMMAND)} "$@"; }}\n{command}'
         ran = subprocess.run(
@@ -108,7 +109,11 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     lines = [*ran.stdout.splitlines(), *(f"! {line}" for line in ran.stderr.splitlines())]
     usual = 2 if ran.stderr else 0
     lines += [f"[exit {ran.returncode}]"] if ran.returncode != usual else []
-    return [*step.typed_ahead, *(line.replace(str(home), "~").rstrip() for line in lines)]
+    is_shown = any(line.startswith(">") for line in lines)
+    return [
+        *([] if is_shown else typed_lines),
+        *(line.replace(str(home), "~").rstrip() for line in lines),
+    ]
 
 
 def _pattern(lines: list[str], ids: dict[str, str]) -> str:
