@@ -67,8 +67,7 @@ class MenaceOpponent:
             self._learn(game, mark)
         except (NotAMachine, FileUnavailable) as error:
             return f"{name} has learned nothing: {printable(str(error))}."
-        games = self._machine.games
-        return f"{name} has learned from {games:,} game{'' if games == 1 else 's'}."
+        return f"{name} has learned from {count_games(self._machine.games)}."
 
     def _learn(self, game: Game, mark: Mark) -> None:
         """Learn from a game; first take over what the machine in the file has learned elsewhere."""
@@ -180,6 +179,10 @@ def menace_file() -> Path:
         raise FileUnavailable(
             "no folder to keep a menace in: set HOME, or give menace:file=PATH or --file PATH"
         ) from None
+
+
+def count_games(number: int) -> str:
+    return f"{number:,} game{'' if number == 1 else 's'}"
 
 
 def load_or_create_machine(file: Path) -> Menace:

@@ -19,7 +19,13 @@ from noughts.cli.commands.odds import fraction
 from noughts.cli.commands.show import read_board
 from noughts.cli.console import Console
 from noughts.cli.extras import needs_extra
-from noughts.cli.opponents import load_bot, load_or_create_machine, lock_machine, menace_file
+from noughts.cli.opponents import (
+    count_games,
+    load_bot,
+    load_or_create_machine,
+    lock_machine,
+    menace_file,
+)
 from noughts.cli.progress import ProgressBar
 from noughts.core.board import Board, Mark
 from noughts.core.errors import GameOver, printable
@@ -100,7 +106,7 @@ def _learn(
             curve.append(_odds(machine, against, mark))
     except KeyboardInterrupt:
         done = machine.games - sum(before.values())
-        out.write(f"\nIt keeps what it has learned from {done:,} games.\n")
+        out.write(f"\nIt keeps what it has learned from {count_games(done)}.\n")
         raise
     finally:
         bar.clear()
@@ -109,11 +115,12 @@ def _learn(
     won, drawn, lost = (machine.results[result] - before[result] for result in Result)
     out.write(draw_curve(curve, mark, options.games))
     out.write(
-        f"{options.games:,} games as {mark} against {printable(options.against)}: "
+        f"{count_games(options.games)} as {mark} against {printable(options.against)}: "
         f"won {won:,}, drew {drawn:,}, lost {lost:,}.\n"
     )
     _write_odds(curve[-1], mark, machine, out)
-    out.write(f"It has learned from {machine.games:,} games, and is kept in {printable(str(file))}.\n")
+    place = printable(str(file))
+    out.write(f"It has learned from {count_games(machine.games)}, and is kept in {place}.\n")
     return curve
 
 
@@ -206,5 +213,5 @@ def draw_curve(points: list[Odds], mark: Mark, games: int) -> str:
             rows[CURVE_ROWS - round(CURVE_ROWS * chance)][column] = letter
     labels = {0: "100 %", CURVE_ROWS // 2: "50 %", CURVE_ROWS: "0 %"}
     drawn = [f"{labels.get(number, ''):>5} |{''.join(row)}".rstrip() for number, row in enumerate(rows)]
-    under = f"      +{'-' * width}", f"       0 to {games:,} games; w wins, d draws, l losses"
+    under = f"      +{'-' * width}", f"       0 to {count_games(games)}; w wins, d draws, l losses"
     return "".join(f"{line}\n" for line in (*drawn, *under))
