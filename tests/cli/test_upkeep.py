@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import sqlite3
 import subprocess
@@ -53,31 +52,6 @@ def save_many(folder: Path, games: int) -> None:
 
 
 # Deleting a game
-
-
-@pytest.mark.parametrize(
-    ("answer", "is_deleted"), [("y\n", True), ("YES\n", True), ("n\n", False), ("", False)]
-)
-def test_a_game_is_deleted_after_a_question(good: Path, answer: str, *, is_deleted: bool) -> None:
-    """Only yes means yes, and the game is shown first."""
-    ran = noughts("games", "--delete", "aaa", typed=answer, env=saving(good))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "Ann against Bob: the game is drawn" in ran.stdout
-    assert "Delete this game for good? (y/n) " in ran.stdout
-    assert ran.stdout.endswith("Deleted.\n" if is_deleted else "Nothing was deleted.\n")
-    assert ("aaaaaaaa" not in ids(good)) == is_deleted
-    assert noughts("store", "verify", env=saving(good)).returncode == 0
-
-
-def test_a_missing_game_can_not_be_deleted(good: Path, tmp_path: Path) -> None:
-    ran = noughts("games", "--delete", "zzz", typed="y\n", env=saving(good))
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "zzz" in ran.stderr
-
-    ran = noughts("games", "--delete", "aaa", env=saving(tmp_path / "missing"))
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("noughts: no store at ")
 
 
 @pytest.mark.parametrize("is_in_the_catalogue", [True, False])
@@ -199,40 +173,6 @@ def copy(good: Path, tmp_path: Path) -> Path:
     return back_up(good, tmp_path / "copy.sqlite")
 
 
-def test_a_backup_replaces_the_store(good: Path, copy: Path) -> None:
-    """The old store is kept under a new name, and both are complete."""
-    save(good, "dddddddd", "1")
-
-    for number in ("", "-2"):
-        ran = noughts("store", "restore", str(copy), env=saving(good))
-
-        kept = file(good).with_name(f"games-replaced{number}.sqlite")
-        assert (ran.returncode, ran.stderr) == (0, "")
-        assert ran.stdout == (
-            f"3 games, 63 events: restored from {copy}.\nWhat was there is now {kept}.\n"
-        )
-        assert sorted(ids(good)) == ["aaaaaaaa", "bbbbbbbb", "cccccccc"]
-        with open_store(f"sqlite:{kept}") as store:
-            assert verify(store).games == (3 if number else 4)
-    names = {path.name.partition(".")[0] for path in file(good).parent.iterdir()}
-    assert names == {"games", "games-replaced", "games-replaced-2"}
-
-
-def test_a_backup_is_restored_where_the_store_is_gone(good: Path, copy: Path) -> None:
-    file(good).unlink()
-    refused = noughts("play", typed="5\n", env=saving(good))
-    assert refused.returncode == 1
-    assert "Restore a backup with noughts store restore" in refused.stderr
-    listed = noughts("games", env=saving(good))
-    assert listed.returncode == 1
-    assert "is gone: its checkpoint counts" in listed.stderr
-
-    ran = noughts("store", "restore", str(copy), env=saving(good))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(digits(good)) == 3
-
-
 def test_a_damaged_backup_is_not_restored(good: Path, copy: Path) -> None:
     with closing(sqlite3.connect(copy)) as store:
         store.execute("DELETE FROM noughts_records WHERE game = 'cccccccc'")
@@ -248,17 +188,6 @@ def test_a_damaged_backup_is_not_restored(good: Path, copy: Path) -> None:
         "games.sqlite",
         "games.sqlite-checkpoint",
     }
-
-
-def test_a_backup_without_a_checkpoint_is_restored_with_a_warning(good: Path, copy: Path) -> None:
-    """What is there is valid, but nothing shows whether anything is missing."""
-    Path(f"{copy}-checkpoint").unlink()
-
-    ran = noughts("store", "restore", str(copy), env=saving(good))
-
-    assert ran.returncode == 0
-    assert ran.stderr.startswith("noughts: the checkpoint is missing")
-    assert len(digits(good)) == 3
 
 
 @pytest.mark.waits
@@ -392,28 +321,6 @@ def test_a_store_is_repaired_where_nothing_can_be_written(good: Path, open_folde
     folder.chmod(0o777)  # so that it can be removed
 
 
-@pytest.mark.parametrize("name", ["new store.sqlite", "new.sqlite"])
-def test_a_repair_says_how_to_use_what_it_made(good: Path, tmp_path: Path, name: str) -> None:
-    place = f"sqlite:{file(good)}"
-    ran = noughts("store", "repair", "--store", place, str(tmp_path / name))
-
-    hint = ran.stdout.splitlines()[-1].removeprefix("To use it: noughts ")
-    restored = noughts(*shlex.split(hint))
-
-    assert (restored.returncode, restored.stderr) == (0, "")
-    assert f"restored from {tmp_path / name}" in restored.stdout
-    assert file(good).with_name("games-replaced.sqlite").exists()
-
-
-@pytest.mark.parametrize("task", [("backup", "/"), ("repair", "/"), ("repair", "--store", "sqlite:/")])
-def test_a_folder_is_not_a_store(good: Path, task: tuple[str, ...]) -> None:
-    ran = noughts("store", *task, env=saving(good))
-
-    assert ran.returncode == 1
-    assert ran.stderr.startswith("noughts: ")
-    assert "Traceback" not in ran.stderr
-
-
 def test_a_repair_leaves_out_a_game_with_an_impossible_time(good: Path, tmp_path: Path) -> None:
     with open_store(url(good)) as saved:
         *_, before, last = saved.read("cccccccc")
@@ -466,18 +373,6 @@ def test_a_repair_needs_no_index_and_no_catalogue(good: Path, tmp_path: Path) ->
     assert found.left_behind == ()
     with open_store(f"sqlite:{tmp_path / 'new.sqlite'}") as store:
         assert verify(store).games == len(store.catalogue(ALL_GAMES, 9)) == 3
-
-
-@pytest.mark.parametrize("what", ["missing", "folder", "text"])
-def test_what_is_not_a_store_can_not_be_repaired(tmp_path: Path, what: str) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "text").write_text("harm\n" * 1000)
-
-    ran = noughts("store", "repair", "--store", f"sqlite:{tmp_path / what}", env=saving(tmp_path))
-
-    assert "Traceback" not in ran.stderr
-    assert ran.returncode == 1
-    assert ("nothing can be repaired" in ran.stderr) == (what == "text")
 
 
 def test_what_is_left_of_a_lost_store_does_not_reach_the_restored_one(good: Path, copy: Path) -> None:
