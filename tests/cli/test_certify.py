@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from noughts import O, X
 from noughts.analysis.solver import Result
 from noughts.bots.certificate import certify
@@ -13,20 +11,10 @@ from noughts.bots.menace.file import save_machine
 from noughts.bots.menace.machine import Menace
 from noughts.bots.odds import odds
 from noughts.bots.policy import CachedPolicy
-from noughts.bots.registry import BUILT_IN, find_policy, policy_names
+from noughts.bots.registry import BUILT_IN, find_policy
 from support.forked import noughts
 
 PAGE = Path(__file__).parents[2] / "docs" / "bots.md"
-
-PERFECT = """
-||as X|as O|
-|---|---|---|
-|games won / drawn / lost|1,088 / 16 / 0|1,024 / 288 / 0|
-|the worst line|draw: 152374689, 12.5 %|draw: 152374689, 50.0 %|
-|the least score|1/2|1/2|
-|against `random`|99.5 / 0.5 / 0 %, score 383/384|91.6 / 8.4 / 0 %, score 1811/1890|
-|against `perfect`|0 / 100 / 0 %, score 1/2|0 / 100 / 0 %, score 1/2|
-"""
 
 
 def rows(text: str) -> dict[str, tuple[str, str]]:
@@ -42,17 +30,6 @@ def test_the_page_in_the_docs_is_up_to_date(env: dict[str, str]) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     assert [line[3:] for line in ran.stdout.splitlines() if line.startswith("## ")] == [*BUILT_IN]
     assert ran.stdout == PAGE.read_text(encoding="utf-8")
-
-
-def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
-    ran = noughts("certify", "perfect", env=env)
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("\n## perfect\n\n")
-    assert ran.stdout.endswith(
-        f"**It never loses**: in none of all 2,416 games, whatever the opponent does.\n{PERFECT}"
-    )
-    assert ran.stdout in PAGE.read_text(encoding="utf-8")
 
 
 def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, str]) -> None:
@@ -76,7 +53,7 @@ def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, st
         str(odds(policy, perfect).score(X)),
         str(odds(perfect, policy).score(O)),
     ]
-    assert ran.stdout.endswith(PERFECT)
+    assert ran.stdout.removeprefix(first) in PAGE.read_text(encoding="utf-8")
 
 
 def _scores(cells: tuple[str, str]) -> list[str]:
@@ -93,27 +70,3 @@ def test_a_saved_machine_is_certified_as_it_is_now(env: dict[str, str], tmp_path
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert rows(ran.stdout)["the least score"][0] == str(certify(machine, X).least)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ("nonesuch", f"unknown policy 'nonesuch': choose one of {', '.join(policy_names())}"),
-        ("", f"unknown policy '': choose one of {', '.join(policy_names())}"),
-        ("\x1b[31m", f"unknown policy '\\x1b[31m': choose one of {', '.join(policy_names())}"),
-        ("club:luck=1", "club has no 'luck': it has win, block, fork, defence and centre"),
-        ("menace:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
-    ],
-)
-def test_an_unknown_bot_is_refused(asked: str, message: str, env: dict[str, str]) -> None:
-    ran = noughts("certify", asked, env=env)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == f"noughts: {message}\n"
-
-
-def test_one_unknown_bot_among_others_is_refused(env: dict[str, str]) -> None:
-    ran = noughts("certify", "newell-simon", "nonesuch", env=env)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "unknown policy 'nonesuch'" in ran.stderr

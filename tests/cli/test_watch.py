@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from noughts import NARRATIVE, Mark, O, Player, X
+from noughts import NARRATIVE, Mark
 from noughts.cli.commands.watch import Pause, RandomOpponent, watch
 from noughts.cli.opening import Starters
 from noughts.cli.screen import Screen
@@ -45,13 +45,6 @@ def test_one_pause_for_each_move_but_the_first() -> None:
     assert len(slept) == moves - 1
 
 
-def test_the_same_seed_plays_the_same_game() -> None:
-    first, again, other = (noughts("watch", "--interval", "0", "--seed", seed).stdout for seed in "aab")
-
-    assert first == again
-    assert first != other
-
-
 def test_games_are_counted_at_the_end() -> None:
     ran = noughts("watch", "--interval", "0", "--seed", "1", "--games", "20")
     *shown, tally = ran.stdout.splitlines()
@@ -61,25 +54,6 @@ def test_games_are_counted_at_the_end() -> None:
     )
     assert x + o + drawn == 20
     assert tally == f"Tally: Player X {x}, Player O {o}, draws {drawn}"
-
-
-def test_names_are_shown() -> None:
-    out = StringIO()
-
-    watch(
-        Screen(out, NARRATIVE),
-        (Player("bob", X), Player("frank", O)),
-        Starters("X", Random(1)),
-        dict.fromkeys(Mark, RandomOpponent(Random(1))),
-        Pause(0, lambda _: None),
-        1,
-    )
-
-    lines = out.getvalue().splitlines()
-    assert lines[0] == "bob:"
-    assert lines[6] == "frank:"
-    assert lines[-1] == "Tally: bob 1, frank 0, draws 0"
-    assert lines[-2] == "bob WON!"
 
 
 def starters(*options: str) -> list[tuple[str, str]]:
@@ -108,13 +82,3 @@ def test_the_loser_starts_the_next_game() -> None:
 def test_an_explicit_starter_starts_every_game(first: str, wording: str) -> None:
     assert {mark for mark, _ in starters("--first", first, "--wording", wording)} == {first}
     assert {mark for mark, _ in starters("--wording", "kata")} == {"X"}
-
-
-@pytest.mark.parametrize("seed", ["3", "4", "5"])
-def test_the_starter_may_be_random(seed: str) -> None:
-    """A line names the starter, who moves first."""
-    lines = noughts("watch", "--interval", "0", "--seed", seed, "--first", "random").stdout.splitlines()
-
-    first = lines[0].removesuffix(" has randomly been selected as the first player")
-    assert lines[1] == f"{first}:"
-    assert first in ("Player X", "Player O")
