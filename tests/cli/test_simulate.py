@@ -28,7 +28,6 @@ from support.at_once import run_code
 from support.command import COMMAND, environment
 from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
-from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 RANDOM, CLUB, PERFECT = map(find_policy, ("random", "club", "perfect"))
@@ -52,23 +51,6 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> int:
 def total(x: Policy, o: Policy, games: int, seed: int | None = 1, jobs: int = 1) -> Tally:
     """Return how all games of a simulation ended."""
     return sum(Simulation(x, o, games, seed).run(jobs), NO_GAMES)
-
-
-def without_time(text: str) -> str:
-    """Return the output without the elapsed time."""
-    first, _, rest = text.partition("\n")
-    return f"{first.rpartition(' in ')[0]}\n{rest}"
-
-
-def test_the_report_to_the_letter() -> None:
-    assert without_time(output_of(x="perfect", games=20_000)) == (
-        "perfect (X) against random (O): 20,000 games\n"
-        "        counted    share     95 % interval  exactly             off by\n"
-        "X wins   19,899  99.50 %  99.39 to 99.58 %  99.48 %  +0.31 std. errors\n"
-        "draw        101   0.51 %    0.42 to 0.61 %   0.52 %  -0.31 std. errors\n"
-        "O wins        0   0.00 %    0.00 to 0.02 %   0.00 %            nothing\n"
-        "tokens  106,922     5.35                       5.34\n"
-    )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -180,28 +162,6 @@ def test_shares_are_those_of_the_tally() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--x", "nobody"], "unknown policy 'nobody'"),
-        (["--o", "club:luck=1"], "club has no 'luck'"),
-        (["--games", "0"], "'0' is not a whole number of at least 1"),
-        (["--games", "many"], "'many' is not a whole number"),
-        (["--games", "1000000000000001"], "is not a number of games"),
-        (["--seed", "-1"], "'-1' is not a whole number|expected one argument"),
-        (["--seed", "x"], "'x' is not a whole number"),
-        (["--jobs", "0"], "'0' is not a whole number of at least 1"),
-        (["--x", "program:./bot"], "'program:./bot' is a program, and only a bot can be named here"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments: list[str], message: str) -> None:
-    ran = noughts("simulate", *arguments)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert any(words in ran.stderr for words in message.split("|"))
-    assert "Traceback" not in ran.stderr
-
-
 def test_a_terminal_shows_a_bar_until_ctrl_c() -> None:
     """The two worker processes print nothing."""
     with in_terminal("simulate", "--games", "1000000000000", "--jobs", "2") as session:
@@ -248,13 +208,6 @@ def a_worker_of(process: int) -> int:
                 if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
                     return int(child)
     pytest.fail("nobody came to share the work")
-
-
-def test_the_command_between_pipes_shows_no_bar() -> None:
-    ran = noughts("simulate", "--games", "1000", "--seed", "1")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert without_time(ran.stdout) == without_time(output_of())
 
 
 def test_a_closed_pipe_ends_the_command_silently() -> None:

@@ -30,19 +30,14 @@ from noughts.cli.commands.tournament import (
 )
 from noughts.cli.main import build_parser
 from noughts.errors import (
-    BadFormat,
     CannotStartProgram,
     FileUnavailable,
-    Forfeit,
-    NoTournament,
-    NoughtsError,
 )
 from noughts.lab.ratings import Rating
 from noughts.lab.tournament import Entrant, Forfeits, Meeting
-from support.command import environment, noughts
+from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
-from support.forked import noughts as forked
 from support.hostile_bots import POLITE, command, plays, program
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
@@ -133,17 +128,6 @@ def test_a_table_to_the_letter() -> None:
         "random forfeited a game: was late.\n"
         r"club:win=0,block=0,fork=0\x1b[2J forfeited 1,234 games, the first one: answered \x1b."
         "\n"
-    )
-
-
-def test_exact_odds_to_the_letter() -> None:
-    assert noughts("tournament", "random", "perfect").stdout == run("bot:random", "perfect")
-    assert run("random", "perfect") == (
-        "#  bot      rating        95 %  score     1    2\n"
-        "1  perfect     329    282..394   97.8     - 97.8\n"
-        "2  random     -329  -394..-282    2.2   2.2    -\n"
-        "\n"
-        "Scores are in percent, over both seats; all are exact.\n"
     )
 
 
@@ -313,31 +297,6 @@ def test_forfeits_are_shown_once_with_the_first_reason() -> None:
 
 
 # Refusals
-
-
-@pytest.mark.parametrize(
-    ("kind", "arguments", "message"),
-    [
-        (NoTournament, "random", "a tournament needs at least two bots, not only 'random'"),
-        (NoTournament, "random random", "'random' is named twice: a bot does not play itself"),
-        (BadFormat, "random perfect --plot x.gif", "'x.gif' does not end in .svg or .png"),
-        (FileUnavailable, "random perfect --plot /none/x.svg", "/none/x.svg cannot be written: No such"),
-        (Forfeit, "random program:/none/such", "'/none/such' cannot be started: No such file"),
-        (NoTournament, "random perfect --games 1000000001", "a pair plays at most 1,000,000,000 games"),
-        (Forfeit, "random program:", "program: needs a command, such as program:./mybot\n"),
-    ],
-)
-def test_an_impossible_tournament_is_refused(
-    kind: type[NoughtsError], arguments: str, message: str
-) -> None:
-    with pytest.raises(NoughtsError) as refused:
-        run(*arguments.split())
-    ran = forked("tournament", *arguments.split())
-
-    assert (type(refused.value), ran.stderr) == (kind, f"noughts: {refused.value}\n")
-    assert (ran.returncode, ran.stdout) == (1 if kind is FileUnavailable else 2, "")
-    assert ran.stderr.startswith(f"noughts: {message}")
-    assert ran.stderr.count("\n") == 1
 
 
 # The plot
