@@ -41,22 +41,6 @@ def test_a_bots_bare_name_is_refused_in_a_game_that_was_left(bot: str, tmp_path:
     assert file(tmp_path).read_bytes() == before
 
 
-def test_the_spelling_that_is_shown_plays() -> None:
-    """Copied from the refusal, also in capitals."""
-    ran = noughts("watch", "--interval", "0", "--x", "bot:perfect", "--o", "BOT:club:block=1/3")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    shown = {line for line in ran.stdout.splitlines() if line.endswith(":")}
-    assert shown == {"bot:perfect:", "bot:club:block=1/3:"}
-
-
-def test_a_player_with_two_prefixes_does_not_play() -> None:
-    ran = noughts("play", "--o", "bot:bot:perfect")
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "'bot:bot:perfect' has two prefixes" in ran.stderr
-
-
 def test_a_name_in_watch_is_a_bot_that_moves_at_random() -> None:
     """The same seed plays the same moves, whatever the names."""
     named = noughts("watch", "--interval", "0", "--seed", "7", "--x", "ann", "--o", "bob")
