@@ -56,6 +56,15 @@ def test_a_beginning_of_two_ids_is_refused(tmp_path: Path) -> None:
     assert "more than one game begins with 'left'" in ran.stderr
 
 
+@pytest.mark.parametrize("command", ["show", "analyse"])
+def test_control_characters_are_shown_in_escapes(command: str, tmp_path: Path) -> None:
+    ran = noughts(command, "\x1b[2J", env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("noughts: a board is 9 cells or 3 rows of 3, not '\\x1b[2J' (")
+    assert list(tmp_path.iterdir()) == []
+
+
 # As data
 
 

@@ -87,22 +87,3 @@ def test_both_spellings_are_one_bot_in_a_simulation() -> None:
 
     assert (prefixed["x"], prefixed["o"]) == ("club", "random")
     assert bare | {"seconds": 0} == prefixed | {"seconds": 0}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        ["odds", "perfect", "{}"],
-        ["certify", "perfect", "{}"],
-        ["simulate", "--x", "{}"],
-        ["menace", "train", "--against", "{}"],
-        ["join", "http://127.0.0.1:9/", "--bot", "{}"],
-    ],
-    ids=lambda line: line[0],
-)
-def test_a_program_is_refused_where_only_bots_play(line: list[str], tmp_path: Path) -> None:
-    ran = noughts(*(word.format("program:./x") for word in line), env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == "noughts: 'program:./x' is a program, and only a bot can be named here\n"
-    assert [*tmp_path.iterdir()] == []

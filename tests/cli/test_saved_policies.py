@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from noughts import find_policy, odds, policy_names, save_policy
+from noughts import find_policy, odds, save_policy
 from support.command import environment
 from support.forked import noughts
 from support.lab_games import first_free
@@ -61,27 +61,3 @@ def test_a_saved_policy_has_the_odds_of_the_policy(folder: Path) -> None:
 @pytest.mark.parametrize("command", ["play", "watch", "resume", "odds", "tournament"])
 def test_the_help_says_how_a_file_is_named(command: str) -> None:
     assert "saved:file=PATH" in noughts(command, "--help").stdout
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("saved:file=", "saved:file= needs the name of a file"),
-        ("saved:file=nonesuch", "nonesuch cannot be read: No such file or directory"),
-        ("saved", "a policy in a file is written saved:file=PATH, not 'saved'"),
-        ("saved:", "a policy in a file is written saved:file=PATH, not 'saved:'"),
-        (
-            "bot:saved:files=q",
-            "a policy in a file is written saved:file=PATH, not 'saved:files=q'",
-        ),
-        ("saved-q", f"unknown policy 'saved-q': choose one of {', '.join(policy_names())}"),
-        ("saved:file=bad.json", "bad.json is not a policy: 'hello' is not JSON"),
-    ],
-)
-def test_a_bad_policy_file_is_refused(folder: Path, name: str, sentence: str) -> None:
-    (folder / "bad.json").write_text("hello")
-
-    ran = noughts("odds", name, "random", cwd=folder)
-
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr == f"noughts: {sentence}\n"
