@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -12,27 +13,40 @@ from noughts.cli.extras import needs_extra
 from noughts.cli.options import Parser
 from noughts.core.errors import NotInstalled
 
-COMMANDS = {
-    "play": "a game with people, bots or programs",
-    "watch": "a game between two bots or programs",
-    "join": "a game on a server, to play or to watch",
-    "show": "draw a position or replay a game",
-    "analyse": "what each move is worth, and why; or a whole game",
-    "odds": "the exact odds of two bots",
-    "certify": "what is certain about a bot against any opponent",
-    "menace": "the machine that learns",
-    "tournament": "bots and programs against each other, and their ratings",
-    "simulate": "millions of games of two bots, next to their exact odds",
-    "dataset": "every position, with all that is known about it, as a table",
-    "games": "list saved games",
-    "resume": "continue a saved game",
-    "replay": "show a saved game move by move",
-    "events": "print a saved game's events, one a line",
-    "export": "write a saved game as JSON lines",
-    "serve": "the web game, for browsers and programs",
-    "store": "verify, back up, restore, repair, export or import the store of games",
+GROUPS = {
+    "Play": {
+        "play": "play a game with people, bots or programs",
+        "watch": "watch a game between two bots or programs",
+        "join": "play or watch a game on a server",
+    },
+    "Saved games": {
+        "games": "list saved games, or delete one",
+        "resume": "continue a saved game",
+        "replay": "show a saved game move by move",
+        "events": "print a saved game's events, one a line",
+        "export": "write a saved game as JSON lines",
+        "store": "verify, back up, restore, repair, export or import all of them",
+    },
+    "Understand": {
+        "show": "draw a position, or replay a game from its digits",
+        "analyse": "what each move is worth, and why; or where a game was decided",
+    },
+    "Bots and lab": {
+        "odds": "the exact odds of two bots",
+        "certify": "what is certain about a bot against any opponent",
+        "menace": "train the machine of matchboxes, or look into one",
+        "tournament": "rate bots and programs by their games",
+        "simulate": "count millions of games of two bots",
+        "dataset": "write every position, solved, as a table",
+    },
+    "Serve": {
+        "serve": "serve the web game to browsers",
+    },
 }
-"""Each is a module of that name in `cli/commands`, with `add_options` and `run`."""
+"""The commands as the help lists them. Each is a module in `cli/commands`, with `HELP`, `add_options` and
+`run`."""
+
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 EXTRAS = {"tournament": "lab", "simulate": "lab", "dataset": "lab", "serve": "web"}
 """The optional dependencies that a command needs."""
@@ -51,15 +65,24 @@ def _dispatch(arguments: Sequence[str]) -> None:
 def build_parser(arguments: Sequence[str]) -> Parser:
     """Return the parser of the whole command.
 
-    Only the command that the arguments ask for is loaded. The others are listed for the help, and left
-    out if the command comes first: argparse is slow.
+    Only the command that the arguments ask for is loaded. If it comes first, nothing else is added:
+    argparse is slow.
     """
-    parser = Parser(prog="noughts", description="Tic-tac-toe with exact rules.", allow_abbrev=False)
+    parser = Parser(
+        prog="noughts",
+        usage="noughts [-h] [--version] COMMAND ...",
+        description="Tic-tac-toe with exact rules: play it, understand it, build players for it.",
+        epilog="noughts COMMAND --help explains a command, with examples.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--version", action="version", version=f"noughts {__version__}")
-    parsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    parsers = parser.add_subparsers(
+        prog="noughts", metavar="COMMAND", dest="command", required=True, help=SUPPRESS
+    )
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
-    for name in [asked] if asked in COMMANDS and arguments[0] == asked else COMMANDS:
-        subparser = parsers.add_parser(name, help=COMMANDS[name], allow_abbrev=False)
+    names = [asked] if asked in COMMANDS and arguments[0] == asked else [*COMMANDS]
+    for name in names:
+        subparser = parsers.add_parser(name, allow_abbrev=False)
         if name == asked:
             try:
                 with needs_extra(EXTRAS.get(name)):
@@ -67,8 +90,17 @@ def build_parser(arguments: Sequence[str]) -> Parser:
             except NotInstalled as missing:
                 if not {"-h", "--help"} & {*arguments}:
                     raise
+                subparser.description = f"{COMMANDS[name].capitalize()}."
                 subparser.epilog = f"Its options are listed once it is installed: {missing}."
                 continue
             module.add_options(subparser)
+            subparser.explain(module.HELP)
             subparser.set_defaults(run=module.run)
+    if len(names) > 1:
+        for title, commands in GROUPS.items():
+            parser.add_section(title, {name: _summary(name) for name in commands})
     return parser
+
+
+def _summary(name: str) -> str:
+    return COMMANDS[name] + (f" (needs noughts[{EXTRAS[name]}])" if name in EXTRAS else "")

@@ -5,15 +5,35 @@ from __future__ import annotations
 import argparse
 import os
 from argparse import _ActionsContainer as Container
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Never
 
 from noughts.cli.exit import BAD_USAGE
 from noughts.core.errors import printable, quoted
+from noughts.core.value import Value
 from noughts.text.wordings import WORDINGS
 
 MAX_INTERVAL_SECONDS = 86_400
 """A day: some systems cannot sleep for much longer."""
+
+DATA_FOLDER = {"XDG_DATA_HOME": "the folder that holds noughts/ and its files (default: ~/.local/share)"}
+VARIABLES = {
+    "--store": {"NOUGHTS_STORE": "where games are saved, if --store is not given", **DATA_FOLDER},
+    "--color": {"NO_COLOR": "no colours, if it is not empty"},
+}
+"""The environment variables that go with an option."""
+
+
+class CommandHelp(Value):
+    """What the help of a command says besides its options."""
+
+    description: str
+    examples: Mapping[str, str]
+    """Command lines, and what each does."""
+    variables: Mapping[str, str] = MappingProxyType({})
+    """Environment variables that go with none of its options, and what each does."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,8 +42,28 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the settings of argparse
         super().__init__(formatter_class=_help_formatter, **settings)
 
+    def explain(self, command: CommandHelp) -> None:
+        """Say what the command does; its options must be known."""
+        self.description = command.description
+        self.add_section("examples", {line: f"# {what}" for line, what in command.examples.items()})
+        variables = dict(command.variables)
+        for option in VARIABLES.keys() & self._option_string_actions:
+            variables |= VARIABLES[option]
+        self.add_section("environment", dict(sorted(variables.items())))
+
+    def add_section(self, title: str, entries: Mapping[str, str]) -> None:
+        """Add words and their meanings to the help, in the form of options."""
+        shown = [argparse.Action([], word, metavar=word, help=means) for word, means in entries.items()]
+        self.add_argument_group(title)._group_actions += shown  # noqa: SLF001 - argparse has no other way
+
     def error(self, message: str) -> Never:
         self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")
+
+
+def add_task(tasks: argparse._SubParsersAction[Parser], name: str, summary: str) -> Parser:
+    """Add a task of a command, such as `verify` of `store`."""
+    description = f"{summary[0].upper()}{summary[1:]}."
+    return tasks.add_parser(name, help=summary, description=description, allow_abbrev=False)
 
 
 def add_seats(parser: Parser, name: str = "a name, ") -> None:
@@ -75,8 +115,15 @@ def add_display(parser: Parser, wording: str) -> None:
 
 def add_colour(parser: Parser) -> None:
     parser.add_argument(
-        "--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)"
+        "--color",
+        choices=["auto", "always", "never"],
+        default="auto",
+        help="colours; auto: on a terminal (default: auto)",
     )
+
+
+def add_seed(parser: Parser, effect: str, read: Callable[[str], object] = str) -> None:
+    parser.add_argument("--seed", type=read, metavar="SEED", help=f"the same seed {effect}")
 
 
 def add_json(parser: Container) -> None:
@@ -105,7 +152,8 @@ def add_store(parser: Container) -> None:
     parser.add_argument(
         "--store",
         metavar="URL",
-        help="where games are saved: sqlite:PATH, postgresql://USER@HOST/DATABASE or memory:",
+        help="where games are saved: sqlite:PATH, postgresql://USER@HOST/DATABASE or memory: "
+        "(default: NOUGHTS_STORE, or noughts/games.sqlite in ~/.local/share)",
     )
 
 

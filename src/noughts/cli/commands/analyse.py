@@ -32,6 +32,15 @@ _RESET = "\x1b[0m"
 _LABEL_COLUMNS = 11
 
 
+HELP = shared.CommandHelp(
+    "Say what each move of a position is worth and why, or where a game was decided.",
+    {
+        "noughts analyse X__/_O_/__X": "every move of a position",
+        "noughts analyse 1593748": "a game: its mistakes, and what was better",
+    },
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument(
         "position",

@@ -13,7 +13,7 @@ from noughts.bots.registry import BUILT_IN, find_policy, parse_policy
 from noughts.cli.commands.odds import fraction
 from noughts.cli.console import Console
 from noughts.cli.opponents import load_bot
-from noughts.cli.options import Parser
+from noughts.cli.options import DATA_FOLDER, CommandHelp, Parser
 from noughts.core.board import Mark
 from noughts.core.errors import printable
 from noughts.core.notation import format_moves
@@ -30,6 +30,16 @@ a bot can get into against any opponent. *The worst line* is the likeliest of th
 the bot, with the chance that it makes all its moves in it. *The least score* is what it gets against an
 opponent who knows its policy and plays best against it.
 """
+
+
+HELP = CommandHelp(
+    "Prove what is certain about a bot against any opponent: whether it can lose, and its least score.",
+    {
+        "noughts certify club": "a bot as it is",
+        "noughts certify club:block=0,defence=0": "one that never overlooks a block or a fork",
+    },
+    DATA_FOLDER,
+)
 
 
 def add_options(parser: Parser) -> None:

@@ -7,16 +7,28 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noughts.cli.console import Console
-from noughts.cli.options import Parser
+from noughts.cli.options import CommandHelp, Parser
 from noughts.core.errors import printable
 from noughts.files import write_output
 from noughts.lab.dataset import FORMATS, rows
 from noughts.lab.errors import BadFormat
 
+HELP = CommandHelp(
+    "Write all 5,478 positions, with everything that is known about them, as a table.",
+    {
+        "noughts dataset positions.csv": "into a file, in the format of its extension",
+        "noughts dataset --format jsonl > positions.jsonl": "to standard output",
+    },
+)
+
 
 def add_options(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="(default: standard output)")
-    parser.add_argument("--format", choices=FORMATS, help="(default: the file's extension, or csv)")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="where to write it (default: standard output)"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="the form of the table (default: the file's extension, or csv)"
+    )
 
 
 def run(options: Namespace, console: Console) -> None:

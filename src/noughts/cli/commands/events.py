@@ -8,6 +8,14 @@ from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.recorder import look_up
 
+HELP = shared.CommandHelp(
+    "Print the events of a saved game, one a line: everything that happened in it.",
+    {
+        "noughts events k7": "the game whose id begins with k7",
+        "noughts events k7 --store sqlite:games.sqlite": "from a store of its own",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_game(parser)

@@ -10,6 +10,14 @@ from noughts.cli.recorder import open_saved
 from noughts.service import Service
 from noughts.store.archive import export_game
 
+HELP = shared.CommandHelp(
+    "Write a saved game as JSON lines, with the hashes that prove it; noughts store import reads them.",
+    {
+        "noughts export k7": "the game whose id begins with k7",
+        "noughts export k7 > game.jsonl": "into a file",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_game(parser)

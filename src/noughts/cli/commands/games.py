@@ -27,6 +27,15 @@ NO_GAMES = "No games are saved yet."
 PAGE_GAMES = 50
 
 
+HELP = shared.CommandHelp(
+    "List saved games, the latest first, or delete one.",
+    {
+        "noughts games --unfinished": "those that can be resumed",
+        "noughts games --player ann --limit 5": "the last five games of ann",
+    },
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument("--player", metavar="NAME", help="only games of this player")
     ended = parser.add_mutually_exclusive_group()

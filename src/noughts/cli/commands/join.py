@@ -29,11 +29,21 @@ MAX_TRIES = 3
 """How often a seat is requested; the same key gets the same seat."""
 
 
+HELP = shared.CommandHelp(
+    "Play or watch a game on a server, or list its games. You can leave a game and come back to it.",
+    {
+        "noughts join http://127.0.0.1:8000": "list the games of a server",
+        "noughts join http://127.0.0.1:8000 --bot club --name ann": "play against a bot of the server",
+    },
+    shared.DATA_FOLDER,
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument(
         "address", metavar="URL", help="a game, an invitation to one, or a server for its list of games"
     )
-    parser.add_argument("--name", metavar="NAME", help="your name")
+    parser.add_argument("--name", metavar="NAME", help="your name (default: the server picks one)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--play", action="store_true", help="take a seat that is open to everybody")
     what.add_argument("--friend", action="store_true", help="start a game, and get an invitation to it")

@@ -39,26 +39,44 @@ CHUNK_GAMES = 5000
 """How many games are played between two updates of the progress bar."""
 
 
+HELP = shared.CommandHelp(
+    "Train MENACE, Michie's machine of matchboxes, or look into a box. Playing bot:menace trains it too.",
+    {
+        "noughts menace train --against perfect --games 5000": "let it learn, and draw how it got better",
+        "noughts menace box X_O/___/___": "the beads that decide its next move",
+    },
+    shared.DATA_FOLDER,
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     tasks = parser.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
-    train = tasks.add_parser("train", help="let it play, and learn", allow_abbrev=False)
+    train = shared.add_task(tasks, "train", "let it play, and learn")
     train.add_argument(
-        "--against", type=parse_policy, metavar="POLICY", default="random", help="(default: random)"
+        "--against",
+        type=parse_policy,
+        metavar="POLICY",
+        default="random",
+        help="its opponent (default: random)",
     )
     train.add_argument(
         "--games", type=shared.count, default=1000, metavar="N", help="number of games (default: 1000)"
     )
     train.add_argument("--seat", choices=["X", "O"], default="X", help="its mark; X starts (default: X)")
-    train.add_argument("--seed", metavar="TEXT", help="the same seed gives the same training")
+    shared.add_seed(train, "gives the same training")
     shared.add_plot(train, "the learning curve")
     train.add_argument(
         "--new", metavar="RULES", nargs="?", const="", help="a new machine, such as empty=refill,win=5"
     )
-    box = tasks.add_parser("box", help="the beads in the box of a position", allow_abbrev=False)
-    box.add_argument("position", metavar="BOARD", help="such as X_O/___/___")
+    box = shared.add_task(tasks, "box", "show the beads in the box of a position")
+    box.add_argument("position", metavar="BOARD", help="a board such as X_O/___/___")
     shared.add_first(box)
     for task in (train, box):
-        task.add_argument("--file", metavar="PATH", help="where the machine is kept")
+        task.add_argument(
+            "--file",
+            metavar="PATH",
+            help="where the machine is kept (default: noughts/menace.json in ~/.local/share)",
+        )
 
 
 def run(options: Namespace, console: Console) -> None:

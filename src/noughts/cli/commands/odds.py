@@ -28,6 +28,16 @@ Pairings: TypeAlias = dict[tuple[str, str], Odds]
 """The odds by the names of X and O."""
 
 
+HELP = shared.CommandHelp(
+    "Compute the exact odds of two bots against each other, without playing.",
+    {
+        "noughts odds club perfect": "club as X, perfect as O",
+        "noughts odds --all --csv": "each against each, as exact fractions",
+    },
+    shared.DATA_FOLDER,
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     for mark in ("X", "O"):
         parser.add_argument(

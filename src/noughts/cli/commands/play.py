@@ -14,6 +14,14 @@ from noughts.service import Service
 from noughts.store.base import EventStore
 from noughts.store.errors import StoreError
 
+HELP = shared.CommandHelp(
+    "Play at this keyboard: two people, or a person against a bot or a program. Every move is saved.",
+    {
+        "noughts play --o bot:club": "play X against a bot that makes mistakes",
+        "noughts play --x ann --o bob --first loser": "two people; the loser starts the next game",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_seats(parser)

@@ -21,6 +21,15 @@ _BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA")
 _QUIT = ("q", "\x04", "\x1b", "")
 
 
+HELP = shared.CommandHelp(
+    "Show a saved game move by move: with keys on a terminal, otherwise by itself.",
+    {
+        "noughts replay k7": "the game whose id begins with k7",
+        "noughts replay k7 --interval 0.5 --describe": "by itself, in sentences",
+    },
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     shared.add_game(parser)
     shared.add_interval(parser, None)

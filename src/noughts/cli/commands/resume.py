@@ -19,6 +19,14 @@ from noughts.core.game import Game
 from noughts.service import Service
 from noughts.text.describe import standing
 
+HELP = shared.CommandHelp(
+    "Continue a saved game where it was left.",
+    {
+        "noughts resume": "the last game that was left",
+        "noughts resume k7 --o bot:expert": "the game whose id begins with k7, with a bot as O",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument(

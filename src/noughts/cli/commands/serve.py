@@ -13,17 +13,33 @@ from noughts.core.errors import quoted
 from noughts.store.errors import StoreMissing
 from noughts.web.serve import serve
 
+HELP = shared.CommandHelp(
+    "Serve the web game to browsers and programs until Ctrl-C.",
+    {
+        "noughts serve": "for this machine: open http://127.0.0.1:8000",
+        "noughts serve --host 0.0.0.0 --port 80 --workers 4": "for everybody, with four processes",
+    },
+    {
+        "NOUGHTS_HOST": "the default of --host",
+        "NOUGHTS_PORT": "the default of --port",
+        "NOUGHTS_WORKERS": "the default of --workers",
+        "NOUGHTS_BOTS": "bots to offer, NAME=FILE separated by commas; docs/serving.md has all settings",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     environment = os.environ.get
     parser.add_argument(
-        "--host", default=environment("NOUGHTS_HOST") or "127.0.0.1", help="(default: 127.0.0.1)"
+        "--host",
+        default=environment("NOUGHTS_HOST") or "127.0.0.1",
+        help="the address to listen at (default: 127.0.0.1)",
     )
     parser.add_argument(
         "--port",
         type=_port,
         default=environment("NOUGHTS_PORT") or "8000",
-        help="0 for any free port (default: 8000)",
+        help="the port; 0 for any that is free (default: 8000)",
     )
     parser.add_argument(
         "--workers",

@@ -16,6 +16,14 @@ from noughts.core.notation import parse_board, parse_moves
 from noughts.files import write_output
 from noughts.text.describe import standing
 
+HELP = shared.CommandHelp(
+    "Draw a position, or replay a game that is written as digits: the cells in the order of the moves.",
+    {
+        "noughts show X_O/_X_/___": "a position, row by row from the top",
+        "noughts show 51937 --wording kata": "a game, as the kata words it",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument(

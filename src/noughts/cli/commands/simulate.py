@@ -28,6 +28,16 @@ Z_95 = 1.959963984540054
 """Standard errors on both sides of the mean that hold 95 % of a normal distribution."""
 
 
+HELP = shared.CommandHelp(
+    "Play many games of two bots and count the results, next to their exact odds.",
+    {
+        "noughts simulate --x club --o expert": "a million games",
+        "noughts simulate --games 5000 --seed 7 --json": "the same 5,000 games each time, as JSON",
+    },
+    shared.DATA_FOLDER,
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     for mark in ("X", "O"):
         parser.add_argument(
@@ -38,9 +48,13 @@ def add_options(parser: shared.Parser) -> None:
             help=f"the bot that plays {mark} (default: random)",
         )
     parser.add_argument(
-        "--games", type=shared.count, default=1_000_000, metavar="N", help="(default: 1000000)"
+        "--games",
+        type=shared.count,
+        default=1_000_000,
+        metavar="N",
+        help="number of games (default: 1000000)",
     )
-    parser.add_argument("--seed", type=_seed, metavar="N", help="the same seed plays the same games")
+    shared.add_seed(parser, "plays the same games", _seed)
     shared.add_jobs(parser)
     shared.add_json(parser)
 

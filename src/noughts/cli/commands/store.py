@@ -29,14 +29,29 @@ from noughts.store.verify import Progress, VerifyReport, examine
 PROGRESS_DELAY_SECONDS = 1.0
 
 
+HELP = shared.CommandHelp(
+    "Look after the store of games: verify, back up, restore, repair, export or import it.",
+    {
+        "noughts store verify": "look for damage",
+        "noughts store backup games-copy.sqlite": "copy all games, also while others play",
+    },
+    shared.VARIABLES["--store"],
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     tasks = parser.add_subparsers(title="tasks", metavar="TASK", dest="task", required=True)
     for task, (help_, _) in _TASKS.items():
-        one = tasks.add_parser(task, help=help_, allow_abbrev=False)
-        if task in ("backup", "restore", "import"):
-            one.add_argument("file", metavar="FILE")
+        one = shared.add_task(tasks, task, help_)
+        if task in _FILES:
+            one.add_argument("file", metavar="FILE", help=_FILES[task])
         if task == "repair":
-            one.add_argument("file", metavar="FILE", nargs="?", help="the new file")
+            one.add_argument(
+                "file",
+                metavar="FILE",
+                nargs="?",
+                help="the new file (default: games-repaired.sqlite for games.sqlite)",
+            )
         if task == "verify":
             shared.add_json(one)
         shared.add_store(one)
@@ -174,4 +189,10 @@ _TASKS = {
     "repair": ("copy every sound game into a new file, and list what is left behind", _repair),
     "export": ("write all games as JSON lines", _export),
     "import": ("record games from JSON lines; all of them, or none", _import),
+}
+
+_FILES = {
+    "backup": "the new file",
+    "restore": "the backup",
+    "import": "the JSON lines; - is standard input",
 }

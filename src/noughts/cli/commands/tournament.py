@@ -37,6 +37,16 @@ MAX_NAME_COLUMNS = 20
 """A name that is longer is cut in the table, and written in full below it."""
 
 
+HELP = shared.CommandHelp(
+    "Rate bots and programs by each against each. Between two bots, exact odds take the place of games.",
+    {
+        "noughts tournament novice club perfect": "three bots, exactly",
+        "noughts tournament club 'program:python3 bot.py' --games 20": "a bot against a program of yours",
+    },
+    shared.DATA_FOLDER,
+)
+
+
 def add_options(parser: shared.Parser) -> None:
     parser.add_argument(
         "bots", metavar="BOT", nargs="+", help="two or more policies, saved:file=PATH or program:COMMAND"
@@ -48,7 +58,7 @@ def add_options(parser: shared.Parser) -> None:
         metavar="N",
         help="games per pair and seat; the weight of an exact pairing (default: 100)",
     )
-    parser.add_argument("--seed", metavar="TEXT", help="the same seed gives the same random numbers")
+    shared.add_seed(parser, "gives the same random numbers")
     shared.add_jobs(parser)
     shared.add_patience(parser)
     shared.add_plot(parser, "the ratings")

@@ -14,11 +14,19 @@ from noughts.core.board import Board, Cell, Mark
 from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.player import Player
 
+HELP = shared.CommandHelp(
+    "Watch two bots or programs play; a seat without one moves at random.",
+    {
+        "noughts watch --x bot:novice --o bot:expert --interval 0.2": "two bots, five moves a second",
+        "noughts watch --games 10 --interval 0": "ten games at once, and the tally",
+    },
+)
+
 
 def add_options(parser: shared.Parser) -> None:
     shared.add_seats(parser, "a name for a bot that moves at random, ")
     shared.add_interval(parser, 2)
-    parser.add_argument("--seed", metavar="TEXT", help="the same seed plays the same game")
+    shared.add_seed(parser, "plays the same game")
     parser.add_argument(
         "--games", type=shared.count, metavar="N", help="play N games, and show the tally"
     )
