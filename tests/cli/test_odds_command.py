@@ -15,7 +15,7 @@ from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import BUILT_IN, find_policy, policy_names
 from support.forked import noughts
-from support.saved_games import saving
+from support.third_party_bots import offered
 
 LATE = "X_O/_X_/___"
 """A position from which all odds are found at once."""
@@ -82,31 +82,6 @@ def test_all_pairs_in_a_table(env: dict[str, str]) -> None:
         found = [odds(x, o, parse_board(LATE)) for o in known.values()]
         cells = [[percent(one) for one in (pair.x, pair.draw, pair.o)] for pair in found]
         assert line.split() == [name, *("/".join(cell).replace(" %", "") for cell in cells)]
-
-
-STRANGERS = """
-from noughts import find_policy
-
-def fine(**_):
-    return find_policy("random")
-
-def broken():
-    return lambda board: 1 / 0
-
-def needy(cell):
-    return lambda board: {int(cell): 1}
-"""
-
-
-def offered(folder: Path) -> dict[str, str]:
-    """Return the environment of a user with a third-party package of bots."""
-    (folder / "strangers.py").write_text(STRANGERS)
-    about = folder / "strangers-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
-    names = "".join(f"{name} = strangers:{name}\n" for name in ("fine", "broken", "needy"))
-    (about / "entry_points.txt").write_text(f"[noughts.policies]\n{names}")
-    return {**saving(folder), "PYTHONPATH": str(folder)}
 
 
 def test_a_broken_bot_is_left_out_of_the_table(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ GROUPS = {
         "analyse": "what each move is worth, and why; or where a game was decided",
     },
     "Bots and lab": {
+        "bots": "list the bots, how good they are and how to name them",
         "odds": "the exact odds of two bots",
         "certify": "what is certain about a bot against any opponent",
         "menace": "train the machine of matchboxes, or look into one",

@@ -62,7 +62,7 @@ def run(options: Namespace, console: Console) -> None:
     first = Mark(options.first)
     board = Board(first=first) if options.position is None else read_board(options.position, first)
     names = policy_names() if options.all else (options.x, options.o)
-    bots = {name: bot for name in names if (bot := _load(name, may_skip=options.all))}
+    bots = {name: bot for name in names if (bot := load_checked(name, may_skip=options.all))}
     pairs = product(bots, repeat=2) if options.all else [(options.x, options.o)]
     found = {(x, o): odds(bots[x], bots[o], board) for x, o in pairs}
     out = console.out
@@ -76,7 +76,7 @@ def run(options: Namespace, console: Console) -> None:
         _write_pair(options.x, options.o, found[options.x, options.o], out)
 
 
-def _load(name: str, *, may_skip: bool) -> CachedPolicy | None:
+def load_checked(name: str, *, may_skip: bool) -> CachedPolicy | None:
     """Return a bot; one of another package that cannot play may be skipped, with a warning."""
     try:
         bot = CachedPolicy(load_bot(name))
