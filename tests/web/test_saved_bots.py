@@ -279,7 +279,9 @@ def test_a_file_that_holds_no_policy_is_refused(folder: Path) -> None:
 
 def test_an_unknown_bot_is_answered_with_the_list_of_bots(folder: Path) -> None:
     roster = read_roster(f"tiger={folder / 'first.json'}")
-    with pytest.raises(errors.UnknownPolicy, match=r"^unknown policy 'tigre': choose one of .*, tiger$"):
+    with pytest.raises(
+        errors.UnknownPolicy, match=r"^unknown policy 'tigre' \(did you mean tiger\?\): choose .*, tiger$"
+    ):
         roster.policy("tigre")
     without = "^the bot tiger has no 'luck': it has no parameters$"
     with pytest.raises(errors.UnknownPolicy, match=without):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.core.errors import InvalidName, NoughtsError, complaint, quoted
+from noughts.core.errors import InvalidName, NoughtsError, complaint, did_you_mean, quoted
 from noughts.core.player import name_key
 from noughts.core.value import Value
 
@@ -109,6 +109,11 @@ def as_policy(policy: Policy | str) -> Policy:
     return policy
 
 
+def unknown_policy(name: str, known: tuple[str, ...]) -> UnknownPolicy:
+    suggestion, names = did_you_mean(name, known), ", ".join(known)
+    return UnknownPolicy(f"unknown policy {quoted(name)}{suggestion}: choose one of {names}")
+
+
 def policy_names() -> tuple[str, ...]:
     """Return the names of all policies: the built-in ones, then those of other packages."""
     return (*BUILT_IN, *sorted({entry.name for entry in _entry_points()} - {*BUILT_IN}))
@@ -202,7 +207,7 @@ def _entry_points() -> tuple[Any, ...]:
 def _from_entry_point(name: str, parameters: Parameters) -> Policy:
     entry = next((entry for entry in _entry_points() if entry.name == name), None)
     if entry is None:
-        raise UnknownPolicy(f"unknown policy {quoted(name)}: choose one of {', '.join(policy_names())}")
+        raise unknown_policy(name, policy_names())
     try:
         made = entry.load()(**parameters)
     except NoughtsError:

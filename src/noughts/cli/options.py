@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Never
 
 from noughts.cli.exit import BAD_USAGE
-from noughts.core.errors import printable, quoted
+from noughts.core.errors import did_you_mean, printable, quoted
 from noughts.core.value import Value
 from noughts.text.wordings import WORDINGS
 
@@ -55,6 +55,29 @@ class Parser(argparse.ArgumentParser):
         """Add words and their meanings to the help, in the form of options."""
         shown = [argparse.Action([], word, metavar=word, help=means) for word, means in entries.items()]
         self.add_argument_group(title)._group_actions += shown  # noqa: SLF001 - argparse has no other way
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse
+        """Refuse what the command does not know; argparse would let the parser of `noughts` do it."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown and unknown[0].startswith("-"):
+            option = unknown[0].partition("=")[0]
+            suggestion = did_you_mean(option, self._option_string_actions)
+            self.error(f"unknown option {quoted(option)}{suggestion}")
+        if unknown:
+            self.error(f"unexpected argument {quoted(unknown[0])}")
+        return known, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse
+        """Refuse a word that is not one of the choices, and suggest the one that was meant."""
+        if action.choices is None or value in action.choices:
+            return
+        choices = [*action.choices]
+        if action.nargs == argparse.PARSER:  # somebody who types help means --help
+            suggestion = did_you_mean(value, [*choices, *self._option_string_actions])
+            raise argparse.ArgumentError(None, f"unknown {action.dest} {quoted(value)}{suggestion}")
+        known = ", ".join(choices)
+        suggestion = did_you_mean(value, choices)
+        raise argparse.ArgumentError(action, f"{quoted(value)} is not one of {known}{suggestion}")
 
     def error(self, message: str) -> Never:
         self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")

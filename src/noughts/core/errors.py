@@ -1,10 +1,11 @@
-"""Errors of the rules and the records, and how to quote what was given.
+"""Errors of the rules and the records, how to quote what was given, and what may have been meant.
 
 `noughts.errors` draws the whole tree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import ClassVar
 
@@ -184,6 +185,18 @@ def complaint(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - any str may fail
         text = ""
     return f"{type(error).__name__}: {repr(text[:200])[1:-1]}" if text else type(error).__name__
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the question whether the most similar known word was meant, to be put behind a refusal.
+
+    >>> did_you_mean("Prefect", ["random", "perfect"]), did_you_mean("tiger", ["random", "perfect"])
+    (' (did you mean perfect?)', '')
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - slow, and needed only for a refusal
+
+    found = get_close_matches(word.lower(), known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def printable(text: str) -> str:

@@ -30,6 +30,7 @@ from noughts.bots.registry import (
     built_in_parameters,
     find_policy,
     read_parameters,
+    unknown_policy,
 )
 from noughts.core.errors import NoughtsError, quoted
 from noughts.core.game import PlaceToken, Resign
@@ -72,7 +73,7 @@ class Roster:
         """Return the policy of a listed bot, with parameters that it takes."""
         name, colon, rest = asked.partition(":")
         if name not in self.names:
-            raise UnknownPolicy(f"unknown policy {quoted(name)}: choose one of {', '.join(self.names)}")
+            raise unknown_policy(name, self.names)
         # A sentence begins with a capital letter, and no bot's name does.
         check_parameters(f"the bot {name}", read_parameters(rest) if colon else (), self.parameters(name))
         return self._saved[name] if name in self._saved else find_policy(asked)
