@@ -166,7 +166,7 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
         ),
         ("why", "X on 5: draw. It takes the centre"),
         ("why 1", "1: draw. It stops X from forcing a fork"),
-        ("help", "a person on a server is asked first"),
+        *((word, "a person on a server is asked first") for word in ("help", "?")),
     ],
     ids=repr,
 )

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
-from noughts.cli.help import SHORT_HELP
+from noughts.cli.help import SHORT_HELP, SYNONYMS
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
 from noughts.cli.recorder import Recorder
@@ -59,6 +59,17 @@ def test_play_again_is_not_answered_by_control_characters(answer: str) -> None:
     lines = played(*X_WINS, answer, "QUIT")
 
     assert lines[-4:] == ["Play again? (y/n)", "Please answer y or n.", "Play again? (y/n)", "Goodbye!"]
+
+
+@pytest.mark.parametrize(("short", "word"), SYNONYMS.items())
+def test_short_words_are_commands_too(short: str, word: str) -> None:
+    assert played("5", "1", short.upper(), "9") == played("5", "1", word, "9")
+
+
+def test_a_game_can_be_left_at_every_question() -> None:
+    for leave in ("q", "exit", "quit"):
+        assert played("resign", leave)[-2:] == ["Play again? (y/n)", "Goodbye!"]
+    assert played("w b2") == played("why 5")
 
 
 def test_a_small_terminal_has_a_short_help() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 from noughts.cli import hints
+from noughts.cli.help import read_words
 from noughts.cli.input import UnreadableLine, read_line
 from noughts.cli.opening import Opponent, Starters, choose, opening_events
 from noughts.cli.prompt import AGAIN, MOVED_ON, Prompt, Quit
@@ -159,13 +160,13 @@ class LocalGame:
         self._screen.log([PlayerNotifyIllegalMove(mark, IllegalMoveReason.NO_SUCH_CELL)])
 
     def _read_words(self) -> str:
-        """Return what was typed, in small letters and with single spaces."""
+        """Return what was typed, with the words of commands in full."""
         try:
             line = read_line(self._keyboard)
         except UnreadableLine:
             self._prompt.take_answer()
             raise
-        words = "quit" if line is None else " ".join(line.lower().split())
+        words = "quit" if line is None else read_words(line)
         if words == "quit":
             self._prompt.end_question()
             raise Quit

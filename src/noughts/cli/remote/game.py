@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
+from noughts.cli.help import read_words
 from noughts.cli.input import LineBuffer, UnreadableLine
 from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, Quit, sentence
 from noughts.cli.remote import background, messages
@@ -165,7 +166,7 @@ class RemoteGame:
             raise Quit
         question = self._prompt.take_answer()
         try:
-            words = " ".join(self._typed.next_line().lower().split())
+            words = read_words(self._typed.next_line())
         except UnreadableLine as refusal:
             if question == AGAIN:
                 self._prompt.say(YES_OR_NO)
