@@ -92,7 +92,8 @@ def test_a_command_is_explained(command: str) -> None:
         assert f"\n  {example}" in ran.stdout
         assert f"# {what}" in ran.stdout
     assert ("NOUGHTS_STORE " in ran.stdout) == ("--store" in used)
-    assert ("NO_COLOR " in ran.stdout) == ("--color" in used)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        assert (f"{name} " in ran.stdout) == ("--color" in used)
     assert max(map(len, ran.stdout.splitlines())) < 80
 
 

@@ -402,6 +402,7 @@ class Run:
         changes = {
             "TERM": ["dumb", "", "\x1b[31m"],
             "NO_COLOR": ["1", "", "\x1b[31m"],
+            "FORCE_COLOR": ["1", "", "\x1b[31m"],
             "PYTHONIOENCODING": ["ascii", "latin-1"],
             "LC_ALL": ["C"],
             "COLUMNS": ["0", "1", "-5", "wide"],

@@ -77,7 +77,9 @@ def in_plain(*arguments: str, typed: str) -> str:
         ([], {}, True),
         ([], {"NO_COLOR": "1"}, False),
         ([], {"NO_COLOR": ""}, True),
+        ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
         ([], {"TERM": "dumb"}, False),
+        ([], {"TERM": "dumb", "FORCE_COLOR": "1"}, True),
         ([], {"TERM": None}, False),
         (["--color", "never"], {}, False),
         (["--color", "always"], {"NO_COLOR": "1", "TERM": "dumb"}, True),
@@ -96,8 +98,28 @@ def test_a_terminal_has_colours_unless_turned_off(
     assert (b"\x1b" in session.output) == is_coloured
 
 
-def test_a_pipe_has_colours_only_with_the_option() -> None:
-    assert "\x1b" not in in_plain(typed="5\n1\n")
+@pytest.mark.parametrize(
+    ("options", "changes", "is_coloured"),
+    [
+        ([], {}, False),
+        ([], {"FORCE_COLOR": ""}, False),
+        ([], {"FORCE_COLOR": "0"}, True),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": ""}, True),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (["--color", "never"], {"FORCE_COLOR": "1"}, False),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+    ],
+)
+@pytest.mark.parametrize("command", [["play"], ["show", "5"], ["analyse", "X__/_O_/__X"]], ids=" ".join)
+def test_a_pipe_has_colours_only_if_forced(
+    command: list[str], options: list[str], changes: dict[str, str], *, is_coloured: bool
+) -> None:
+    ran = noughts(*command, *options, typed="5\n", env=environment(**changes))
+
+    assert ("\x1b" in ran.stdout) == is_coloured
+
+
+def test_the_colours_of_a_board() -> None:
     shown = in_plain("--color", "always", typed="5\n1\n")
 
     assert f"{ORANGE_O}|\x1b[2m2{RESET}|\x1b[2m3{RESET}\n-+-+-\n\x1b[2m4{RESET}|{BLUE_X}|" in shown

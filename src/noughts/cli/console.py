@@ -46,11 +46,13 @@ class Console:
         return Random(None if seed is None else os.fsencode(seed))  # noqa: S311 - games, not secrets
 
     def wants_colour(self, options: Namespace) -> bool:
-        """Use colour if it is asked for, or by default on a terminal that has it."""
+        """Use colour if the option or the environment says so; otherwise on a terminal that has it."""
         if options.color != "auto":
             return bool(options.color == "always")
-        is_dumb = os.environ.get("TERM", "dumb") == "dumb"
-        return self.out.isatty() and not is_dumb and not os.environ.get("NO_COLOR")
+        if os.environ.get("NO_COLOR"):
+            return False
+        has_colour = self.out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        return has_colour or bool(os.environ.get("FORCE_COLOR"))
 
     def screen(self, options: Namespace) -> Screen:
         out = self.out

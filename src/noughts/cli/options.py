@@ -21,7 +21,10 @@ MAX_INTERVAL_SECONDS = 86_400
 DATA_FOLDER = {"XDG_DATA_HOME": "the folder that holds noughts/ and its files (default: ~/.local/share)"}
 VARIABLES = {
     "--store": {"NOUGHTS_STORE": "where games are saved, if --store is not given", **DATA_FOLDER},
-    "--color": {"NO_COLOR": "no colours, if it is not empty"},
+    "--color": {
+        "NO_COLOR": "if not empty, no colours unless --color asks for them",
+        "FORCE_COLOR": "if not empty, colours even in a pipe; NO_COLOR and --color win",
+    },
 }
 """The environment variables that go with an option."""
 
