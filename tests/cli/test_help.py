@@ -41,7 +41,7 @@ def parsers(command: str) -> Iterator[Parser]:
     """Return the parser of a command, and those of its tasks."""
     waiting = [build_parser([command])]
     for parser in waiting:
-        for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
+        for action in parser.positionals:
             if isinstance(action, _SubParsersAction):
                 waiting += action.choices.values()
     yield from waiting[1:]
@@ -49,7 +49,7 @@ def parsers(command: str) -> Iterator[Parser]:
 
 def options(command: str) -> Iterator[tuple[str, Action]]:
     for parser in parsers(command):
-        for action in parser._actions:  # noqa: SLF001 - argparse has no other way to ask
+        for action in (*parser.options.values(), *parser.positionals):
             if action.dest != "help" and not isinstance(action, _SubParsersAction):
                 yield f"{parser.prog} {action.dest}", action
 
@@ -68,7 +68,7 @@ def test_the_help_lists_the_commands_in_groups() -> None:
     ]
     assert listed == [*COMMANDS]
     assert [line for line in shown.splitlines() if line.endswith(":")] == [
-        *("options:", "Play:", "Saved games:", "Understand:", "Bots and lab:", "Serve:")
+        *("options:", "Play:", "Saved games:", "Understand:", "Bots and lab:", "Serve and set up:")
     ]
     for command, extra in EXTRAS.items():
         assert any(
@@ -118,6 +118,7 @@ def test_the_examples_are_read_by_the_parser(command: str) -> None:
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command not in SERVED])
 def test_the_examples_run(command: str, tmp_path: Path) -> None:
     save(tmp_path, "k7examples", "5", "1", x="ann")
+    (tmp_path / ".config" / "fish" / "completions").mkdir(parents=True)
     shutil.copy(TESTS.parent / "examples" / "bot.py", tmp_path)
     shutil.copy(url(tmp_path).removeprefix("sqlite:"), tmp_path / "games.sqlite")
     define = f'noughts() {{ {shlex.join(COMMAND)} "$@"; }}'

@@ -40,8 +40,9 @@ GROUPS = {
         "simulate": "count millions of games of two bots",
         "dataset": "write every position, solved, as a table",
     },
-    "Serve": {
+    "Serve and set up": {
         "serve": "serve the web game to browsers",
+        "completion": "complete commands with TAB in bash, zsh or fish",
     },
 }
 """The commands as the help lists them. Each is a module in `cli/commands`, with `HELP`, `add_options` and

@@ -45,12 +45,20 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - the settings of argparse
         super().__init__(formatter_class=_help_formatter, **settings)
 
+    @property
+    def options(self) -> dict[str, argparse.Action]:
+        return self._option_string_actions
+
+    @property
+    def positionals(self) -> list[argparse.Action]:
+        return self._get_positional_actions()
+
     def explain(self, command: CommandHelp) -> None:
         """Say what the command does; its options must be known."""
         self.description = command.description
         self.add_section("examples", {line: f"# {what}" for line, what in command.examples.items()})
         variables = dict(command.variables)
-        for option in VARIABLES.keys() & self._option_string_actions:
+        for option in VARIABLES.keys() & self.options:
             variables |= VARIABLES[option]
         self.add_section("environment", dict(sorted(variables.items())))
 
@@ -64,7 +72,7 @@ class Parser(argparse.ArgumentParser):
         known, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             option = unknown[0].partition("=")[0]
-            suggestion = did_you_mean(option, self._option_string_actions)
+            suggestion = did_you_mean(option, self.options)
             self.error(f"unknown option {quoted(option)}{suggestion}")
         if unknown:
             self.error(f"unexpected argument {quoted(unknown[0])}")
@@ -76,7 +84,7 @@ class Parser(argparse.ArgumentParser):
             return
         choices = [*action.choices]
         if action.nargs == argparse.PARSER:  # somebody who types help means --help
-            suggestion = did_you_mean(value, [*choices, *self._option_string_actions])
+            suggestion = did_you_mean(value, [*choices, *self.options])
             raise argparse.ArgumentError(None, f"unknown {action.dest} {quoted(value)}{suggestion}")
         known = ", ".join(choices)
         suggestion = did_you_mean(value, choices)
