@@ -52,10 +52,10 @@ lowest: $(VENV)-lowest/made ## Try the web game and the lab with the lowest vers
 sessions: $(VENV)/made ## Write what the command prints now into the sessions of the tests
 	WRITE_SESSIONS=1 $(BIN)/python -m pytest -n0 tests/cli/test_sessions.py
 
-docs: $(VENV)/made ## Write the generated parts of the docs: certificates of bots, settings, limits, codes
+docs: $(VENV)/made ## Write what is generated of the docs: certificates of bots, settings, limits, codes, the man page
 	$(BIN)/noughts certify > docs/bots.md.new
 	mv docs/bots.md.new docs/bots.md
-	cd tests && ../$(BIN)/python -m support.generated_docs
+	cd tests && ../$(BIN)/python -m support.generated_docs && ../$(BIN)/python -m support.man_page
 
 names: $(VENV)/made ## Write the public names into the stubs for type checkers
 	cd tests && ../$(BIN)/python -m support.public_names

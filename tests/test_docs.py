@@ -167,9 +167,11 @@ def test_the_readme_installs_one_package(tmp_path: Path) -> None:
 
     subprocess.run([*install, "--target", str(tmp_path), str(ROOT)], check=True, capture_output=True)
 
-    packages = {path.name for path in tmp_path.iterdir()} - {"bin"}
+    packages = {path.name for path in tmp_path.iterdir()} - {"bin", "share"}
     assert packages == {"noughts", f"noughts-{noughts.__version__}.dist-info"}
     assert (tmp_path / "noughts" / "py.typed").exists()
+    manual = tmp_path / "share" / "man" / "man1" / "noughts.1"
+    assert manual.read_text() == (ROOT / "docs" / "noughts.1").read_text()
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -13,10 +13,11 @@ import pytest
 
 import noughts.cli.commands
 from noughts.cli.main import COMMANDS, EXTRAS, build_parser
-from noughts.cli.options import CommandHelp, Parser
+from noughts.cli.options import CommandHelp
 from support.at_once import run_code
 from support.command import COMMAND, TESTS, shell
 from support.forked import noughts as run_noughts
+from support.man_page import parsers_of
 from support.saved_games import save, saving, url
 
 each_command = pytest.mark.parametrize("command", COMMANDS)
@@ -37,18 +38,8 @@ def arguments(example: str) -> list[str]:
     return rest
 
 
-def parsers(command: str) -> Iterator[Parser]:
-    """Return the parser of a command, and those of its tasks."""
-    waiting = [build_parser([command])]
-    for parser in waiting:
-        for action in parser.positionals:
-            if isinstance(action, _SubParsersAction):
-                waiting += action.choices.values()
-    yield from waiting[1:]
-
-
 def options(command: str) -> Iterator[tuple[str, Action]]:
-    for parser in parsers(command):
+    for parser in parsers_of(command):
         for action in (*parser.options.values(), *parser.positionals):
             if action.dest != "help" and not isinstance(action, _SubParsersAction):
                 yield f"{parser.prog} {action.dest}", action
