@@ -420,16 +420,49 @@ def test_saved_names_with_marks_find_the_bots(tmp_path: Path) -> None:
     assert digits(tmp_path)[0].startswith("15")
 
 
-def test_a_bot_or_a_person_can_be_replaced(tmp_path: Path) -> None:
-    save(tmp_path, "left", "5", x="ann", o="bot:perfect")
+@pytest.mark.parametrize(
+    ("x", "o", "options", "now"),
+    [
+        ("ann", "", ["--o", "bot:perfect"], ["ann", "bot:perfect"]),
+        ("", "bot:perfect", ["--x", "bot:perfect"], ["bot:perfect (X)", "bot:perfect"]),
+        ("", "", ["--x", "bot:club", "--o", "bot:club"], ["bot:club", "bot:club (O)"]),
+        ("ann", "bot:perfect", ["--o", "bot:perfect"], ["ann", "bot:perfect"]),
+        ("ann", "bot:perfect (O)", ["--o", "bot:perfect"], ["ann", "bot:perfect (O)"]),
+        ("ann", "program:polite", ["--o", FIRST_FREE], ["ann", "program:polite"]),
+        ("ann", CLIPPED, ["--o", LONG], ["ann", CLIPPED]),
+    ],
+)
+def test_a_bot_can_take_the_seat_that_is_free_or_its_own(
+    x: str, o: str, options: list[str], now: list[str], tmp_path: Path
+) -> None:
+    """Its name is recorded, so that no move is taken for somebody else's."""
+    save(tmp_path, "left", "5", x=x, o=o)
 
-    ran = noughts("resume", "--o", FIRST_FREE, typed="9\n", env=saving(tmp_path))
-    assert ran.stderr == ""
-    assert digits(tmp_path) == ["5192"]
+    ran = noughts("resume", *options, typed="9\nn\n", env=saving(tmp_path))
 
-    ran = noughts("resume", "--o", FIRST_FREE, "--x", "bot:perfect", typed="n\n", env=saving(tmp_path))
-    assert ran.stderr == ""
-    assert digits(tmp_path)[0].startswith("51923")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    with open_store(url(tmp_path)) as store:
+        (listed,) = store.games()
+    assert listed.game
+    assert [player.name for mark in Mark if (player := listed.game.player(mark))] == now
+    assert len(listed.game.moves) > 1
+    assert noughts("store", "verify", env=saving(tmp_path)).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["bob", "bot:club", "program:rude", CLIPPED])
+@pytest.mark.parametrize("seat", ["bot:perfect", FIRST_FREE])
+def test_nobody_moves_for_another_player(name: str, seat: str, tmp_path: Path) -> None:
+    save(tmp_path, "left", "5", x="ann", o=name)
+    before = file(tmp_path).read_bytes()
+
+    ran = noughts("resume", "--o", seat, env=saving(tmp_path))
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    called = "program:polite" if seat == FIRST_FREE else seat
+    assert ran.stderr == (
+        f"noughts: {name!r} plays O in this game, not {called!r}: leave out --o, or start a new game\n"
+    )
+    assert file(tmp_path).read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["program:polite", CLIPPED, f"{CLIPPED_TWICE} (O)"])
@@ -441,10 +474,8 @@ def test_a_player_that_its_name_does_not_find_must_be_given(name: str, tmp_path:
     ran = noughts("resume", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stdout) == (2, "")
+    kind = "program:COMMAND" if name.startswith("program:") else "bot:POLICY"
     assert ran.stderr == (
-        f"noughts: {name!r} played O and cannot be found by its name: "
-        f"give --o bot:POLICY or program:COMMAND\n"
+        f"noughts: {name!r} played O and cannot be found by its name: give --o {kind}\n"
     )
     assert file(tmp_path).read_bytes() == before
-
-    assert noughts("resume", "--o", "bot:random", env=saving(tmp_path)).returncode == 0

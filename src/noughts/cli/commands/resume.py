@@ -11,11 +11,12 @@ from noughts.cli import options as shared
 from noughts.cli.commands.games import last_left
 from noughts.cli.console import Console
 from noughts.cli.local_game import LocalGame
-from noughts.cli.opening import ELLIPSIS, Starters, seat_opponents
+from noughts.cli.opening import ELLIPSIS, Opponent, Starters, fit_name, seat_opponents
 from noughts.cli.recorder import Recorder, keeps_games, open_saved
 from noughts.core.board import Mark
-from noughts.core.errors import AlreadyOver, InvalidName, quoted
-from noughts.core.game import Game
+from noughts.core.errors import AlreadyOver, InvalidName, SeatTaken, quoted
+from noughts.core.game import Game, JoinGame
+from noughts.core.player import is_same_name
 from noughts.service import Service
 from noughts.text.describe import standing
 
@@ -51,6 +52,9 @@ def run(options: Namespace, console: Console) -> None:
             raise AlreadyOver(f"the game is over, {standing(now)}: noughts replay shows it")
         seats = opponents_of(now, {Mark.X: options.x, Mark.O: options.o})
         with seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as opponents:
+            for mark, opponent in opponents.items():
+                if (name := seated_name(now, mark, opponent)) is not None:
+                    now = service.handle(game, JoinGame(mark, name)).game
             recorder = Recorder(service, lasts=True)
             LocalGame(screen, console.input(), recorder, starters, opponents=opponents).resume(game)
 
@@ -71,9 +75,27 @@ def opponents_of(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str
                 f"or program:COMMAND"
             )
         if seat is None and is_unknown:
+            kind = "program:COMMAND" if recorded.startswith(PROGRAM) else "bot:POLICY"
             raise UnknownPolicy(
                 f"{quoted(recorded)} played {mark} and cannot be found by its name: "
-                f"give --{str(mark).lower()} bot:POLICY or program:COMMAND"
+                f"give --{str(mark).lower()} {kind}"
             )
         seats[mark] = seat or (name if recorded.startswith(BOT) else None)
     return seats
+
+
+def seated_name(game: Game, mark: Mark, opponent: Opponent) -> str | None:
+    """Return the name to seat a bot by, None if it has the seat; refuse one that is somebody else's.
+
+    The record says who moves, so nobody moves for another player.
+    """
+    player, other = game.player(mark), game.player(mark.other)
+    names = fit_name(opponent.name), fit_name(opponent.name, f" ({mark})")
+    if player is None:
+        return names[1] if other and is_same_name(names[0], other.name) else names[0]
+    if player.name not in names:
+        raise SeatTaken(
+            f"{quoted(player.name)} plays {mark} in this game, not {quoted(opponent.name)}: "
+            f"leave out --{str(mark).lower()}, or start a new game"
+        )
+    return None
