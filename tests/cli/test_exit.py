@@ -508,6 +508,9 @@ REFUSED = [
     (["play", "--x", "player o"], SAME_NAME),
     (["watch", "--o", "PLAYER X"], SAME_NAME),
     (["play", "--o", "PLAYER X", "--wording", "kata"], SAME_NAME),
+    (["play", "--x", "O", "--o", "X"], SAME_NAME),
+    (["watch", "--x", "ann", "--o", "x"], SAME_NAME),
+    (["play", "--x", "Player O", "--o", "bob"], SAME_NAME),
     (["play", "--x", "bob\u200d"], JOINER),
     (["join", "http://127.0.0.1:9/", "--name", "bob\u200d"], JOINER),
     *[(["watch", f"--interval={seconds}"], SECONDS) for seconds in BAD_SECONDS],
@@ -526,8 +529,8 @@ def test_bad_arguments_are_refused(arguments: list[str], words: str) -> None:
     assert words in refused(*arguments)
 
 
-def test_a_player_may_have_the_other_players_default_name() -> None:
-    assert noughts("play", "--x", "Player O", "--o", "Player X").returncode == 0
+def test_a_player_may_have_their_own_default_name() -> None:
+    assert noughts("play", "--x", "Player X", "--o", "O").returncode == 0
 
 
 @hostile

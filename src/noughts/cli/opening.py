@@ -72,8 +72,8 @@ def name_players(options: Namespace, opponents: Mapping[Mark, Opponent]) -> tupl
     wording = WORDINGS[options.wording]
     for player in game.players:
         other = player.mark.other
-        defaults = [text.format(mark=other) for text in (wording.player, wording.winner)]
-        if not game.player(other) and any(is_same_name(player.name, name) for name in defaults):
+        taken = (text.format(mark=other) for text in ("{mark}", wording.player, wording.winner))
+        if any(is_same_name(player.name, name) for name in taken):
             raise InvalidName(f"the players need different names, and '{player.name}' means {other}")
     return game.players
 
