@@ -67,6 +67,8 @@ class MenaceOpponent:
             self._learn(game, mark)
         except (NotAMachine, FileUnavailable) as error:
             return f"{name} has learned nothing: {printable(str(error))}."
+        if not self._file:
+            return f"{name} has learned from this game, and forgets it when you leave."
         return f"{name} has learned from {count_games(self._machine.games)}."
 
     def _learn(self, game: Game, mark: Mark) -> None:
