@@ -244,12 +244,14 @@ def test_a_file_name_with_control_characters_is_refused(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-def test_parquet_is_not_written_to_a_terminal() -> None:
-    with in_terminal("dataset", "--format", "parquet") as session:
+@pytest.mark.parametrize("options", [[], ["--format", "parquet"]])
+def test_nothing_is_poured_into_a_terminal(options: list[str]) -> None:
+    with in_terminal("dataset", *options) as session:
         assert session.end() == 2
 
-    assert session.output.decode().strip() == (
-        "noughts: Parquet is binary: name a file, or redirect the output with >"
+    assert " ".join(session.output.decode().split()) == (
+        "noughts: the dataset is too long for a terminal: name a file, such as positions.csv, "
+        "or redirect the output with >"
     )
 
 

@@ -37,9 +37,12 @@ def run(options: Namespace, console: Console) -> None:
 
 def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
     """Write the dataset to a file, whole or not at all; or to `out` if no file is given."""
+    if file is None and out.isatty():
+        raise BadFormat(
+            "the dataset is too long for a terminal: name a file, such as positions.csv, or redirect "
+            "the output with >"
+        )
     form = form or ("csv" if file is None else _format_of(file))
-    if form == "parquet" and file is None and out.isatty():
-        raise BadFormat("Parquet is binary: name a file, or redirect the output with >")
     table = list(rows())
     content = FORMATS[form](table)
     if file is None:
