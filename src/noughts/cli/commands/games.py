@@ -79,7 +79,7 @@ def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -
     nothing = NO_GAMES if wanted == ALL_GAMES else "No such game is saved."
     out.writelines(f"{line}\n" for line in lines or [nothing])
     if next(found, None):
-        out.write(f"There are more: --limit {2 * limit} shows them.\n")
+        out.write(f"There are more: --limit {2 * limit} lists up to {2 * limit}.\n")
 
 
 def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
