@@ -59,7 +59,7 @@ LINE = re.compile(r"[a-z2-7]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  (.*)")
 
 DAY = 86_400_000
 
-NO_FOLDER = "no folder to save games in: set HOME, or use --store or --no-save"
+NO_FOLDER = "no folder to save games in: set HOME, or use --store"
 
 
 def listed(env: dict[str, str], *options: str) -> list[str]:

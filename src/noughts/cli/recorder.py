@@ -19,8 +19,8 @@ from noughts.core.game import Command, Game, decide, fold
 from noughts.core.player import Player
 from noughts.service import Answer, Service
 from noughts.store.base import EventStore
-from noughts.store.errors import OldStore, StaleVersion
-from noughts.store.urls import data_folder, default_store, open_store
+from noughts.store.errors import OldStore, StaleVersion, StoreMissing, StoreUnavailable
+from noughts.store.urls import data_folder, default_store, open_store, sqlite_path
 
 MEMORY = "memory:"
 
@@ -28,10 +28,23 @@ MEMORY = "memory:"
 def store_url(asked: str | None, environment: Mapping[str, str]) -> str:
     """Return the store that was asked for, or the one in the user's data folder.
 
+    Only the user's data folder is created if it is missing: in any other place, it is a typing error.
+
     >>> store_url(None, {"HOME": "/home/bob"})
     'sqlite:/home/bob/.local/share/noughts/games.sqlite'
     """
-    return default_store(environment) if asked is None else asked
+    url = default_store(environment) if asked is None else asked
+    is_named = asked is not None or environment.get("NOUGHTS_STORE")
+    if is_named and (path := sqlite_path(url)):
+        try:
+            path.parent.stat()
+        except FileNotFoundError:
+            raise StoreUnavailable(
+                f"the folder {path.parent} is missing: create it, or correct the path of the store"
+            ) from None
+        except OSError:
+            pass  # the store itself says what is wrong
+    return url
 
 
 def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
@@ -43,6 +56,8 @@ def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
     url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")
     try:
         return open_store(url, create=create, checkpoint_file=checkpoint_file)
+    except StoreMissing as error:
+        raise StoreMissing(f"no games are saved yet: {error}") from None
     except OldStore:
         if asked is not None or environment.get("NOUGHTS_STORE"):
             raise
@@ -66,7 +81,7 @@ def look_up(id_prefix: str, asked: str | None) -> Answer:
 def keeps_games(options: Namespace) -> bool:
     """Return whether games, and what is learned from them, can be found again later."""
     is_saved = not getattr(options, "no_save", False)
-    return is_saved and store_url(options.store, os.environ) != MEMORY
+    return is_saved and (options.store or os.environ.get("NOUGHTS_STORE")) != MEMORY
 
 
 class Recorder:

@@ -60,7 +60,7 @@ def data_folder(environment: Mapping[str, str]) -> Path:
     for folder in (data, home / ".local" / "share"):
         if folder.is_absolute():
             return folder / "noughts"
-    raise StoreUnavailable("no folder to save games in: set HOME, or use --store or --no-save")
+    raise StoreUnavailable("no folder to save games in: set HOME, or use --store")
 
 
 def is_on_server(url: str) -> bool:
