@@ -99,6 +99,7 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
 
     assert found == {
         "first": "X",
+        "players": {"X": None, "O": None},
         "winner": winner,
         "resigned": None,
         "end": end,

@@ -45,6 +45,17 @@ def standing(position: Board | Game) -> str:
     return f"{winner} won with {_numbers(game.board.winning_cells)}"
 
 
+def pairing(game: Game) -> str:
+    """Say who plays whom, X first; a player without a name is a mark.
+
+    >>> from noughts.core.board import Board, Mark
+    >>> from noughts.core.player import Player
+    >>> pairing(Game(Board(), players=(Player("ann", Mark.X),)))
+    'ann (X) against O'
+    """
+    return " against ".join(_who(game, mark) for mark in Mark)
+
+
 def _who(game: Game, mark: Mark) -> str:
     player = game.player(mark)
     return f"{printable(player.name)} ({mark})" if player else str(mark)

@@ -11,16 +11,13 @@ from noughts.analysis.coach import Advice, Review, advise, review
 from noughts.analysis.reasons import PLACES
 from noughts.analysis.solver import Result, prospect
 from noughts.cli import options as shared
-from noughts.cli.commands.show import read_board
 from noughts.cli.console import Console
-from noughts.cli.opening import new_game
+from noughts.cli.position import add_position, game_to_dict, read_position
 from noughts.cli.screen import is_cramped
 from noughts.core.board import Board, Mark
-from noughts.core.errors import UnreadableBoard
-from noughts.core.game import Game, PlaceToken, decide, fold
-from noughts.core.notation import format_cell, parse_moves
-from noughts.store.errors import InvalidId, NoSuchGame, StoreMissing
-from noughts.text.describe import standing
+from noughts.core.game import Game
+from noughts.core.notation import format_cell
+from noughts.text.describe import pairing, standing
 from noughts.text.picture import draw_grid, rule
 from noughts.text.sentences import say_advice, say_prospect
 
@@ -42,46 +39,17 @@ HELP = shared.CommandHelp(
 
 
 def add_options(parser: shared.Parser) -> None:
-    parser.add_argument(
-        "position",
-        metavar="BOARD-OR-GAME",
-        help="a board such as X_O/_X_/___, the digits of a game, or a saved game's id",
-    )
-    shared.add_first(parser)
+    add_position(parser)
     shared.add_json(parser)
     shared.add_colour(parser)
-    shared.add_store(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
-    text, first, out = options.position, Mark(options.first), console.out
-    if text.isdigit():
-        game = new_game(first, ())
-        for cell in parse_moves(text, first):
-            game = fold(decide(game, PlaceToken(game.board.turn, cell)), game)
-        _write_review(game, out, as_json=options.json)
-        return
-    try:
-        board = read_board(text, first, or_game=True)
-    except UnreadableBoard as error:
-        _write_review(_saved_game(options, error), out, as_json=options.json)
+    found = read_position(options)
+    if isinstance(found, Board):
+        _write_advice(found, console.out, as_json=options.json, colour=console.wants_colour(options))
     else:
-        _write_advice(board, out, as_json=options.json, colour=console.wants_colour(options))
-
-
-def _saved_game(options: Namespace, unreadable: UnreadableBoard) -> Game:
-    """Return the saved game with that id, if the text is not a board but may be an id."""
-    text = options.position
-    if not set(text) - set("XO_") or not text.translate({ord("-"): "", ord("_"): ""}).isalnum():
-        raise unreadable
-    from noughts.cli.recorder import look_up  # noqa: PLC0415 - the store is loaded only for a saved game
-
-    try:
-        return look_up(text, options.store).game
-    except StoreMissing:
-        raise UnreadableBoard(f"{unreadable}, and no game is saved") from None
-    except (InvalidId, NoSuchGame) as error:
-        raise UnreadableBoard(f"{unreadable}, and {error}") from None
+        _write_review(found, console.out, as_json=options.json)
 
 
 def _write_advice(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> None:
@@ -107,12 +75,15 @@ def _write_review(game: Game, out: TextIO, *, as_json: bool) -> None:
     if as_json:
         result = {
             "first": str(game.board.first),
+            "players": game_to_dict(game)["players"],
             "winner": game.winner and str(game.winner),
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
         }
         out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
         return
+    if game.players:
+        out.write(f"{pairing(game)}.\n")
     out.writelines(
         f"{number}. {advice.mark} {_judgement(advice)}\n" for number, advice in enumerate(found.moves, 1)
     )

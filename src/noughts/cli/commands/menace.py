@@ -16,7 +16,6 @@ from noughts.bots.policy import CachedPolicy, Policy
 from noughts.bots.registry import parse_policy, read_parameters
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import fraction
-from noughts.cli.commands.show import read_board
 from noughts.cli.console import Console
 from noughts.cli.extras import needs_extra
 from noughts.cli.opponents import (
@@ -26,6 +25,7 @@ from noughts.cli.opponents import (
     lock_machine,
     menace_file,
 )
+from noughts.cli.position import read_board
 from noughts.cli.progress import ProgressBar
 from noughts.core.board import Board, Mark
 from noughts.core.errors import GameOver, printable

@@ -16,9 +16,9 @@ from noughts.bots.odds import Odds, odds, percent
 from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, parse_policy, policy_names
 from noughts.cli import options as shared
-from noughts.cli.commands.show import read_board
 from noughts.cli.console import Console
 from noughts.cli.opponents import load_bot
+from noughts.cli.position import read_board
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, printable
 

@@ -1,7 +1,8 @@
-"""`noughts show`: draw a position, or replay a game written as digits."""
+"""`noughts show`: draw a position, or show a game move by move."""
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -9,10 +10,11 @@ from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause, show_move
 from noughts.cli.console import Console
 from noughts.cli.opening import new_game
-from noughts.core.board import Board, Mark
-from noughts.core.errors import ImpossibleBoard, NotationError, UnreadableBoard, printable
+from noughts.cli.position import add_position, game_to_dict, read_position
+from noughts.cli.screen import Screen
+from noughts.core.board import Board
+from noughts.core.errors import printable
 from noughts.core.game import Game
-from noughts.core.notation import parse_board, parse_moves
 from noughts.files import write_output
 from noughts.text.describe import standing
 
@@ -26,11 +28,9 @@ HELP = shared.CommandHelp(
 
 
 def add_options(parser: shared.Parser) -> None:
-    parser.add_argument(
-        "position", metavar="BOARD-OR-GAME", help="a board such as X_O/_X_/___, or the digits of a game"
-    )
-    shared.add_first(parser)
+    add_position(parser)
     shared.add_interval(parser, 0)
+    shared.add_json(parser)
     shared.add_display(parser, "narrative")
     parser.add_argument(
         "--svg", metavar="FILE", help="write a picture of the position; - is standard output"
@@ -38,52 +38,46 @@ def add_options(parser: shared.Parser) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
+    found = read_position(options)
     if options.svg is not None:
-        _write_svg(options, console)
+        _write_svg(options.svg, found, console)
         return
-    screen, first = console.screen(options), Mark(options.first)
-    pause = Pause(options.interval, console.poller.sleep)
-    if options.position.isdigit():
-        game = new_game(first, ())
-        for cell in parse_moves(options.position, first):
-            pause()
-            game = show_move(screen, game, cell)
+    if options.json:
+        console.out.write(f"{json.dumps(game_to_dict(found))}\n")
+        return
+    screen = console.screen(options)
+    if isinstance(found, Board):
+        found = Game.at(found)
+        screen.show(found)
     else:
-        game = Game.at(read_board(options.position, first, or_game=True))
+        show_moves(screen, found, Pause(options.interval, console.poller.sleep))
+    if found.active and not screen.spoken:
+        screen.say(f"{standing(found)}.")
+
+
+def show_moves(screen: Screen, game: Game, pause: Pause) -> None:
+    """Show a game from its first move to its end."""
+    now = new_game(game.board.first, game.players)
+    for cell in game.moves:
+        pause()
+        now = show_move(screen, now, cell)
+    if game.resigned:
+        pause()
+        screen.say(screen.wording.resigned.format(player=screen.name(game, game.resigned)))
         screen.show(game)
-    if game.active and not screen.spoken:
-        screen.say(f"{standing(game)}.")
 
 
-def _write_svg(options: Namespace, console: Console) -> None:
+def _write_svg(file: str, found: Board | Game, console: Console) -> None:
     """Draw the position, or the end of the game with its last move marked."""
     from noughts.text.svg import svg  # noqa: PLC0415 - rarely needed
 
-    text, first = options.position, Mark(options.first)
-    moves = parse_moves(text, first) if text.isdigit() else ()
-    board = Board.from_moves(moves, first) if moves else read_board(text, first, or_game=True)
-    picture = svg(board, moves[-1] if moves else None)
-    if options.svg == "-":
+    if isinstance(found, Board):
+        picture = svg(found)
+    else:
+        picture = svg(found.board, found.moves[-1] if found.moves else None)
+    if file == "-":
         console.out.write(picture)
         return
-    write_output(options.svg, picture.encode())
-    if Path(options.svg).is_file():  # not a pipe, whose reader may be reading our output too
-        console.out.write(printable(f"Wrote {options.svg}.") + "\n")
-
-
-def read_board(text: str, first: Mark, *, or_game: bool = False) -> Board:
-    """Parse a board; if it is only possible with the other mark first, say so."""
-    try:
-        return parse_board(text, first)
-    except UnreadableBoard as error:
-        if set("XO") & set(text) or not or_game:
-            raise
-        raise UnreadableBoard(f"{error} (a game is its digits, such as 51937)") from None
-    except ImpossibleBoard as error:
-        try:
-            parse_board(text, first.other)
-        except NotationError:
-            raise error from None
-        raise ImpossibleBoard(
-            f"{error} (or did {first.other} start? then add --first {first.other})"
-        ) from None
+    write_output(file, picture.encode())
+    if Path(file).is_file():  # not a pipe, whose reader may be reading our output too
+        console.out.write(printable(f"Wrote {file}.") + "\n")
