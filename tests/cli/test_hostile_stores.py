@@ -71,9 +71,9 @@ def test_a_listed_id_has_no_control_characters(name: str | bytes, folder: Path) 
     damaged = noughts("games", env=saving(folder))
 
     assert (damaged.returncode, damaged.stderr) == (0, "")
-    newer, older = damaged.stdout.splitlines()
-    assert newer.endswith("X won with 1, 2 and 3")
-    assert older.endswith("damaged: noughts store verify says more")
+    _, newer, older = damaged.stdout.splitlines()
+    assert newer.endswith("X won")
+    assert older.endswith(": damaged: noughts store verify says more.")
     assert older.isprintable()
 
 
@@ -84,8 +84,8 @@ def test_an_invalid_id_with_valid_hashes_is_listed_safely(folder: Path) -> None:
     listed = noughts("games", env=saving(folder))
 
     assert (listed.returncode, listed.stderr) == (0, "")
-    assert listed.stdout.endswith("5          ann against bob: bob (O) to move\n")
-    assert listed.stdout.rstrip("\n").isprintable()
+    assert listed.stdout.endswith("5      ann  bob  O to move\n")
+    assert all(line.isprintable() for line in listed.stdout.splitlines())
 
 
 @pytest.mark.parametrize("task", READING)
@@ -123,7 +123,7 @@ def test_an_invalid_time_is_listed_as_damage(at: object, folder: Path) -> None:
     ran = noughts("games", env=saving(folder))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "friday                    damaged: noughts store verify says more\n"
+    assert ran.stdout == "friday: damaged: noughts store verify says more.\n"
 
 
 @pytest.mark.parametrize("task", [*READING, "play"])

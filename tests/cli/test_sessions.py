@@ -53,7 +53,8 @@ NOW = """\
   Goodbye!
 
   $ noughts games
-  <id>  <date> <time>  51         X against O: X to move
+  game      started           moves  X  O  result
+  <id>  <date> <time>  51     -  -  X to move
   $ noughts resume <id> --describe
   X on 5, O on 1; X to move.
   Player X, enter a position from 1 to 9:

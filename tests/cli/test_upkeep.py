@@ -66,7 +66,7 @@ def test_an_exact_id_is_deleted(good: Path, others: list[str], *, is_in_the_cata
     ran = noughts("games", "--delete", "aaaaaaaa", typed="y\n", env=saving(good))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ("Ann against Bob" in ran.stdout) == is_in_the_catalogue
+    assert ("Ann  Bob" in ran.stdout) == is_in_the_catalogue
     assert "Eve" not in ran.stdout
     assert sorted(ids(good)) == [*others, "bbbbbbbb", "cccccccc"]
     assert noughts("store", "verify", env=saving(good)).returncode == 0
@@ -107,7 +107,7 @@ def test_games_are_listed_beside_one_that_is_not_text_any_more(good: Path) -> No
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.count("damaged") == 1
-    assert len(ran.stdout.splitlines()) == 3
+    assert len(ran.stdout.splitlines()) == 4
 
 
 @pytest.mark.parametrize("damage", ["a trigger", "a cut"])

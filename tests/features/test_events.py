@@ -262,7 +262,7 @@ def events_among_lines(ran: Ran, docstring: str) -> None:
 
 @then('"noughts events" prints the same of the saved game, without the illegal move')
 def events_printed(ran: Ran, env_vars: dict[str, str]) -> None:
-    game = noughts("games", env=env_vars).stdout.split()[0]
+    game = noughts("games", env=env_vars).stdout.splitlines()[1].split()[0]
     printed = noughts("events", game, env=env_vars).stdout.splitlines()
     assert printed == [event for event in _events_in(ran) if "IllegalMove" not in event]
 

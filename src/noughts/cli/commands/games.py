@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TextIO
 from unicodedata import normalize
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.layout import fit, window_columns, write_table
+from noughts.cli.position import game_to_dict
 from noughts.cli.prompt import YES
 from noughts.cli.recorder import open_saved
 from noughts.core.board import Mark
@@ -21,10 +24,13 @@ from noughts.core.notation import format_moves
 from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, EventStore, GameFilter, GameSummary
 from noughts.store.errors import NoSuchGame, StoreMissing
-from noughts.text.describe import standing
+from noughts.text.columns import shorten
 
 NO_GAMES = "No games are saved yet."
 PAGE_GAMES = 50
+HEADINGS = ("game", "started", "moves", "X", "O", "result")
+COLUMNS_WITHOUT_NAMES = 53
+MIN_NAME_COLUMNS = 8
 
 
 HELP = shared.CommandHelp(
@@ -47,6 +53,7 @@ def add_options(parser: shared.Parser) -> None:
     parser.add_argument(
         "--limit", type=shared.count, default=20, metavar="N", help="list at most N (default: 20)"
     )
+    shared.add_json(parser)
     shared.add_store(parser)
 
 
@@ -58,39 +65,44 @@ def run(options: Namespace, console: Console) -> None:
     except StoreMissing:
         if options.delete is not None:
             raise
-        console.out.write(f"{NO_GAMES}\n")
+        console.out.write("[]\n" if options.json else f"{NO_GAMES}\n")
         return
     with store:
         if options.delete is not None:
             delete_game(store, options.delete, console.out)
         else:
             wanted = GameFilter(player=player, is_over=options.is_over)
-            list_games(store, wanted, options.limit, console.out)
+            write = write_json if options.json else list_games
+            write(store, wanted, min(options.limit, sys.maxsize), console.out)
 
 
 def list_games(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
-    """List saved games, the newest first, a line each."""
+    """List saved games, the newest first."""
     found = games(store, wanted)
-    service = Service(store)
-    lines = [
-        printable(_line(service.short(str(summary.id)), summary))  # in a damaged store it may be anything
-        for summary in islice(found, min(limit, sys.maxsize))
-    ]
-    nothing = NO_GAMES if wanted == ALL_GAMES else "No such game is saved."
-    out.writelines(f"{line}\n" for line in lines or [nothing])
+    if listed := [*islice(found, limit)]:
+        _write_table(listed, Service(store), out)
+    else:
+        out.write(f"{NO_GAMES if wanted == ALL_GAMES else 'No such game is saved.'}\n")
     if next(found, None):
         out.write(f"There are more: --limit {2 * limit} lists up to {2 * limit}.\n")
+
+
+def write_json(store: EventStore, wanted: GameFilter, limit: int, out: TextIO) -> None:
+    """Write saved games as a list of objects; the records of one with a fault cannot be read."""
+    listed = [
+        {"id": str(summary.id), "started": _in_utc(summary.started), "fault": summary.fault}
+        | (game_to_dict(summary.game) if summary.game else {})
+        for summary in islice(games(store, wanted), limit)
+    ]
+    out.write(f"{json.dumps(listed)}\n")
 
 
 def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
     """Delete a game, if the answer is yes."""
     service = Service(store)
     game = service.find(id_prefix)
-    out.writelines(
-        f"{printable(_line(service.short(game), summary))}\n"
-        for summary in games(store, GameFilter(id_prefix=game))
-        if summary.id == game
-    )
+    found = games(store, GameFilter(id_prefix=game))
+    _write_table([summary for summary in found if summary.id == game], service, out)
     out.write("Delete this game for good? (y/n) ")
     out.flush()
     answer = sys.stdin.readline() if sys.stdin else ""
@@ -118,14 +130,36 @@ def last_left(store: EventStore) -> str:
     return left.id
 
 
-def _line(name: str, summary: GameSummary) -> str:
-    if summary.game is None:
-        return f"{name}  {'':16}  {summary.fault}"
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.started // 1000))
-    moves = format_moves(summary.game.moves) or "-"
-    return f"{name}  {when}  {moves:<9}  {_players(summary.game)}: {standing(summary.game)}"
+def _write_table(listed: Sequence[GameSummary], service: Service, out: TextIO) -> None:
+    columns = window_columns(out)
+    room = max(MIN_NAME_COLUMNS, (columns - COLUMNS_WITHOUT_NAMES) // 2) if columns else sys.maxsize
+    rows, faults = [HEADINGS], []
+    for summary in listed:
+        name = printable(service.short(str(summary.id)))  # in a damaged store it may be anything
+        if summary.game:
+            rows.append((name, _in_local_time(summary.started), *_cells(summary.game, room)))
+        else:
+            faults.append(printable(f"{name}: {summary.fault}."))
+    if len(rows) > 1:
+        write_table(rows, out, left=len(HEADINGS))
+    out.writelines(f"{fit(fault, out)}\n" for fault in faults)
 
 
-def _players(game: Game) -> str:
-    names = (player.name if (player := game.player(mark)) else str(mark) for mark in Mark)
-    return " against ".join(names)
+def _cells(game: Game, room: int) -> tuple[str, str, str, str]:
+    """Return the moves, the players and the result."""
+    x, o = (shorten(player.name, room) if (player := game.player(mark)) else "-" for mark in Mark)
+    if game.active:
+        result = f"{game.active} to move"
+    elif game.resigned:
+        result = f"{game.resigned} resigned"
+    else:
+        result = f"{game.winner} won" if game.winner else "draw"
+    return format_moves(game.moves) or "-", x, o, result
+
+
+def _in_local_time(milliseconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(milliseconds // 1000))
+
+
+def _in_utc(milliseconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(milliseconds // 1000))

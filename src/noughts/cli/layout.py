@@ -1,0 +1,79 @@
+"""Text that fits the window: sentences that wrap between words, and tables. A pipe gets whole lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from noughts.text.columns import display_width
+
+GAP = "  "
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def window_columns(out: TextIO | None) -> int | None:
+    """Return the width of the terminal; None if it is not a terminal."""
+    try:
+        return (out and os.get_terminal_size(out.fileno()).columns) or None
+    except (OSError, ValueError):
+        return None
+
+
+def fit(text: str, out: TextIO | None, indent: int = 0) -> str:
+    """Wrap text for the terminal that it goes to."""
+    return wrap(text, columns, indent) if (columns := window_columns(out)) else text
+
+
+def wrap(text: str, columns: int, indent: int = 0) -> str:
+    """Break lines between words; `indent` is for the lines that a long line goes on in.
+
+    >>> print(wrap("1. X on 5: draw. It takes the centre.", 20, indent=3))
+    1. X on 5: draw. It
+       takes the centre.
+    """
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, columns, indent))
+
+
+def _wrapped(line: str, columns: int, indent: int) -> Iterator[str]:
+    first, *words = line.split(" ")
+    part = first
+    for word in words:
+        if part.strip() and display_width(_COLOUR.sub("", f"{part} {word}")) > columns:
+            yield part
+            part = " " * indent + word
+        else:
+            part = f"{part} {word}"
+    yield part
+
+
+def write_table(rows: Sequence[Sequence[str]], out: TextIO, *, left: int = 1, repeated: int = 1) -> None:
+    """Write rows with aligned columns, the first ones to the left and the others to the right.
+
+    A table that is wider than the window is written in parts, each with the first columns repeated.
+    """
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    for number, part in enumerate(_parts(widths, repeated, window_columns(out))):
+        out.write("\n" if number else "")
+        for row in rows:
+            cells = (_aligned(row[column], widths[column], to_left=column < left) for column in part)
+            out.write(f"{GAP.join(cells).rstrip()}\n")
+
+
+def _parts(widths: Sequence[int], repeated: int, room: int | None) -> Iterator[list[int]]:
+    """Return which columns stand side by side."""
+    head = [*range(repeated)]
+    part = [*head]
+    for column in range(repeated, len(widths)):
+        taken = sum(widths[one] + len(GAP) for one in part)
+        if room and part != head and taken + widths[column] > room:
+            yield part
+            part = [*head]
+        part.append(column)
+    yield part
+
+
+def _aligned(text: str, columns: int, *, to_left: bool) -> str:
+    blank = " " * (columns - display_width(text))
+    return f"{text}{blank}" if to_left else f"{blank}{text}"
