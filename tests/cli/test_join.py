@@ -461,7 +461,7 @@ def test_strangers_meet(tmp_path: Path) -> None:
 def test_a_bot_is_played(game: HostedGame, tmp_path: Path, bot: str) -> None:
     """With the coach's hints nobody loses; take-backs and rematches need no consent."""
     with terminal(tmp_path, game.proxy.url, "--bot", bot, "--name", "bob") as session:
-        session.expect(f"You play X against bot:{bot.removeprefix('bot:')}.")
+        session.expect(f"You play X against {bot.removeprefix('bot:')} (bot).")
         _play_by_hints(session)
         session.type("y\n")
         session.expect(" starts.")

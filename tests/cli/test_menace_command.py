@@ -250,7 +250,7 @@ def test_a_game_against_it_teaches_it(tmp_path: Path) -> None:
         line = ["play", "--x", "ann", "--o", "bot:menace"]
         ran = noughts(*line, typed="\n".join("159263748"), env=env)
         assert (ran.returncode, ran.stderr) == (0, "")
-        assert f"\nbot:menace has learned from {games} game{'s' * (games > 1)}.\nScore: " in ran.stdout
+        assert f"\nmenace (bot) has learned from {games} game{'s' * (games > 1)}.\nScore: " in ran.stdout
 
     expected = Menace()
     for moves in reversed(digits(tmp_path)):
@@ -290,7 +290,7 @@ def test_it_resigns_where_its_box_is_empty(tmp_path: Path) -> None:
     ran = noughts("play", "--x", "bot:menace", typed="n\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "bot:menace resigned.\n" in ran.stdout
+    assert "menace (bot) resigned.\n" in ran.stdout
     assert load_machine(kept(tmp_path)).results[Result.LOSS] == 1
 
 

@@ -99,10 +99,10 @@ def test_a_game_against_a_program_to_the_letter() -> None:
     question = "ann, enter a position from 1 to 9:\n"
     assert ran.stdout == (
         f"{drawn('')}{question}"
-        f"{drawn('5')}program:polite takes 1.\n{drawn('51')}{question}"
-        f"{drawn('513')}program:polite takes 2.\n{drawn('5132')}{question}"
+        f"{drawn('5')}polite (program) takes 1.\n{drawn('51')}{question}"
+        f"{drawn('513')}polite (program) takes 2.\n{drawn('5132')}{question}"
         f"{drawn('51327')}ann Won!\n"
-        "Score: ann 1, program:polite 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
+        "Score: ann 1, polite (program) 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
     )
 
 
@@ -111,14 +111,14 @@ def test_bots_and_programs_can_have_both_seats() -> None:
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "enter a position" not in ran.stdout
-    assert "Score: program:polite 0, bot:perfect 1, draws 0\nPlay again? (y/n)\n" in ran.stdout
+    assert "Score: polite (program) 0, perfect (bot) 1, draws 0\nPlay again? (y/n)\n" in ran.stdout
 
 
 def test_bots_and_programs_are_watched_in_either_seat() -> None:
     ran = noughts("watch", "--interval", "0", "--x", FIRST_FREE, "--o", "bot:perfect")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("program:polite:\nX| |\n")
-    assert ran.stdout.endswith("bot:perfect WON!\n")
+    assert ran.stdout.startswith("polite (program):\nX| |\n")
+    assert ran.stdout.endswith("perfect (bot) WON!\n")
 
 
 def test_the_same_seed_plays_the_same_games() -> None:
@@ -136,8 +136,8 @@ def test_the_examples_play() -> None:
     ran = noughts("watch", "--interval", "0", "--x", seats[0], "--o", seats[1], "--games", "2", cwd=ROOT)
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("program:chance:\n")
-    assert "\nprogram:first:\n" in ran.stdout
+    assert ran.stdout.startswith("chance (program):\n")
+    assert "\nfirst (program):\n" in ran.stdout
     assert "forfeits" not in ran.stdout
 
 
@@ -218,8 +218,8 @@ def test_a_program_that_does_anything_but_move_loses(harm: str, tmp_path: Path) 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout == (
         f"{drawn('')}ann, enter a position from 1 to 9:\n{drawn('5')}"
-        f"program:hostile forfeits: hostile {why}.\nprogram:hostile resigned.\n{drawn('5')}"
-        "ann Won!\nScore: ann 1, program:hostile 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
+        f"hostile (program) forfeits: hostile {why}.\nhostile (program) resigned.\n{drawn('5')}"
+        "ann Won!\nScore: ann 1, hostile (program) 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
     )
     assert (digits(tmp_path), resigned(tmp_path)) == (["5"], [O])
     assert is_gone(int(place.read_text()))
@@ -235,14 +235,15 @@ def test_a_silent_program_loses(tmp_path: Path) -> None:
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert (
-        "program:mute forfeits: mute did not answer within 1 s.\nprogram:mute resigned.\n" in ran.stdout
+        "mute (program) forfeits: mute did not answer within 1 s.\nmute (program) resigned.\n"
+        in ran.stdout
     )
     assert is_gone(int((tmp_path / "number").read_text()))
 
     listed = noughts("games", "--finished", env=env).stdout
-    assert listed.endswith("program:mute against ann: program:mute (X) resigned and ann (O) won\n")
-    shown = noughts("replay", listed.split()[0], env=env).stdout
-    assert "program:mute resigned.\n" in shown
+    assert listed.endswith("mute (program)  ann  X resigned\n")
+    shown = noughts("replay", listed.splitlines()[1].split()[0], env=env).stdout
+    assert "mute (program) resigned.\n" in shown
     assert shown.endswith("ann WON!\n")
 
 
@@ -250,7 +251,7 @@ def test_a_program_may_resign(tmp_path: Path) -> None:
     ran = noughts("play", "--x", "ann", "--o", program(RESIGNS), typed="5\nn\n", env=saving(tmp_path))
 
     assert "forfeits" not in ran.stdout
-    assert "program:meek resigned.\n" in ran.stdout
+    assert "meek (program) resigned.\n" in ran.stdout
     assert resigned(tmp_path) == [O]
 
 
@@ -259,9 +260,9 @@ def test_a_program_that_failed_is_restarted_for_the_next_game() -> None:
 
     ran = noughts("play", "--x", "ann", "--o", seat, "--first", "loser", typed="5\ny\n")
 
-    assert ran.stdout.count("program:hostile forfeits: hostile ended with exit code 3.\n") == 2
-    assert "program:hostile starts.\n" in ran.stdout
-    assert "Score: ann 2, program:hostile 0, draws 0\n" in ran.stdout
+    assert ran.stdout.count("hostile (program) forfeits: hostile ended with exit code 3.\n") == 2
+    assert "hostile (program) starts.\n" in ran.stdout
+    assert "Score: ann 2, hostile (program) 0, draws 0\n" in ran.stdout
 
 
 def test_a_forfeit_counts_as_a_loss_in_watch() -> None:
@@ -270,9 +271,9 @@ def test_a_forfeit_counts_as_a_loss_in_watch() -> None:
     ran = noughts("watch", "--x", seat, "--o", "bot:random", "--games", "3", "--interval", "0")
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.count("program:hostile forfeits: hostile ended with exit code 3.\n") == 3
-    assert ran.stdout.count("program:hostile resigned.\n") == 3
-    assert ran.stdout.endswith("Tally: program:hostile 0, bot:random 3, draws 0\n")
+    assert ran.stdout.count("hostile (program) forfeits: hostile ended with exit code 3.\n") == 3
+    assert ran.stdout.count("hostile (program) resigned.\n") == 3
+    assert ran.stdout.endswith("Tally: hostile (program) 0, random (bot) 3, draws 0\n")
 
 
 # Leaving while a program thinks
@@ -335,8 +336,8 @@ def test_a_bot_that_gives_no_chances_forfeits(words: str, tmp_path: Path) -> Non
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert (
-        "bot:broken forfeits: a policy fails in '___/___/___': ZeroDivisionError: division by zero.\n"
-        "bot:broken resigned.\n"
+        "broken (bot) forfeits: a policy fails in '___/___/___': ZeroDivisionError: division by zero.\n"
+        "broken (bot) resigned.\n"
     ) in ran.stdout
 
 
@@ -348,13 +349,13 @@ def test_a_program_that_resigns_starts_the_next_game() -> None:
     ran = noughts("play", "--x", program(RESIGNS), "--o", "ann", *loser, typed="y\nn\n")
 
     assert "ann Won!" in ran.stdout
-    assert "program:meek starts.\n" in ran.stdout
+    assert "meek (program) starts.\n" in ran.stdout
 
 
 def test_a_bot_starts_if_its_mark_does() -> None:
     ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, "--first", "O")
 
-    assert ran.stdout.startswith(f"{drawn('')}program:polite takes 1.\nO|2|3\n")
+    assert ran.stdout.startswith(f"{drawn('')}polite (program) takes 1.\nO|2|3\n")
 
 
 # Names
@@ -363,12 +364,12 @@ def test_a_bot_starts_if_its_mark_does() -> None:
 @pytest.mark.parametrize(
     ("x", "o", "names"),
     [
-        ("bot:random", "bot:random", ["bot:random (X)", "bot:random (O)"]),
-        (FIRST_FREE, FIRST_FREE, ["program:polite (X)", "program:polite (O)"]),
+        ("bot:random", "bot:random", ["random (bot X)", "random (bot O)"]),
+        (FIRST_FREE, FIRST_FREE, ["polite (program X)", "polite (program O)"]),
         (
             FIRST_FREE,
             program(POLITE.replace("polite", "POLITE")),
-            ["program:polite (X)", "program:POLITE (O)"],
+            ["polite (program X)", "POLITE (program O)"],
         ),
     ],
     ids=["bots", "programs", "case"],

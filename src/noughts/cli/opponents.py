@@ -29,6 +29,7 @@ from noughts.core.game import Game
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
+from noughts.text.describe import shown_name
 
 MENACE, MENACE_FILE = "menace", "menace:file="
 SAVED_FILE = f"{SAVED}:file="
@@ -62,7 +63,7 @@ class MenaceOpponent:
 
     def finish_game(self, game: Game, mark: Mark) -> str | None:
         player = game.player(mark)
-        name = printable(player.name) if player else self.name
+        name = shown_name(player) if player else self.name
         try:
             self._learn(game, mark)
         except (NotAMachine, FileUnavailable) as error:

@@ -11,7 +11,7 @@ from noughts.core.errors import printable
 from noughts.core.events import Event
 from noughts.core.game import Game
 from noughts.core.value import Value
-from noughts.text.describe import describe
+from noughts.text.describe import describe, shown_name
 from noughts.text.wordings import Wording
 
 _RESET = "\x1b[0m"
@@ -73,7 +73,7 @@ class Screen(Value):
     def name(self, game: Game, mark: Mark) -> str:
         """Return a player's name, safe to print, or the wording's for a player without one."""
         player = game.player(mark)
-        return printable(player.name) if player else self.wording.player.format(mark=mark)
+        return shown_name(player) if player else self.wording.player.format(mark=mark)
 
     def move_question(self, game: Game, mark: Mark) -> str:
         question = "{mark} 1-9:" if self.compact else self.wording.ask
@@ -89,7 +89,7 @@ class Screen(Value):
         lines = [printable(describe(game)) if self.spoken else self.drawing(game.board)]
         if game.is_over:
             player = game.player(game.winner) if game.winner else None
-            result = self.wording.result(game.winner, printable(player.name) if player else None)
+            result = self.wording.result(game.winner, shown_name(player) if player else None)
             lines.insert(0 if self.wording.result_before_board or self.compact else 1, result)
         for line in lines:
             self.say(line)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
+from noughts.core.player import Player
 
 
 def describe(position: Board | Game) -> str:
@@ -56,9 +57,24 @@ def pairing(game: Game) -> str:
     return " against ".join(_who(game, mark) for mark in Mark)
 
 
+def shown_name(player: Player) -> str:
+    """Return a name as people read it: of a bot or a program, what it is called and that it is one.
+
+    >>> from noughts.core.board import Mark
+    >>> shown_name(Player("ann", Mark.X)), shown_name(Player("bot:perfect", Mark.O))
+    ('ann', 'perfect (bot)')
+    """
+    name = printable(player.name)
+    kind, _, called = name.partition(":")
+    if kind not in ("bot", "program") or not called:
+        return name
+    alone = called.removesuffix(f" ({player.mark})")  # added to the names of two equal bots
+    return f"{alone} ({kind})" if alone == called else f"{alone} ({kind} {player.mark})"
+
+
 def _who(game: Game, mark: Mark) -> str:
     player = game.player(mark)
-    return f"{printable(player.name)} ({mark})" if player else str(mark)
+    return f"{shown_name(player)} ({mark})" if player else str(mark)
 
 
 def _numbers(cells: Iterable[Cell]) -> str:

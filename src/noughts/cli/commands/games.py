@@ -25,6 +25,7 @@ from noughts.service import Service, wall_clock
 from noughts.store.base import ALL_GAMES, EventStore, GameFilter, GameSummary
 from noughts.store.errors import NoSuchGame, StoreMissing
 from noughts.text.columns import shorten
+from noughts.text.describe import shown_name
 
 NO_GAMES = "No games are saved yet."
 PAGE_GAMES = 50
@@ -147,7 +148,7 @@ def _write_table(listed: Sequence[GameSummary], service: Service, out: TextIO) -
 
 def _cells(game: Game, room: int) -> tuple[str, str, str, str]:
     """Return the moves, the players and the result."""
-    x, o = (shorten(player.name, room) if (player := game.player(mark)) else "-" for mark in Mark)
+    x, o = (shorten(shown_name(player), room) if (player := game.player(mark)) else "-" for mark in Mark)
     if game.active:
         result = f"{game.active} to move"
     elif game.resigned:

@@ -23,13 +23,14 @@ from noughts.cli.remote.view import GameView
 from noughts.cli.screen import Screen
 from noughts.cli.signals import Poller
 from noughts.core.board import Mark
-from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell, printable
+from noughts.core.errors import CommandRefused, IllegalMove, NoughtsError, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Game, PlaceToken, TakeBack, decide
 from noughts.core.notation import parse_cell
 from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
+from noughts.text.describe import shown_name
 
 DISCONNECTED, RECONNECTED = "Connection lost; reconnecting.", "Reconnected."
 
@@ -115,7 +116,7 @@ class RemoteGame:
             self._prompt.say(f"You watch {players}.")
         else:
             other = self._view.game.player(self._mark.other)
-            against = f" against {printable(other.name)}" if other else ""
+            against = f" against {shown_name(other)}" if other else ""
             self._prompt.say(f"You play {self._mark}{against}.")
             self._prompt.say(f"To come back: noughts join {self._joined.address}")
         self._view.show()
