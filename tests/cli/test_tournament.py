@@ -116,10 +116,10 @@ def test_a_table_to_the_letter() -> None:
     write_table(report(), out)
 
     assert out.getvalue() == (
-        "#  bot                   rating        95 %  score      1     2     3\n"
-        "1  perfect                  512    400..600    100      -     ?   100\n"
-        "2  club:win=0,block=0,…       0     -20..20   25.0      ?     - ~25.0\n"
-        "3  random                  -512  -600..-400   25.3      0 ~75.0     -\n"
+        "#  bot                   rating        95 %  score  1     2     3\n"
+        "1  perfect                  512    400..600    100  -     ?   100\n"
+        "2  club:win=0,block=0,…       0     -20..20   25.0  ?     - ~25.0\n"
+        "3  random                  -512  -600..-400   25.3  0 ~75.0     -\n"
         "\n"
         r"2 is club:win=0,block=0,fork=0\x1b[2J."
         "\n"

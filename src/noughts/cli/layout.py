@@ -48,32 +48,36 @@ def _wrapped(line: str, columns: int, indent: int) -> Iterator[str]:
     yield part
 
 
-def write_table(rows: Sequence[Sequence[str]], out: TextIO, *, left: int = 1, repeated: int = 1) -> None:
-    """Write rows with aligned columns, the first ones to the left and the others to the right.
+def write_table(
+    rows: Sequence[Sequence[str]], out: TextIO, *, left: int = 1, repeated: int = 1, close: int = 0
+) -> None:
+    """Write rows with aligned columns: the first `left` to the left, the last `close` close together.
 
-    A table that is wider than the window is written in parts, each with the first columns repeated.
+    A table that is wider than the window is written in parts, each with the first `repeated` columns.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    for number, part in enumerate(_parts(widths, repeated, window_columns(out))):
+    gaps = ["", *[GAP] * (len(widths) - close - 1), *[" "] * close][: len(widths)]
+    for number, part in enumerate(_parts(widths, gaps, repeated, window_columns(out))):
         out.write("\n" if number else "")
         for row in rows:
-            cells = (_aligned(row[column], widths[column], to_left=column < left) for column in part)
-            out.write(f"{GAP.join(cells).rstrip()}\n")
+            line = ""
+            for column in part:
+                blank = " " * (widths[column] - display_width(row[column]))
+                text = f"{row[column]}{blank}" if column < left else f"{blank}{row[column]}"
+                line += f"{gaps[column]}{text}"
+            out.write(f"{line.rstrip()}\n")
 
 
-def _parts(widths: Sequence[int], repeated: int, room: int | None) -> Iterator[list[int]]:
+def _parts(
+    widths: Sequence[int], gaps: Sequence[str], repeated: int, room: int | None
+) -> Iterator[list[int]]:
     """Return which columns stand side by side."""
     head = [*range(repeated)]
     part = [*head]
     for column in range(repeated, len(widths)):
-        taken = sum(widths[one] + len(GAP) for one in part)
-        if room and part != head and taken + widths[column] > room:
+        taken = sum(widths[one] + len(gaps[one]) for one in [*part, column])
+        if room and part != head and taken > room:
             yield part
             part = [*head]
         part.append(column)
     yield part
-
-
-def _aligned(text: str, columns: int, *, to_left: bool) -> str:
-    blank = " " * (columns - display_width(text))
-    return f"{text}{blank}" if to_left else f"{blank}{text}"

@@ -17,6 +17,7 @@ from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, parse_policy, policy_names
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.layout import write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.position import read_board
 from noughts.core.board import Board, Mark
@@ -101,10 +102,9 @@ def _write_pair(x: str, o: str, found: Odds, out: TextIO) -> None:
 def _write_table(names: list[str], found: Pairings, out: TextIO) -> None:
     """Write a row for each bot as X, with a column for each as O."""
     out.write("X wins / draw / O wins, in percent. Rows are X, columns are O.\n")
-    width = max(14, *(len(name) for name in names)) + 2
-    lines = [["", *map(printable, names)]]
-    lines += [[printable(x), *(_percentages(found[x, o]) for o in names)] for x in names]
-    out.writelines("".join(f"{text:<{width}}" for text in line).rstrip() + "\n" for line in lines)
+    rows = [["", *map(printable, names)]]
+    rows += [[printable(x), *(_percentages(found[x, o]) for o in names)] for x in names]
+    write_table(rows, out, left=len(rows))
 
 
 def _percentages(found: Odds) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 from time import monotonic
@@ -17,6 +16,7 @@ from noughts.bots.registry import parse_policy
 from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.exit import INTERRUPTED, no_goodbye
+from noughts.cli.layout import write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.progress import ProgressBar
 from noughts.core.errors import printable, quoted
@@ -146,7 +146,7 @@ def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: T
     title = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
     out.write(printable(title) + "\n")
     if tally.games:
-        out.writelines(_aligned(_rows(tally, exact)))
+        write_table(_rows(tally, exact), out)
 
 
 def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
@@ -161,13 +161,6 @@ def _rows(tally: Tally, exact: Odds) -> list[tuple[str, ...]]:
     length = f"{tally.moves / tally.games:.{digits}f}"
     rows.append(("tokens", f"{tally.moves:,}", length, "", f"{float(exact.length):.{digits}f}", ""))
     return rows
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = (f"{text:>{width}}" for text, width in zip(others, widths[1:], strict=True))
-        yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip() + "\n"
 
 
 def _to_dict(

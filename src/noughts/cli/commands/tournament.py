@@ -18,7 +18,7 @@ import numpy as np
 from noughts.bots.errors import CannotStartProgram
 from noughts.bots.odds import percent
 from noughts.bots.program import ANSWER_TIMEOUT_SECONDS
-from noughts.cli import options as shared
+from noughts.cli import layout, options as shared
 from noughts.cli.console import Console
 from noughts.cli.exit import no_goodbye
 from noughts.cli.extras import needs_extra
@@ -30,7 +30,7 @@ from noughts.lab.match_runner import MatchRunner, plan_series
 from noughts.lab.ratings import Rating, rate_all
 from noughts.lab.simulation import available_cores
 from noughts.lab.tournament import Entrant, Forfeits, Meeting, Tournament, enter, score
-from noughts.text.columns import display_width, shorten
+from noughts.text.columns import shorten
 
 COLUMNS = "x", "o", "games", "x_wins", "draw", "o_wins", "exact"
 MAX_NAME_COLUMNS = 20
@@ -141,14 +141,9 @@ def write_table(found: TournamentReport, out: TextIO) -> None:
         interval = "?" if one.low is None or one.high is None else f"{round(one.low)}..{round(one.high)}"
         shown = shorten(one.name, MAX_NAME_COLUMNS)
         rows.append([str(rank), shown, str(round(one.rating)), interval, mean, *cells])
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    widths[5:] = [max(widths[5:])] * len(names)
-    for row in rows:
-        head = [f"{row[0]:>{widths[0]}}", row[1] + " " * (widths[1] - display_width(row[1]))]
-        rest = [f"{text:>{width}}" for text, width in zip(row[2:], widths[2:], strict=True)]
-        out.write(f"{'  '.join(head + rest[:3])}  {' '.join(rest[3:])}\n")
+    layout.write_table(rows, out, left=2, repeated=2, close=len(names) - 1)
     out.write("\n")
-    out.writelines(f"{note}\n" for note in _notes(found))
+    out.writelines(f"{layout.fit(note, out)}\n" for note in _notes(found))
 
 
 def write_csv(found: TournamentReport, out: TextIO) -> None:
