@@ -10,6 +10,7 @@ anything. It also reads the old format: a line per event, with versions from 1 a
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -20,7 +21,7 @@ from noughts.core.codec import decode, read_json
 from noughts.core.errors import MalformedRecord, NoughtsError, RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import Append, serialize
-from noughts.store.base import PAGE_ROWS, EventStore, all_rows
+from noughts.store.base import PAGE_ROWS, EventStore, Progress, all_rows
 from noughts.store.errors import CorruptStore, NoSuchGame
 from noughts.store.records import (
     GENESIS,
@@ -43,8 +44,10 @@ def export_game(store: EventStore, game: str) -> Iterator[str]:
     return map(_line, store.read(game))
 
 
-def export_all(store: EventStore) -> Iterator[str]:
-    for row in reversed([*all_rows(store, PAGE_ROWS)]):
+def export_all(store: EventStore, progress: Progress = lambda _share: None) -> Iterator[str]:
+    rows = [*all_rows(store, PAGE_ROWS)]
+    for number, row in enumerate(reversed(rows)):
+        progress(number / len(rows))
         yield from export_game(store, row.game)
 
 
@@ -55,11 +58,16 @@ class Imported(NamedTuple):
     """Events that were in the store already."""
 
 
-def import_lines(store: EventStore, source: BinaryIO) -> Imported:
+def import_lines(
+    store: EventStore, source: BinaryIO, progress: Progress = lambda _share: None
+) -> Imported:
     """Record all games of a file, or none; records that are in the store already are skipped."""
     games = total = 0
     missing: list[Append] = []
+    size = _bytes_in(source)
     for records in _games(source):
+        if size:
+            progress(min(1, source.tell() / size))
         missing += _missing(store, records)
         games, total = games + 1, total + records[-1].next_version
     try:
@@ -69,6 +77,14 @@ def import_lines(store: EventStore, source: BinaryIO) -> Imported:
         raise NoSuchGame(f"{deleted} from this store, and can't be imported again") from deleted
     recorded = sum(append.count for append in missing)
     return Imported(games, recorded, total - recorded)
+
+
+def _bytes_in(source: BinaryIO) -> int:
+    """Return the size of a file; 0 for a pipe, whose end is not known."""
+    try:
+        return os.fstat(source.fileno()).st_size if source.seekable() else 0
+    except OSError:  # it is not a file of the system
+        return 0
 
 
 def _line(record: Record) -> str:

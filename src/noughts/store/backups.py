@@ -17,7 +17,7 @@ from noughts.files import copy_owner
 from noughts.store import sqlite_schema as schema
 from noughts.store.appends import Append, CatalogueRow
 from noughts.store.archive import append_again
-from noughts.store.base import ALL_GAMES, PAGE_ROWS, EventStore, pages
+from noughts.store.base import ALL_GAMES, PAGE_ROWS, EventStore, Progress, all_rows, pages
 from noughts.store.checkpoints import MISSING_CHECKPOINT
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId, OldStore, StoreUnavailable
@@ -26,7 +26,7 @@ from noughts.store.records import Record, check_chain
 from noughts.store.salvage import check_repairable, salvage
 from noughts.store.sqlite import SQLiteStore
 from noughts.store.urls import open_store, sqlite_path
-from noughts.store.verify import Progress, catalogue_row, examine
+from noughts.store.verify import catalogue_row, examine
 
 
 class Copied(NamedTuple):
@@ -46,12 +46,12 @@ class Repaired(NamedTuple):
     left_behind: tuple[str, ...]
 
 
-def backup(store: EventStore, target: str) -> Copied:
+def backup(store: EventStore, target: str, progress: Progress = lambda _share: None) -> Copied:
     """Copy a store to a new SQLite file; documents are copied last, and may be newer than the games."""
     with suppress(CorruptStore, StoreUnavailable):  # a store without a checkpoint needs a backup, too
         store.checkpoint()
     with _new_store(Path(target).absolute()) as copy:
-        return _copy(store, copy)
+        return _copy(store, copy, progress)
 
 
 def restore(
@@ -60,7 +60,7 @@ def restore(
     """Replace a store in a file by a backup, or copy one into an empty database."""
     check_repairable(url)
     with open_store(f"sqlite:{file}", create=False) as source:
-        faults = examine(source, progress).faults
+        faults = examine(source, lambda share: progress(share / 2)).faults
         warnings = tuple(fault for fault in faults if fault.startswith(MISSING_CHECKPOINT))
         for fault in faults:
             if fault not in warnings:
@@ -71,7 +71,7 @@ def restore(
             _remove(new, beside(new, ".partial"))  # left from an interrupted one
             try:
                 with _new_store(new) as copy:
-                    copied = _copy(source, copy)
+                    copied = _copy(source, copy, lambda share: progress((1 + share) / 2))
                 return Restored(copied, _put_in_place(new, path), warnings)
             finally:
                 _remove(new)
@@ -198,8 +198,11 @@ def _rename(partial: Path, path: Path) -> None:
         partial.rename(path)
 
 
-def _copy(store: EventStore, copy: EventStore) -> Copied:
+def _copy(store: EventStore, copy: EventStore, progress: Progress = lambda _share: None) -> Copied:
     versions: dict[str, int] = {}
+    games = 0
+    with suppress(CorruptStore):  # a damaged catalogue is copied too
+        games = sum(1 for _ in all_rows(store, PAGE_ROWS))
     for found in pages(store.feed, PAGE_ROWS):
         copy.restore([append_again(record) for record in found if not record.is_deletion])
         for record in found:
@@ -207,6 +210,7 @@ def _copy(store: EventStore, copy: EventStore) -> Copied:
                 versions[record.game] = record.next_version
             elif versions.pop(record.game, None):  # deleted while it was copied
                 copy.delete(record.game, at=record.at)
+        progress(min(1, len(versions) / (games or 1)))
     for game in versions.keys() - store.versions(versions).keys():  # deleted, but not in the feed yet
         copy.delete(game, at=0)
         del versions[game]

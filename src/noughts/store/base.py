@@ -41,6 +41,9 @@ Table: TypeAlias = Literal["records", "documents"]
 """What has a feed."""
 Start: TypeAlias = tuple[int, str]
 """When a game was created, and its id: its place in the catalogue."""
+Progress: TypeAlias = Callable[[float], None]
+"""Called with the share that is done, from 0 to 1."""
+
 OnDamage: TypeAlias = Callable[[str, CorruptStore], None]
 """Called with the name of a damaged document and the error."""
 

@@ -4,21 +4,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from noughts.core.errors import RecordError, quoted
 from noughts.core.game import replay
 from noughts.store.appends import CatalogueRow, catalogue_change
-from noughts.store.base import PAGE_ROWS, EventStore, GameFilter, all_rows, check_progress, pages
+from noughts.store.base import (
+    PAGE_ROWS,
+    EventStore,
+    GameFilter,
+    Progress,
+    all_rows,
+    check_progress,
+    pages,
+)
 from noughts.store.documents import check_row
 from noughts.store.errors import CorruptStore, InvalidId
 from noughts.store.records import GENESIS, Record, check_chain
-
-Progress: TypeAlias = Callable[[float], None]
-"""Called with the share that is done, from 0 to 1."""
 
 GAMES_PER_READ = 200
 

@@ -20,6 +20,7 @@ from noughts.cli.console import Console
 from noughts.cli.layout import write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.position import read_board
+from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.core.board import Board, Mark
 from noughts.core.errors import NoughtsError, printable
 
@@ -64,8 +65,12 @@ def run(options: Namespace, console: Console) -> None:
     board = Board(first=first) if options.position is None else read_board(options.position, first)
     names = policy_names() if options.all else (options.x, options.o)
     bots = {name: bot for name in names if (bot := load_checked(name, may_skip=options.all))}
-    pairs = product(bots, repeat=2) if options.all else [(options.x, options.o)]
-    found = {(x, o): odds(bots[x], bots[o], board) for x, o in pairs}
+    pairs = [*product(bots, repeat=2)] if options.all else [(options.x, options.o)]
+    found: Pairings = {}
+    with ProgressBar(len(pairs), console.err, delay_seconds=DELAY_SECONDS) as bar:
+        for x, o in pairs:
+            bar.show(len(found))
+            found[x, o] = odds(bots[x], bots[o], board)
     out = console.out
     if options.json:
         out.write(f"{json.dumps([_to_dict(x, o, chances) for (x, o), chances in found.items()])}\n")

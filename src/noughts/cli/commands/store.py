@@ -5,28 +5,25 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import quote
-from shutil import get_terminal_size
 from typing import BinaryIO, TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.progress import BAR_COLUMNS, ProgressBar
+from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
 from noughts.core.errors import NoughtsError, RecordError, printable
 from noughts.store.archive import export_all, import_lines
 from noughts.store.backups import backup, repair, restore, survey
+from noughts.store.base import Progress
 from noughts.store.errors import CorruptStore
 from noughts.store.files import free_name
 from noughts.store.urls import sqlite_path
-from noughts.store.verify import Progress, VerifyReport, examine
-
-PROGRESS_DELAY_SECONDS = 1.0
+from noughts.store.verify import VerifyReport, examine
 
 
 HELP = shared.CommandHelp(
@@ -63,13 +60,15 @@ def run(options: Namespace, console: Console) -> None:
 
 
 def _export(options: Namespace, console: Console) -> None:
-    with open_saved(options.store) as store:
-        console.binary_out.writelines(line.encode() for line in export_all(store))
+    # The lines are progress enough for somebody who reads them.
+    err = None if console.binary_out.isatty() else console.err
+    with open_saved(options.store) as store, _progress(err) as progress:
+        console.binary_out.writelines(line.encode() for line in export_all(store, progress))
 
 
 def _verify(options: Namespace, console: Console) -> None:
     out = console.out
-    with _progress(console) as progress:
+    with _progress(console.err) as progress:
         games, events, faults = _examine(options, progress)
     with suppress(BrokenPipeError):  # the exit code reports damage even if nobody reads this
         if options.json:
@@ -100,13 +99,13 @@ def _examine(options: Namespace, progress: Progress) -> VerifyReport:
 
 
 def _backup(options: Namespace, console: Console) -> None:
-    with open_saved(options.store) as store:
-        games, events = backup(store, options.file)
+    with open_saved(options.store) as store, _progress(console.err) as progress:
+        games, events = backup(store, options.file, progress)
     _report(games, events, f"copied to {options.file}", console.out)
 
 
 def _restore(options: Namespace, console: Console) -> None:
-    with _progress(console) as progress:
+    with _progress(console.err) as progress:
         (games, events), replaced, warnings = restore(
             options.file,
             _url(options),
@@ -123,7 +122,7 @@ def _restore(options: Namespace, console: Console) -> None:
 def _repair(options: Namespace, console: Console) -> None:
     url, out = _url(options), console.out
     file = options.file or str(free_name(sqlite_path(url) or Path("games.sqlite"), "repaired"))
-    with _progress(console) as progress:
+    with _progress(console.err) as progress:
         (games, events), left_behind = repair(url, file, progress)
     _report(games, events, f"copied to {file}", out)
     out.writelines(f"Not copied: {printable(line)}\n" for line in left_behind)
@@ -134,29 +133,21 @@ def _repair(options: Namespace, console: Console) -> None:
 
 
 def _import(options: Namespace, console: Console) -> None:
-    with _source(options.file) as source, open_saved(options.store, create=True) as store:
-        done = import_lines(store, source)
+    with (
+        _source(options.file) as source,
+        open_saved(options.store, create=True) as store,
+        _progress(console.err) as progress,
+    ):
+        done = import_lines(store, source, progress)
     counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
     console.out.write(f"{counts}, {done.known} known before.\n")
 
 
 @contextmanager
-def _progress(console: Console) -> Iterator[Progress]:
-    """Show a bar if the work takes long and the terminal has room for it."""
-    has_room = get_terminal_size().columns > BAR_COLUMNS + 10
-    bar, start, is_shown = ProgressBar(100, console.err if has_room else None), time.monotonic(), False
-
-    def show(share: float) -> None:
-        nonlocal is_shown
-        if is_shown or time.monotonic() > start + PROGRESS_DELAY_SECONDS:
-            is_shown = True
-            bar.show(int(100 * share))
-
-    try:
-        yield show
-    finally:
-        if is_shown:
-            bar.clear()
+def _progress(err: TextIO | None) -> Iterator[Progress]:
+    """Show a bar if the work takes long."""
+    with ProgressBar(100, err, delay_seconds=DELAY_SECONDS) as bar:
+        yield lambda share: bar.show(int(100 * share))
 
 
 def _report(games: int, events: int, what: str, out: TextIO) -> None:
