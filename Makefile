@@ -53,7 +53,7 @@ sessions: $(VENV)/made ## Write what the command prints now into the sessions of
 	WRITE_SESSIONS=1 $(BIN)/python -m pytest -n0 tests/cli/test_sessions.py
 
 docs: $(VENV)/made ## Write what is generated of the docs: certificates of bots, settings, limits, codes, the man page
-	$(BIN)/noughts certify > docs/bots.md.new
+	$(BIN)/noughts certify --markdown > docs/bots.md.new
 	mv docs/bots.md.new docs/bots.md
 	cd tests && ../$(BIN)/python -m support.generated_docs && ../$(BIN)/python -m support.man_page
 

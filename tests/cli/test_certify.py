@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from pathlib import Path
 
 from noughts import O, X
@@ -25,17 +27,31 @@ def rows(text: str) -> dict[str, tuple[str, str]]:
 
 def test_the_page_in_the_docs_is_up_to_date(env: dict[str, str]) -> None:
     """It is the output of the command, with a section for every built-in bot."""
-    ran = noughts("certify", env=env)
+    ran = noughts("certify", "--markdown", env=env)
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert [line[3:] for line in ran.stdout.splitlines() if line.startswith("## ")] == [*BUILT_IN]
     assert ran.stdout == PAGE.read_text(encoding="utf-8")
 
 
+<<<<<<< HEAD
+=======
+def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
+    ran = noughts("certify", "perfect", "--markdown", env=env)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("\n## perfect\n\n")
+    assert ran.stdout.endswith(
+        f"**It never loses**: in none of all 2,416 games, whatever the opponent does.\n{PERFECT}"
+    )
+    assert ran.stdout in PAGE.read_text(encoding="utf-8")
+
+
+>>>>>>> 9188d45 (cli: print a certificate that people can read)
 def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, str]) -> None:
     careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
 
-    ran = noughts("certify", careful, "perfect", env=env)
+    ran = noughts("certify", careful, "perfect", "--markdown", env=env)
 
     policy, perfect = CachedPolicy(find_policy(careful)), find_policy("perfect")
     seats = [certify(policy, mark) for mark in (X, O)]
@@ -60,13 +76,31 @@ def _scores(cells: tuple[str, str]) -> list[str]:
     return [cell.rpartition("score ")[2] for cell in cells]
 
 
+def test_a_certificate_as_data_agrees_with_the_library(env: dict[str, str]) -> None:
+    """Fractions are exact, as text, and approximate, as numbers."""
+    ran = noughts("certify", "club", "--json", env=env)
+
+    (found,) = json.loads(ran.stdout)
+    assert found["name"] == "club"
+    for mark in (X, O):
+        seat, now = certify(find_policy("club"), mark), found[str(mark).lower()]
+        assert now["games"] == {str(result): count for result, count in seat.games.items()}
+        assert Fraction(now["worst"]["chance"]) == seat.worst.chance
+        assert (now["worst"]["result"], tuple(now["worst"]["line"])) == ("loss", seat.worst.line)
+        assert Fraction(now["least"]["score"]) == seat.least
+        for name, known in (("random", seat.against_random), ("perfect", seat.against_perfect)):
+            against = now[f"against_{name}"]
+            assert Fraction(against["score"]) == known.score(mark)
+            assert against["about"]["win"] == float(known.win(mark))
+
+
 def test_a_saved_machine_is_certified_as_it_is_now(env: dict[str, str], tmp_path: Path) -> None:
     machine = Menace()
     for _ in range(40):
         machine.learn((0, 4, 1, 2, 8, 6), X)  # so lost that its first box has no bead for a corner
     save_machine(machine, tmp_path / "noughts" / "menace.json")
 
-    ran = noughts("certify", "menace", env=env)
+    ran = noughts("certify", "menace", "--markdown", env=env)
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert rows(ran.stdout)["the least score"][0] == str(certify(machine, X).least)

@@ -39,7 +39,7 @@ def test_a_saved_policy_plays_and_is_found_when_resuming(folder: Path, tmp_path:
 
 
 def test_a_saved_policy_has_the_certificate_of_the_policy(folder: Path) -> None:
-    ran = noughts("certify", "saved:file=rules.json", cwd=folder)
+    ran = noughts("certify", "saved:file=rules.json", "--markdown", cwd=folder)
 
     head, _, table = ran.stdout.partition("||as X|as O|")
     assert (ran.returncode, ran.stderr) == (0, "")
