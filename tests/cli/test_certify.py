@@ -34,20 +34,6 @@ def test_the_page_in_the_docs_is_up_to_date(env: dict[str, str]) -> None:
     assert ran.stdout == PAGE.read_text(encoding="utf-8")
 
 
-<<<<<<< HEAD
-=======
-def test_a_certificate_to_the_letter(env: dict[str, str]) -> None:
-    ran = noughts("certify", "perfect", "--markdown", env=env)
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("\n## perfect\n\n")
-    assert ran.stdout.endswith(
-        f"**It never loses**: in none of all 2,416 games, whatever the opponent does.\n{PERFECT}"
-    )
-    assert ran.stdout in PAGE.read_text(encoding="utf-8")
-
-
->>>>>>> 9188d45 (cli: print a certificate that people can read)
 def test_several_bots_are_certified_and_agree_with_the_library(env: dict[str, str]) -> None:
     careful = "club:win=0,block=0,fork=0,defence=0,centre=0"
 

@@ -432,8 +432,10 @@ def test_open_games_are_listed(tmp_path: Path) -> None:
         nothing = noughts("join", server.url, env=home(tmp_path))
         with HostedGame(server, "lobby") as game:
             one = noughts("join", f"{game.proxy.url}/lobby", env=home(tmp_path))
+            as_data = noughts("join", game.proxy.url, "--json", env=home(tmp_path)).stdout
             game.seat_frank()
             played = noughts("join", f"{game.proxy.url}/", env=home(tmp_path))
+            both = noughts("join", game.address, "--json", env=home(tmp_path))
 
     assert [ran.returncode for ran in (nothing, one, played)] == [0, 0, 0]
     assert nothing.stdout == f"No open games.\nnoughts join {server.url}/ --play opens one.\n"
@@ -442,6 +444,9 @@ def test_open_games_are_listed(tmp_path: Path) -> None:
         f"noughts join {game.proxy.url}/ --play joins the oldest open game.\n"
     )
     assert f"Games in progress:\n  {game.address}  bob (X) against frank (O)\n" in played.stdout
+    listed = {"id": game.game, "address": game.address, "players": {"X": "bob", "O": None}}
+    assert json.loads(as_data) == {"open": [listed], "playing": []}
+    assert "--json prints the list of games" in both.stderr
 
 
 def test_strangers_meet(tmp_path: Path) -> None:

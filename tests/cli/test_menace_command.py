@@ -45,7 +45,7 @@ def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Train:
     def run(games: int, *, errors: StringIO | None = None, **options: object) -> str:
         out = StringIO()
         usual = {"against": "random", "seat": "X", "seed": None, "new": None, "file": None, "plot": None}
-        asked = Namespace(task="train", games=games, **{**usual, **options})
+        asked = Namespace(task="train", games=games, json=False, **{**usual, **options})
         menace.run(asked, fake_console(out, errors))
         return out.getvalue()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from argparse import Namespace
@@ -50,6 +51,7 @@ def add_options(parser: shared.Parser) -> None:
     what.add_argument(
         "--bot", type=parse_policy, metavar="POLICY", help="start a game with a bot of the server"
     )
+    what.add_argument("--json", action="store_true", help="print the server's list of games as JSON")
     shared.add_display(parser, "kata")
 
 
@@ -58,6 +60,8 @@ def run(options: Namespace, console: Console) -> None:
     if address.game and (options.friend or options.bot is not None):
         option = "--friend" if options.friend else "--bot"
         raise BadAddress(f"{option} makes a new game: use it with {address.server}/")
+    if address.game and options.json:
+        raise BadAddress(f"--json prints the list of games: use it with {address.server}/")
     name = None if options.name is None else clean_name(options.name)
     typed = LineBuffer(sys.stdin.fileno() if sys.stdin else None)
     joiner = Joiner(address, name, console.screen(options), typed, console.poller)
@@ -98,7 +102,13 @@ class Joiner:
             if open_games:  # the last one has waited longest
                 return self._take_seat(self._address.at(open_games[-1].game))
             return self._create({"opponent": "lobby"})
-        self._list(open_games, messages.read_games_in_progress(answer))
+        in_progress = messages.read_games_in_progress(answer)
+        if options.json:
+            lists = {"open": open_games, "playing": in_progress}
+            found = {name: [self._to_dict(game) for game in games] for name, games in lists.items()}
+            self._screen.say(json.dumps(found))
+        else:
+            self._list(open_games, in_progress)
         return None
 
     def _join_game(self, address: Address, game: str, *, wants_seat: bool) -> JoinedGame:
@@ -159,6 +169,10 @@ class Joiner:
             self._screen.say("No open games.")
         effect = "joins the oldest open game" if open_games else "opens one"
         self._screen.say(f"noughts join {self._address} --play {effect}.")
+
+    def _to_dict(self, game: ListedGame) -> dict[str, object]:
+        players = {str(mark): game.names.get(mark) for mark in Mark}
+        return {"id": game.game, "address": str(self._address.at(game.game)), "players": players}
 
     def _request(
         self, path: str, body: dict[str, object] | None = None, secret: str | None = None

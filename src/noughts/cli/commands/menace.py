@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from argparse import Namespace
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
@@ -17,6 +20,7 @@ from noughts.bots.registry import parse_policy, read_parameters
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import fraction
 from noughts.cli.console import Console
+from noughts.cli.exit import no_goodbye
 from noughts.cli.extras import needs_extra
 from noughts.cli.opponents import (
     count_games,
@@ -77,15 +81,23 @@ def add_options(parser: shared.Parser) -> None:
             metavar="PATH",
             help="where the machine is kept (default: noughts/menace.json in ~/.local/share)",
         )
+        shared.add_json(task)
 
 
 def run(options: Namespace, console: Console) -> None:
     file = Path(options.file) if options.file is not None else menace_file()
     if options.task == "train":
-        _train(options, console, file)
+        with no_goodbye(when=options.json):
+            _train(options, console, file)
+        return
+    machine = load_machine(file) if options.file is not None else load_or_create_machine(file)
+    board = read_board(options.position, Mark(options.first))
+    if board.is_over:
+        raise GameOver(f"the game is over in '{board}', so it has no box")
+    if options.json:
+        console.out.write(f"{json.dumps(_box_to_dict(machine, board))}\n")
     else:
-        machine = load_machine(file) if options.file is not None else load_or_create_machine(file)
-        _show_box(machine, read_board(options.position, Mark(options.first)), console.out)
+        _show_box(machine, board, console.out)
 
 
 def _train(options: Namespace, console: Console, file: Path) -> None:
@@ -123,14 +135,19 @@ def _learn(
             _play_until(target, sum(before.values()), machine, training, bar)
             curve.append(_odds(machine, against, mark))
     except KeyboardInterrupt:
-        done = machine.games - sum(before.values())
-        out.write(f"\nIt keeps what it has learned from {count_games(done)}.\n")
+        if not options.json:
+            done = machine.games - sum(before.values())
+            out.write(f"\nIt keeps what it has learned from {count_games(done)}.\n")
         raise
     finally:
         bar.clear()
         if machine.results != before:
             save_machine(machine, file)
     won, drawn, lost = (machine.results[result] - before[result] for result in Result)
+    if options.json:
+        counts = {"won": won, "drawn": drawn, "lost": lost}
+        out.write(f"{json.dumps(_training_to_dict(options, counts, curve, machine, file))}\n")
+        return curve
     out.write(draw_curve(curve, mark, options.games))
     out.write(
         f"{count_games(options.games)} as {mark} against {printable(options.against)}: "
@@ -140,6 +157,26 @@ def _learn(
     place = printable(str(file))
     out.write(f"It has learned from {count_games(machine.games)}, and is kept in {place}.\n")
     return curve
+
+
+def _training_to_dict(
+    options: Namespace, counts: dict[str, int], curve: list[Odds], machine: Menace, file: Path
+) -> dict[str, object]:
+    """Return a training as data: the odds now as exact fractions, and the curve as floats."""
+    sys.set_int_max_str_digits(0)  # exact fractions can be long
+    now, mark = curve[-1], Mark(options.seat)
+    chances = {"wins": now.win(mark), "draws": now.draw, "loses": now.win(mark.other)}
+    return {
+        "against": options.against,
+        "seat": options.seat,
+        "games": options.games,
+        **counts,
+        **{name: str(chance) for name, chance in chances.items()},
+        "about": {name: float(chance) for name, chance in chances.items()},
+        "curve": _shares(curve, options),
+        "learned": machine.games,
+        "file": str(file),
+    }
 
 
 def _shares(curve: list[Odds], options: Namespace) -> dict[str, list[tuple[int, float]]]:
@@ -182,8 +219,6 @@ def _write_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
 
 def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
     """Draw the box of a position: the number of beads for each cell."""
-    if board.is_over:
-        raise GameOver(f"the game is over in '{board}', so it has no box")
     beads = machine.beads(board)
     signs = [str(mark) if mark else str(beads.get(cell, ".")) for cell, mark in enumerate(board.cells)]
     width = max(3, *map(len, signs)) + 2
@@ -198,6 +233,17 @@ def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
         out.write(f"{total:,} beads: {', '.join(shares)}.\n")
     if len(beads) < len(board.free_cells):
         out.write("A cell with . is symmetric to another one, and has no beads of its own.\n")
+
+
+def _box_to_dict(machine: Menace, board: Board) -> dict[str, object]:
+    """Return a box as data; a cell without beads of its own is symmetric to another one."""
+    beads = machine.beads(board)
+    chances = machine(board) if sum(beads.values()) else {}
+    moves = [
+        {"cell": cell, "beads": count, "chance": str(Fraction(chances.get(cell, 0)))}
+        for cell, count in sorted(beads.items())
+    ]
+    return {"board": str(board), "first": str(board.first), "turn": str(board.turn), "moves": moves}
 
 
 def draw_curve(points: list[Odds], mark: Mark, games: int) -> str:

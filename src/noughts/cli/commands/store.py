@@ -25,7 +25,6 @@ from noughts.store.files import free_name
 from noughts.store.urls import sqlite_path
 from noughts.store.verify import VerifyReport, examine
 
-
 HELP = shared.CommandHelp(
     "Look after the store of games: verify, back up, restore, repair, export or import it.",
     {
