@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
-from difflib import SequenceMatcher
+from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
-from support.command import COMMAND, environment
-from support.deadlines import DEADLINE_SECONDS
+from support.command import environment, shell
 from support.forked import noughts
 
 INDENT = "  "
@@ -69,10 +67,12 @@ class Session(NamedTuple):
         lines: list[str] = []
         for step in self.steps():
             printed = _run(step, ids, home)
-            fits = re.fullmatch(_pattern(step.lines, ids), "".join(f"{line}\n" for line in printed))
-            ids |= fits.groupdict() if fits else {}
-            lines += [f"$ {step.command}", *(step.lines if fits else _merged(step.lines, printed, ids))]
-            lines += [""] * step.gap
+            if fits := re.fullmatch(_pattern(step.lines, ids), "".join(f"{line}\n" for line in printed)):
+                ids |= fits.groupdict()
+                now = step.lines
+            else:
+                now = _elide(step.lines, [_in_words_of(step.lines, line, ids) for line in printed])
+            lines += [f"$ {step.command}", *now, *[""] * step.gap]
         return "".join(f"{INDENT}{line}".rstrip() + "\n" for line in lines)
 
 
@@ -87,33 +87,21 @@ def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     """Run a command, and return the lines typed and printed."""
     env = environment(HOME=str(home), TZ="UTC", **dict.fromkeys(_FOLDERS, ""))
     command = _PLACEHOLDER.sub(lambda found: ids.get(found[1] + found[2], found[0]), step.command)
-    typed_lines = [line for line in step.lines if line.startswith(">")]
-    typed = "".join(f"{line[2:]}\n" for line in typed_lines).replace(" / ", "\n")
+    typed = [line for line in step.lines if line.startswith(">")]
     if _NEEDS_SHELL.search(command):
-        script = f'noughts() {{ {shlex.join(COMMAND)} "$@"; }}\n{command}'
-        ran = subprocess.run(
-            ["/bin/sh", "-c", script],
-            input=typed,
-            capture_output=True,
-            encoding="utf-8",
-            env=env,
-            cwd=home,
-            timeout=DEADLINE_SECONDS,
-            check=False,
-        )
+        ran = shell(f'python=$1; noughts() {{ "$python" -m noughts "$@"; }}; cd; {command}', env=env)
     else:
-        words = shlex.split(command)
+        words = shlex.split(command.replace("~", str(home)))
         start = words.index("noughts")
         env |= dict(word.split("=", 1) for word in words[:start])
-        ran = noughts(*words[start + 1 :], typed=typed, env=env, cwd=home, echo=not step.typed_ahead)
+        keys = "".join(f"{line[2:]}\n" for line in typed).replace(" / ", "\n")
+        ran = noughts(*words[start + 1 :], typed=keys, env=env, cwd=home, echo=not step.typed_ahead)
     lines = [*ran.stdout.splitlines(), *(f"! {line}" for line in ran.stderr.splitlines())]
-    usual = 2 if ran.stderr else 0
-    lines += [f"[exit {ran.returncode}]"] if ran.returncode != usual else []
-    is_shown = any(line.startswith(">") for line in lines)
-    return [
-        *([] if is_shown else typed_lines),
-        *(line.replace(str(home), "~").rstrip() for line in lines),
-    ]
+    if not any(line.startswith(">") for line in lines):
+        lines = [*typed, *lines]
+    if ran.returncode != (2 if ran.stderr else 0):
+        lines.append(f"[exit {ran.returncode}]")
+    return [line.replace(str(home), "~").rstrip() for line in lines]
 
 
 def _pattern(lines: list[str], ids: dict[str, str]) -> str:
@@ -136,17 +124,21 @@ def _pattern(lines: list[str], ids: dict[str, str]) -> str:
     return "".join(patterns)
 
 
-def _merged(lines: list[str], printed: list[str], ids: dict[str, str]) -> list[str]:
-    """Return what was printed, in the words of these lines where one of them fits."""
-    now = [_in_words_of(lines, text, ids) for text in printed]
-    merged = []
-    for _, *ends in SequenceMatcher(None, lines, now, autojunk=False).get_opcodes():
-        old, new = lines[ends[0] : ends[1]], now[ends[2] : ends[3]]
-        if REST in old:
-            before, after = old.index(REST), len(old) - old.index(REST) - 1
-            new = [*new[:before], REST, *new[max(before, len(new) - after) :]]
-        merged += new
-    return merged
+def _elide(lines: list[str], now: list[str]) -> list[str]:
+    """Leave out of what is printed now what these lines leave out."""
+    if REST not in lines:
+        return now
+    if typed := next((line for line in lines if line.startswith(">") and line in now), None):
+        there, here = lines.index(typed), now.index(typed)
+        return [*_elide(lines[:there], now[:here]), typed, *_elide(lines[there + 1 :], now[here + 1 :])]
+    before, after = lines.index(REST), lines[lines.index(REST) + 1 :]
+    kept, rest = now[:before], now[before:]
+    following = after[: after.index(REST)] if REST in after else after
+    starts = range(max(1, len(rest) - len(following) + 1))
+    start = (
+        max(starts, key=lambda at: sum(map(eq, following, rest[at:]))) if REST in after else starts[-1]
+    )
+    return [*kept, REST, *_elide(after, rest[start:])]
 
 
 def _in_words_of(lines: list[str], text: str, ids: dict[str, str]) -> str:
