@@ -14,7 +14,7 @@ BOB, FRANK = Player(name="bob", mark=X), Player(name="frank", mark=O)
 def next_board(board: Board, player: Player) -> Board:
     """Ask until the player names a free cell, and return the next board."""
     while True:
-        print(GEM.ask.format(player=player.name))
+        print(GEM.say("game.ask", player=player.name))
         try:
             return board.place(parse_cell(input()), player.mark)
         except (NoughtsError, UnicodeError) as refusal:  # the board is unchanged
@@ -25,7 +25,7 @@ def play() -> None:
     """Play one game, with a random first player."""
     print("Welcome to tic tac toe")
     player, other = random.sample([BOB, FRANK], 2)
-    print(GEM.random_starter.format(player=player.name))
+    print(GEM.say("game.starts_at_random", player=player.name))
     board = Board(first=player.mark)
     while True:
         print(GEM.draw(board), end="\n\n")

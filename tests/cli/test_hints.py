@@ -10,7 +10,6 @@ import pytest
 
 from noughts import GEM, KATA, NARRATIVE, Wording
 from noughts.analysis.best_moves import best_cells
-from noughts.cli.help import SHORT_HELP
 from noughts.cli.hints import answer, hint
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
@@ -61,13 +60,13 @@ class Coached:
 
 @pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)
 def test_control_characters_are_refused(wording: Wording) -> None:
-    question = wording.ask.format(player="Player O")
+    question = wording.say("game.ask", player="Player O")
     again = ["", question] if wording is GEM else [question]
 
     lines = Coached("5", "why \x1b[2J", wording=wording).lines[-4 - len(again) :]
 
     why = "That is not plain text: it has characters that cannot be shown."
-    assert lines == [question, wording.invalid, why, *again, "Goodbye!"]
+    assert lines == [question, wording.say("prompt.invalid"), why, *again, "Goodbye!"]
 
 
 @pytest.mark.parametrize("typed", ["hint", "why", "why 1", "why 5", "why x", "help"])
@@ -92,8 +91,8 @@ def test_the_game_goes_on_unchanged(typed: str, screen: str) -> None:
         ("hint", "1: draw"),
         ("why", "X on 5: draw"),
         ("why 1", "1: draw"),
-        ("why 5", KATA.invalid),
-        ("why x", KATA.invalid),
+        ("why 5", KATA.say("prompt.invalid")),
+        ("why x", KATA.say("prompt.invalid")),
     ],
 )
 def test_a_small_terminal_shows_the_board_again(typed: str, said: str) -> None:
@@ -139,7 +138,7 @@ def test_after_the_end_only_the_last_move_is_explained(typed: str, expected: str
 
 
 def test_the_help_of_a_small_terminal_begins_with_the_coach() -> None:
-    assert SHORT_HELP.split()[:2] == ["hint", "why"]
+    assert KATA.say("prompt.help_short").split()[:2] == ["hint", "why"]
 
 
 def test_the_answer_of_a_program_is_explained(tmp_path: Path) -> None:

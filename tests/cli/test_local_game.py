@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
-from noughts.cli.help import SHORT_HELP, SYNONYMS
+from noughts.cli.help import SYNONYMS
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
 from noughts.cli.recorder import Recorder
@@ -73,7 +73,7 @@ def test_a_game_can_be_left_at_every_question() -> None:
 
 
 def test_a_small_terminal_has_a_short_help() -> None:
-    assert SHORT_HELP in played(" Help ", compact=True)
+    assert KATA.say("prompt.help_short") in played(" Help ", compact=True)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_a_small_terminal_has_a_short_help() -> None:
 @pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)
 def test_an_unreadable_line_is_refused(wording: Wording, typed: str, why: str) -> None:
     lines = played("5", typed, wording=wording)
-    question = wording.ask.format(player="Player O")
+    question = wording.say("game.ask", player="Player O")
     again = ["", question] if wording is GEM else [question]
 
-    shown = [question, wording.invalid, why, *again, "Goodbye!"]
+    shown = [question, wording.say("prompt.invalid"), why, *again, "Goodbye!"]
     assert lines[-len(shown) :] == shown
 
 

@@ -65,7 +65,7 @@ def test_the_answer_about_the_end_is_what_the_result_takes(wording: Wording) -> 
     assert len(finished) == 958
     for board in finished:
         assert wording.result(game_over(board)[1]) == wording.result(board.winner)
-    assert wording.result("") == wording.drawn
+    assert wording.result("") == wording.say("game.drawn")
 
 
 @pytest.mark.parametrize("winner", ["bogus", "x", "0", " ", "XO", 0, 1, True, False, [], Mark, Board()])
@@ -93,6 +93,8 @@ def test_a_wording_is_found_by_its_title() -> None:
 
 
 def test_another_language_is_one_more_value() -> None:
-    german = KATA.replace(title="de", won="{player} hat gewonnen!", winner="Spieler {mark}")
+    sentences = {"game.won": "{player} hat gewonnen!", "game.winner": "Spieler {mark}"}
+    german = KATA.replace(title="de", sentences=sentences)
 
     assert german.result(O) == "Spieler O hat gewonnen!"
+    assert german.say("game.goodbye") == "Goodbye!"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from noughts.analysis.coach import Advice, advise, judge_move
-from noughts.cli.help import HELP, SHORT_HELP
 from noughts.core.board import Board
 from noughts.core.game import Game
 from noughts.core.notation import format_cell, parse_cell
+from noughts.text.catalogue import ENGLISH, Catalogue
 from noughts.text.sentences import say_advice, say_prospect
 
 
@@ -14,15 +14,15 @@ def is_question(words: str) -> bool:
     return words in ("help", "hint") or words.split()[:1] == ["why"]
 
 
-def answer(game: Game, words: str, *, short: bool) -> str:
+def answer(game: Game, words: str, wording: Catalogue = ENGLISH, *, short: bool) -> str:
     """Answer `help`, `hint`, `why` or `why 5`."""
     if words == "help":
-        return SHORT_HELP if short else HELP
+        return wording.say("prompt.help_short" if short else "prompt.help")
     if game.is_over and words != "why":
-        return "The game is over."
+        return wording.say("game.over")
     if words == "hint":
         return hint(game.board, short=short)
-    return explain(game, words.removeprefix("why").strip(), short=short)
+    return explain(game, words.removeprefix("why").strip(), wording, short=short)
 
 
 def hint(board: Board, *, short: bool = False) -> str:
@@ -34,13 +34,13 @@ def hint(board: Board, *, short: bool = False) -> str:
     return f"{say_advice(best)}{f' As good: {also}.' if also else ''}"
 
 
-def explain(game: Game, asked: str, *, short: bool = False) -> str:
+def explain(game: Game, asked: str, wording: Catalogue = ENGLISH, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
     say = _short if short else say_advice
     if asked:
         return say(judge_move(game.board, parse_cell(asked)))
     if not game.moves:
-        return "No token yet." if short else "No token yet; why 5 explains what one on 5 would do."
+        return wording.say("prompt.no_token_short" if short else "prompt.no_token")
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)

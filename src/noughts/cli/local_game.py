@@ -9,7 +9,7 @@ from noughts.cli import hints
 from noughts.cli.help import read_words
 from noughts.cli.input import UnreadableLine, read_line
 from noughts.cli.opening import Opponent, Starters, choose, opening_events
-from noughts.cli.prompt import AGAIN, MOVED_ON, Prompt, Quit
+from noughts.cli.prompt import Prompt, Quit
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import Mark
@@ -34,6 +34,7 @@ class LocalGame:
         opponents: Mapping[Mark, Opponent] | None = None,
     ) -> None:
         self._screen = screen
+        self._text = screen.wording.say
         self._prompt = Prompt(screen)
         self._keyboard = keyboard
         self._recorder = recorder
@@ -57,13 +58,14 @@ class LocalGame:
             while True:
                 game = self._play_one(game)
                 self._score[game.winner] += 1
-                self._prompt.notice(f"Score: {self._screen.points(game, self._score)}", game)
-                if not self._prompt.confirm(AGAIN, self._read_words):
+                points = self._screen.points(game, self._score)
+                self._prompt.notice(self._text("game.score", points=points), game)
+                if not self._prompt.confirm(self._text("prompt.again"), self._read_words):
                     break
                 game = self._begin(game)
         except Quit:
             pass
-        self._screen.say("Goodbye!")
+        self._screen.say(self._text("game.goodbye"))
 
     def _begin(self, before: Game | None) -> Game:
         """Start a game, and say who moves first unless it is the first game and was not random."""
@@ -71,7 +73,7 @@ class LocalGame:
         game = self._recorder.begin(first, self._players)
         line = self._starters.announcement(self._screen, game)
         if before is not None and line is None:
-            line = self._screen.wording.starts.format(player=self._screen.name(game, first))
+            line = self._text("game.starts", player=self._screen.name(game, first))
         if line is not None:
             self._screen.say(line)
         self._screen.log(opening_events(first, self._players))
@@ -90,7 +92,7 @@ class LocalGame:
                     game = self._answer(game, mark)
         except Quit:
             if short_id := self._recorder.short_id:
-                self._screen.say(f"The game is saved: noughts resume {short_id}")
+                self._screen.say(self._text("game.saved", game=short_id))
             raise
         for mark, opponent in self._opponents.items():
             if comment := opponent.finish_game(game, mark):
@@ -103,7 +105,7 @@ class LocalGame:
         if cell is None:
             return self._apply(game, Resign(mark))
         name = self._screen.name(game, mark)
-        self._screen.say(self._screen.wording.takes.format(player=name, cell=format_cell(cell)))
+        self._screen.say(self._text("game.takes", player=name, cell=format_cell(cell)))
         return self._apply(game, PlaceToken(mark, cell))
 
     def _answer(self, game: Game, mark: Mark) -> Game:
@@ -112,7 +114,8 @@ class LocalGame:
             words = self._read_words()
             if not hints.is_question(words):
                 return self._apply(game, self._command(words, mark))
-            self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
+            said = hints.answer(game, words, self._screen.wording, short=self._screen.compact)
+            self._prompt.reply(said, game)
         except UnreadableLine as refusal:
             self._log_no_such_cell(mark)
             self._prompt.refuse(str(refusal), game)
@@ -143,7 +146,7 @@ class LocalGame:
             raise
         except StaleVersion:
             answer = self._recorder.reload()
-            self._screen.say(MOVED_ON)
+            self._screen.say(self._text("game.moved_on"))
             self._screen.log(answer.events)
         else:
             self._screen.log(answer.events)
@@ -152,7 +155,7 @@ class LocalGame:
                 return game
             if resigned := answer.game.resigned:
                 name = self._screen.name(answer.game, resigned)
-                self._screen.say(self._screen.wording.resigned.format(player=name))
+                self._screen.say(self._text("game.resigned", player=name))
         self._screen.show(answer.game)
         return answer.game
 

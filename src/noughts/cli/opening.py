@@ -57,7 +57,8 @@ def choose(opponent: Opponent, game: Game, screen: Screen) -> Cell | None:
     try:
         return opponent.choose(game.board)
     except (Forfeit, PolicyError) as forfeit:
-        screen.say(f"{screen.name(game, game.board.turn)} forfeits: {printable(str(forfeit))}.")
+        name, why = screen.name(game, game.board.turn), printable(str(forfeit))
+        screen.say(screen.wording.say("game.forfeits", player=name, why=why))
         return None
 
 
@@ -72,7 +73,7 @@ def name_players(options: Namespace, opponents: Mapping[Mark, Opponent]) -> tupl
     wording = WORDINGS[options.wording]
     for player in game.players:
         other = player.mark.other
-        taken = (text.format(mark=other) for text in ("{mark}", wording.player, wording.winner))
+        taken = (str(other), *(wording.say(key, mark=other) for key in ("game.player", "game.winner")))
         if any(is_same_name(player.name, name) for name in taken):
             raise InvalidName(f"the players need different names, and '{player.name}' means {other}")
     return game.players
@@ -105,7 +106,8 @@ class Starters(Value):
         """Return the line that names a starter who was picked at random."""
         if self.rule != "random":
             return None
-        return screen.wording.random_starter.format(player=screen.name(game, game.board.first))
+        name = screen.name(game, game.board.first)
+        return screen.wording.say("game.starts_at_random", player=name)
 
 
 def new_game(first: Mark, players: Sequence[Player], *, are_entered: bool = False) -> Game:

@@ -11,9 +11,6 @@ from noughts.core.game import Game
 from noughts.core.notation import format_cell
 
 YES, NO = ("y", "yes"), ("n", "no")
-YES_OR_NO = "Please answer y or n."
-AGAIN = "Play again? (y/n)"
-MOVED_ON = "This game has moved on in another window; here it is now."
 
 
 class Quit(Exception):
@@ -48,7 +45,7 @@ class Prompt:
             self.take_answer()
             if words in (*YES, *NO):
                 return words in YES
-            self.screen.say(YES_OR_NO)
+            self.screen.say(self.screen.wording.say("prompt.yes_or_no"))
 
     def take_answer(self) -> str | None:
         """Return the question that was just answered; the answer has ended its line."""
@@ -83,18 +80,18 @@ class Prompt:
 
     def refuse(self, why: str, game: Game) -> None:
         """Refuse what is not a move."""
-        refusal = self.screen.wording.invalid
+        refusal = self.screen.wording.say("prompt.invalid")
         self.reply(refusal if self.screen.compact else f"{refusal}\n{sentence(why)}", game)
 
     def refuse_taken(self, game: Game) -> None:
         free = ", ".join(map(format_cell, game.board.free_cells))
-        self.refuse(f"that cell is taken: the free cells are {free}", game)
+        self.refuse(self.screen.wording.say("prompt.taken", cells=free), game)
 
     def refuse_error(self, error: NoughtsError, game: Game) -> None:
         """Say why what was typed cannot be done."""
         match error:
             case UnreadableCell():
-                self.refuse(f"{error}, or help", game)
+                self.refuse(self.screen.wording.say("prompt.not_a_cell", why=error), game)
             case IllegalMove():
                 self.refuse_taken(game)
             case _:

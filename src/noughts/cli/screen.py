@@ -73,16 +73,17 @@ class Screen(Value):
     def name(self, game: Game, mark: Mark) -> str:
         """Return a player's name, safe to print, or the wording's for a player without one."""
         player = game.player(mark)
-        return shown_name(player) if player else self.wording.player.format(mark=mark)
+        return shown_name(player) if player else self.wording.say("game.player", mark=mark)
 
     def move_question(self, game: Game, mark: Mark) -> str:
-        question = "{mark} 1-9:" if self.compact else self.wording.ask
-        return question.format(mark=mark, player=self.name(game, mark))
+        question = "game.ask_short" if self.compact else "game.ask"
+        return self.wording.say(question, mark=mark, player=self.name(game, mark))
 
     def points(self, game: Game, ends: Mapping[Mark | None, int]) -> str:
         """Return how many games each has won, and the draws."""
-        won = (f"{mark if self.compact else self.name(game, mark)} {ends[mark]}" for mark in Mark)
-        return f"{', '.join(won)}, draws {ends[None]}"
+        x, o = (mark if self.compact else self.name(game, mark) for mark in Mark)
+        won = {"x_won": ends[Mark.X], "o_won": ends[Mark.O], "drawn": ends[None]}
+        return self.wording.say("game.points", x=x, o=o, **won)
 
     def show(self, game: Game) -> None:
         """Show the position and, when the game is over, the result, in the wording's order."""

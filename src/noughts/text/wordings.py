@@ -7,14 +7,14 @@ from typing import Literal, TypeAlias
 
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
-from noughts.core.value import Value
+from noughts.text.catalogue import Catalogue
 from noughts.text.picture import draw_board
 
 Starter: TypeAlias = Literal["X", "O", "random", "loser"]
 
 
-class Wording(Value):
-    """The sentences of a game, how it draws a board, and who starts.
+class Wording(Catalogue):
+    """How a game draws a board, who starts, and the sentences that are not those of the catalogue.
 
     >>> from noughts.core.board import Board
     >>> print(KATA.draw(Board().place(4)))
@@ -32,27 +32,12 @@ class Wording(Value):
     """The text between the cells of a row."""
     between: str
     """The line between two rows, if any."""
-    ask: str
-    invalid: str
-    won: str
-    drawn: str
-    winner: str = "Player {mark}"
-    """A winner without a name, in `won`."""
     result_before_board: bool = False
     """True if the result comes before the final board."""
     line_before_question: bool = False
     """True if a question follows an empty line even when the output is not a terminal."""
     starter: Starter = "loser"
     """Who starts; with "loser", X starts the first game."""
-    player: str = "Player {mark}"
-    """A player without a name, everywhere else."""
-    moves: str = "{player}:"
-    random_starter: str = "{player} has randomly been selected as the first player"
-    starts: str = "{player} starts."
-    resigned: str = "{player} resigned."
-    took_back: str = "{player} took back."
-    takes: str = "{player} takes {cell}."
-    """The move of a bot."""
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""
@@ -68,9 +53,9 @@ class Wording(Value):
         """
         match winner:
             case None | str(""):
-                return self.drawn
+                return self.say("game.drawn")
             case Mark() | str("X" | "O"):
-                return self.won.format(player=name or self.winner.format(mark=winner))
+                return self.say("game.won", player=name or self.say("game.winner", mark=winner))
             case _:
                 raise NotationError(f"a winner is X or O, or empty after a draw, not {quoted(winner)}")
 
@@ -80,11 +65,11 @@ NARRATIVE = Wording(
     blank=" ",
     across="|",
     between="-+-+-",
-    ask="{player}, choose a free cell, 1 to 9:",
-    invalid="That is not a move.",
-    won="{player} WON!",
-    drawn="THE GAME ENDS WITH A DRAW!",
-    winner="PLAYER {mark}",
+    sentences={
+        "game.winner": "PLAYER {mark}",
+        "game.won": "{player} WON!",
+        "game.drawn": "THE GAME ENDS WITH A DRAW!",
+    },
 )
 
 GEM = Wording(
@@ -92,13 +77,15 @@ GEM = Wording(
     blank="_",
     across=" ",
     between="",
-    ask="{player}: Enter a number between 1 and 9 to make your move",
-    invalid="That is not a move you can make.",
-    won="{player} won!",
-    drawn="The game ended in a tie",
     result_before_board=True,
     line_before_question=True,
     starter="random",
+    sentences={
+        "game.ask": "{player}: Enter a number between 1 and 9 to make your move",
+        "game.won": "{player} won!",
+        "game.drawn": "The game ended in a tie",
+        "prompt.invalid": "That is not a move you can make.",
+    },
 )
 
 KATA = Wording(
@@ -106,11 +93,13 @@ KATA = Wording(
     blank="",
     across="|",
     between="-+-+-",
-    ask="{player}, enter a position from 1 to 9:",
-    invalid="Position is Invalid!",
-    won="{player} Won!",
-    drawn="Game is Draw!",
     starter="X",
+    sentences={
+        "game.ask": "{player}, enter a position from 1 to 9:",
+        "game.won": "{player} Won!",
+        "game.drawn": "Game is Draw!",
+        "prompt.invalid": "Position is Invalid!",
+    },
 )
 
 WORDINGS = {wording.title: wording for wording in (NARRATIVE, GEM, KATA)}

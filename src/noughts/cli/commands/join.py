@@ -155,7 +155,8 @@ class Joiner:
         address = self._address.at(seat.game)
         self._seats.save(address, SavedSeat(key, seat.secret))
         if seat.invite:  # the only secret that is shown: it is meant for the friend
-            self._screen.say(f"To play with you, a friend opens {address}#{seat.invite}")
+            link = f"{address}#{seat.invite}"
+            self._screen.say(self._screen.wording.say("remote.invite", address=link))
         return JoinedGame(address, seat.snapshot, seat.mark, seat.secret)
 
     def _list(self, open_games: list[ListedGame], in_progress: list[ListedGame]) -> None:
@@ -206,7 +207,8 @@ class Joiner:
     def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
         """Show the game, and ask whether the player wants the free seat."""
         self._screen.show(snapshot.game)
-        return Prompt(self._screen).confirm("Take the free seat? (y/n)", self._read_words)
+        question = self._screen.wording.say("remote.take_seat")
+        return Prompt(self._screen).confirm(question, self._read_words)
 
     def _read_words(self) -> str:
         while not self._typed and not self._typed.has_ended:

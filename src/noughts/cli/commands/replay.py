@@ -65,15 +65,15 @@ def steps(events: Iterable[Event], screen: Screen) -> list[Step]:
         game = evolve(game, event)
         match event:
             case PlayerPlacedToken(mark=mark):
-                template = screen.wording.moves
+                key = "game.moves"
             case PlayerTookBack(mark):
-                template = screen.wording.took_back
+                key = "game.took_back"
             case PlayerResigned(mark):
-                template = screen.wording.resigned
+                key = "game.resigned"
             case _:  # the same position, with more known about it: who plays, or how it ended
                 found[-1:] = [Step(found[-1].line if found else "", game)]
                 continue
-        found.append(Step(template.format(player=screen.name(game, mark)), game))
+        found.append(Step(screen.wording.say(key, player=screen.name(game, mark)), game))
     return found
 
 
@@ -83,13 +83,13 @@ def _step_through(screen: Screen, found: list[Step], keys: Keys) -> None:
         if at != shown:
             _show(screen, found[at])
             shown = at
-        keys_help = "" if screen.compact else " (space: next, b: back, q: quit)"
-        screen.ask(f"{at}/{len(found) - 1}{keys_help}")
-        key = keys.read()
+        key = "replay.step_short" if screen.compact else "replay.step"
+        screen.ask(screen.wording.say(key, step=at, steps=len(found) - 1))
+        pressed = keys.read()
         screen.end_line()
-        if key in _QUIT:
+        if pressed in _QUIT:
             return
-        at = min(max(at + (key in _NEXT) - (key in _BACK), 0), len(found) - 1)
+        at = min(max(at + (pressed in _NEXT) - (pressed in _BACK), 0), len(found) - 1)
 
 
 def _show(screen: Screen, step: Step) -> None:

@@ -63,7 +63,7 @@ def show_moves(screen: Screen, game: Game, pause: Pause) -> None:
         now = show_move(screen, now, cell)
     if game.resigned:
         pause()
-        screen.say(screen.wording.resigned.format(player=screen.name(game, game.resigned)))
+        screen.say(screen.wording.say("game.resigned", player=screen.name(game, game.resigned)))
         screen.show(game)
 
 

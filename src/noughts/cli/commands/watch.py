@@ -99,24 +99,24 @@ def watch(
             pause()
             cell = choose(opponents[mark], game, screen)
             if cell is None:
-                game = _show(screen, game, Resign(mark), screen.wording.resigned)
+                game = _show(screen, game, Resign(mark), "game.resigned")
             else:
                 game = show_move(screen, game, cell)
         results[game.winner] += 1
         before = game
     if games is not None and before is not None:
-        screen.say(f"Tally: {screen.points(before, results)}")
+        screen.say(screen.wording.say("game.tally", points=screen.points(before, results)))
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:
     """Place the next token, and show the game after it."""
-    return _show(screen, game, PlaceToken(game.board.turn, cell), screen.wording.moves)
+    return _show(screen, game, PlaceToken(game.board.turn, cell), "game.moves")
 
 
-def _show(screen: Screen, game: Game, command: Command, template: str) -> Game:
+def _show(screen: Screen, game: Game, command: Command, key: str) -> Game:
     events = decide(game, command)
     after = fold(events, game)
     screen.log(events)
-    screen.say(template.format(player=screen.name(game, game.board.turn)))
+    screen.say(screen.wording.say(key, player=screen.name(game, game.board.turn)))
     screen.show(after)
     return after

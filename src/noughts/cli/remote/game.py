@@ -12,7 +12,7 @@ from contextlib import suppress
 from noughts.cli import hints
 from noughts.cli.help import read_words
 from noughts.cli.input import LineBuffer, UnreadableLine
-from noughts.cli.prompt import AGAIN, MOVED_ON, NO, YES, YES_OR_NO, Prompt, Quit, sentence
+from noughts.cli.prompt import NO, YES, Prompt, Quit, sentence
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
@@ -31,8 +31,6 @@ from noughts.core.value import Value
 from noughts.files import FileUnavailable
 from noughts.service import random_id
 from noughts.text.describe import shown_name
-
-DISCONNECTED, RECONNECTED = "Connection lost; reconnecting.", "Reconnected."
 
 _STALE_CODES = "staleVersion", "gameOver", "alreadyOver", "notYourTurn", "cellTaken", "nothingToTakeBack"
 """Refusals of commands that were allowed in the game the player saw."""
@@ -61,6 +59,7 @@ class RemoteGame:
     ) -> None:
         self._client = client
         self._screen = screen
+        self._text = screen.wording.say
         self._prompt = Prompt(screen)
         self._typed = typed
         self._inbox = inbox
@@ -82,7 +81,7 @@ class RemoteGame:
                 self._wait()
         except Quit:
             self._leave()
-            self._prompt.say("Goodbye!")
+            self._prompt.say(self._text("game.goodbye"))
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
@@ -112,13 +111,16 @@ class RemoteGame:
 
     def _introduce(self) -> None:
         if self._mark is None:
-            players = " against ".join(self._view.name(mark) for mark in Mark)
-            self._prompt.say(f"You watch {players}.")
+            x, o = map(self._view.name, Mark)
+            self._prompt.say(self._text("remote.watch", x=x, o=o))
         else:
             other = self._view.game.player(self._mark.other)
-            against = f" against {shown_name(other)}" if other else ""
-            self._prompt.say(f"You play {self._mark}{against}.")
-            self._prompt.say(f"To come back: noughts join {self._joined.address}")
+            if other:
+                name = shown_name(other)
+                self._prompt.say(self._text("remote.play_against", mark=self._mark, player=name))
+            else:
+                self._prompt.say(self._text("remote.play", mark=self._mark))
+            self._prompt.say(self._text("remote.come_back", address=self._joined.address))
         self._view.show()
         for mark in Mark:
             self._view.show_absence(mark)
@@ -128,7 +130,7 @@ class RemoteGame:
         self._remove_seat()
         self._enter(joined)
         first = self._view.name(self._view.game.board.first)
-        self._prompt.say(self._screen.wording.starts.format(player=first))
+        self._prompt.say(self._text("game.starts", player=first))
         self._view.show()
 
     def _leave(self) -> None:
@@ -138,7 +140,7 @@ class RemoteGame:
         if self._view.game.is_over and not self._wants_rematch:
             self._remove_seat()
         else:
-            self._prompt.say(f"To go on: noughts join {self._joined.address}")
+            self._prompt.say(self._text("remote.go_on", address=self._joined.address))
 
     def _remove_seat(self) -> None:
         if self._mark is not None:
@@ -169,8 +171,8 @@ class RemoteGame:
         try:
             words = read_words(self._typed.next_line())
         except UnreadableLine as refusal:
-            if question == AGAIN:
-                self._prompt.say(YES_OR_NO)
+            if question == self._text("prompt.again"):
+                self._prompt.say(self._text("prompt.yes_or_no"))
             else:
                 self._prompt.refuse(str(refusal), self._view.game)
         else:
@@ -182,7 +184,7 @@ class RemoteGame:
         match update:
             case background.Disconnected():
                 if not self._disconnected:
-                    self._prompt.say(DISCONNECTED)
+                    self._prompt.say(self._text("remote.disconnected"))
                 self._disconnected.add(sender)
             case background.Reconnected():
                 self._note_reconnected(sender)
@@ -201,7 +203,7 @@ class RemoteGame:
         if sender in self._disconnected:
             self._disconnected.remove(sender)
             if not self._disconnected:
-                self._prompt.say(RECONNECTED)
+                self._prompt.say(self._text("remote.reconnected"))
 
     def _update_room(self, room: RoomState, *, is_first: bool) -> None:
         self._has_reloaded = False
@@ -239,7 +241,7 @@ class RemoteGame:
             self._view.room = self._view.room.replace(offer=result.offer)
         if kind == "undo" and result.offer and self._mark:
             self._view.note_request()
-            self._prompt.say(f"Asked {self._view.name(self._mark.other)} to allow it.")
+            self._prompt.say(self._text("remote.asked", player=self._view.name(self._mark.other)))
 
     def _handle_failure(self, sender: Sender, error: NoughtsError) -> None:
         """Reload the game if it has moved on; raise anything that ends it."""
@@ -255,7 +257,8 @@ class RemoteGame:
         if code in (None, "notFound") or sender.call.kind in ("reload", "follow"):
             raise error
         self._wants_rematch = False
-        self._prompt.say(MOVED_ON if code in _STALE_CODES else sentence(str(error)))
+        is_stale = code in _STALE_CODES
+        self._prompt.say(self._text("game.moved_on") if is_stale else sentence(str(error)))
         self._must_reload = True
 
     def _continue(self) -> None:
@@ -278,7 +281,7 @@ class RemoteGame:
         """Ask the player, or say once whom the game waits for."""
         is_busy = bool(self._pending or self._disconnected)
         question = None if is_busy else self._view.question()
-        if self._wants_rematch and question == AGAIN:
+        if self._wants_rematch and question == self._text("prompt.again"):
             question = None
         self._prompt.ask(question, below_board=not self._view.game.is_over)
         if question is not None:
@@ -298,13 +301,14 @@ class RemoteGame:
             if words == "quit":
                 raise Quit
             if hints.is_question(words) and (self._mark or words != "help"):
-                self._prompt.reply(hints.answer(game, words, short=self._screen.compact), game)
+                wording, short = self._screen.wording, self._screen.compact
+                self._prompt.reply(hints.answer(game, words, wording, short=short), game)
             elif self._mark is None:
-                self._prompt.reply("You are watching: type hint, why, help or quit.", game)
+                self._prompt.reply(self._text("remote.watching"), game)
             elif self._disconnected:
-                self._prompt.reply(DISCONNECTED, game)
+                self._prompt.reply(self._text("remote.disconnected"), game)
             elif self._pending:
-                self._prompt.reply("Please wait: the server has not answered yet.", game)
+                self._prompt.reply(self._text("remote.wait_for_server"), game)
             elif game.is_over:
                 self._answer_again(words)
             else:
@@ -325,10 +329,10 @@ class RemoteGame:
         else:
             cell = parse_cell(words)
             if not game.is_ready:
-                self._prompt.reply("Nobody has joined yet.", game)
+                self._prompt.reply(self._text("remote.nobody"), game)
             elif game.active is not mark:
                 other = self._view.name(mark.other)
-                self._prompt.reply(f"It is not your turn: {other} is to move.", game)
+                self._prompt.reply(self._text("remote.not_your_turn", player=other), game)
             elif isinstance(decide(game, PlaceToken(mark, cell))[0], PlayerNotifyIllegalMove):
                 self._prompt.refuse_taken(game)
             else:
@@ -340,7 +344,7 @@ class RemoteGame:
         if words in YES and not self._wants_rematch:
             self._send_rematch()
         elif not self._wants_rematch:
-            self._prompt.say(YES_OR_NO)
+            self._prompt.say(self._text("prompt.yes_or_no"))
 
     def _send_rematch(self) -> None:
         self._wants_rematch = True

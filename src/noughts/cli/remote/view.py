@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from noughts.cli.prompt import AGAIN, Prompt
+from noughts.cli.prompt import Prompt
 from noughts.cli.remote.client import BadResponse
 from noughts.cli.remote.messages import GameSnapshot, RoomState
 from noughts.core.board import Mark
@@ -77,6 +77,7 @@ class GameView:
 
     def __init__(self, prompt: Prompt, snapshot: GameSnapshot, mark: Mark | None) -> None:
         self._prompt = prompt
+        self._text = prompt.screen.wording.say
         self._replica = GameReplica(snapshot.version, snapshot.game)
         self.room = snapshot.room
         self.mark = mark
@@ -115,7 +116,8 @@ class GameView:
         if self.game.is_over:
             score = dict(self.room.score)
             score[self.game.winner] += 1
-            self._prompt.notice(f"Score: {self._prompt.screen.points(self.game, score)}", self.game)
+            points = self._prompt.screen.points(self.game, score)
+            self._prompt.notice(self._text("game.score", points=points), self.game)
 
     def apply(self, version: int, event: Event) -> None:
         """Apply an event, and show what a command did once all its events are here."""
@@ -135,16 +137,16 @@ class GameView:
                 self.show_absence(mark)
             if mark in self._absent and room.seats[mark].is_present:
                 self._absent.remove(mark)
-                self._prompt.notice(f"{self.name(mark)} is back.", self.game)
+                self._prompt.notice(self._text("remote.back", player=self.name(mark)), self.game)
         if self.mark is None or room.offer == before.offer:
             return
         other = self.mark.other
         if room.offer and room.offer.kind == "rematch" and room.offer.mark is other:
-            self._prompt.notice(f"{self.name(other)} wants to play again.", self.game)
+            self._prompt.notice(self._text("remote.wants_rematch", player=self.name(other)), self.game)
         is_declined = room.offer is None and self._asked_version == self.version
         if is_declined and not is_first:  # after a reconnect, the events of a consent come later
             self._asked_version = 0
-            self._prompt.notice(f"{self.name(other)} does not agree.", self.game)
+            self._prompt.notice(self._text("remote.declined", player=self.name(other)), self.game)
 
     def show_absence(self, mark: Mark) -> None:
         """Say once that another player is away."""
@@ -152,7 +154,7 @@ class GameView:
         is_there = seat.is_present or seat.is_bot or not seat.is_taken
         if mark is not self.mark and not is_there and mark not in self._absent:
             self._absent.add(mark)
-            self._prompt.notice(f"{self.name(mark)} is not here now.", self.game)
+            self._prompt.notice(self._text("remote.away", player=self.name(mark)), self.game)
 
     def question(self) -> str | None:
         """Return what the player has to answer now."""
@@ -160,9 +162,9 @@ class GameView:
         if mark is None:
             return None
         if game.is_over:
-            return AGAIN
+            return self._text("prompt.again")
         if self.has_to_answer:
-            return f"{self.name(mark.other)} wants to take back. Agree? (y/n)"
+            return self._text("remote.wants_undo", player=self.name(mark.other))
         if not game.is_ready or game.active is not mark:
             return None
         return screen.move_question(game, mark)
@@ -171,9 +173,10 @@ class GameView:
         """Return a sentence that says whom the game waits for; bots answer at once."""
         game = self.game
         if not game.is_ready and not game.is_over:
-            return "Waiting for somebody to take the other seat."
+            return self._text("remote.wait_for_seat")
         if self.mark and not self.room.seats[self.mark.other].is_bot:
-            return f"Waiting for {self.name(self.mark.other)}{' to agree' if game.is_over else ''}."
+            key = "remote.wait_for_consent" if game.is_over else "remote.wait_for_move"
+            return self._text(key, player=self.name(self.mark.other))
         return None
 
     def _show_events(self, events: Iterable[Event]) -> None:
@@ -189,19 +192,19 @@ class GameView:
 
     def _describe(self, event: Event) -> str | None:
         """Return a sentence; an empty one if the board says it all, None if nothing is to be shown."""
-        wording = self._prompt.screen.wording
         match event:
             case PlayerJoined(mark, name):
-                return None if mark is self.mark else f"{printable(name)} plays {mark}."
+                joined = self._text("remote.joined", player=printable(name), mark=mark)
+                return None if mark is self.mark else joined
             case PlayerPlacedToken(row, column, mark):
                 if self.mark is None:
-                    return wording.moves.format(player=self.name(mark))
+                    return self._text("game.moves", player=self.name(mark))
                 cell = format_cell(3 * row + column)
-                takes = wording.takes.format(player=self.name(mark), cell=cell)
+                takes = self._text("game.takes", player=self.name(mark), cell=cell)
                 return "" if mark is self.mark else takes
             case PlayerTookBack(mark):
-                return wording.took_back.format(player=self.name(mark))
+                return self._text("game.took_back", player=self.name(mark))
             case PlayerResigned(mark):
-                return wording.resigned.format(player=self.name(mark))
+                return self._text("game.resigned", player=self.name(mark))
             case _:
                 return None

@@ -1,0 +1,54 @@
+"""The catalogue of sentences: plain data, complete, and without anything that nobody says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from noughts import WORDINGS
+from noughts.text.catalogue import ENGLISH, SENTENCES, Catalogue
+
+SOURCE = Path(__file__).parents[2] / "src" / "noughts"
+
+
+def placeholders(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}
+
+
+def test_sentences_are_plain_data_with_named_placeholders() -> None:
+    assert json.loads(json.dumps(SENTENCES)) == SENTENCES
+    for key, sentence in SENTENCES.items():
+        assert re.fullmatch(r"[a-z]+\.[a-z_]+", key), key
+        assert all(name.isidentifier() for name in placeholders(sentence)), sentence
+
+
+@pytest.mark.parametrize("wording", WORDINGS.values(), ids=WORDINGS)
+def test_a_wording_changes_only_sentences_that_exist(wording: Catalogue) -> None:
+    for key, sentence in wording.sentences.items():
+        assert placeholders(sentence) <= placeholders(SENTENCES[key]), key
+
+
+def test_every_key_is_used_and_every_key_that_is_used_exists() -> None:
+    catalogue = SOURCE / "text" / "catalogue.py"
+    source = "".join(path.read_text() for path in SOURCE.rglob("*.py") if path != catalogue)
+    areas = "|".join({key.partition(".")[0] for key in SENTENCES})
+
+    assert {*re.findall(rf'"((?:{areas})\.[a-z_]+)"', source)} == {*SENTENCES}
+
+
+def test_a_sentence_that_a_translation_leaves_out_is_english() -> None:
+    german = Catalogue({"game.goodbye": "Tschüss!"})
+
+    assert (german.say("game.goodbye"), german.say("prompt.again")) == ("Tschüss!", "Play again? (y/n)")
+    assert ENGLISH.say("game.goodbye") == "Goodbye!"
+
+
+def test_an_unknown_key_and_a_missing_value_are_errors() -> None:
+    with pytest.raises(KeyError, match=r"game\.nonesuch"):
+        ENGLISH.say("game.nonesuch")
+    with pytest.raises(KeyError, match="player"):
+        ENGLISH.say("game.won")
