@@ -37,6 +37,7 @@ PUBLIC = {
     "text.describe": "describe standing",
     "text.sentences": "say_advice say_prospect say_reason",
     "text.svg": "svg",
+    "text.turning_point": "say_turning_point",
     "text.wordings": "GEM KATA NARRATIVE WORDINGS Wording",
 }
 """Where each public name lives."""

@@ -28,6 +28,7 @@ from noughts.store.urls import open_store
 from noughts.text.describe import describe, standing
 from noughts.text.sentences import say_advice, say_prospect, say_reason
 from noughts.text.svg import svg
+from noughts.text.turning_point import say_turning_point
 from noughts.text.wordings import GEM, KATA, NARRATIVE, WORDINGS, Wording
 
 __version__: str
@@ -118,6 +119,7 @@ __all__ = [
     "say_advice",
     "say_prospect",
     "say_reason",
+    "say_turning_point",
     "standing",
     "svg",
 ]

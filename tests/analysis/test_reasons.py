@@ -15,7 +15,7 @@ from support.reference import reasons as plain
 from support.reference.tactics import OTHER, best, is_over, minimax, moves, put, seen, winner, wins
 
 PLACES = {"centre", "corner", "edge"}
-MISSED = {"givesUpWin", "losesSooner"}
+MISSED = {"givesUpWin", "winsLater", "losesSooner"}
 """The kinds that show what would have been better instead of what comes of the move."""
 FORCED = {"forcesFork": 0, "allowsForcedFork": 1, "stopsForcedFork": 1}
 """The kinds that show how a fork is forced, and the place in their lines where that begins."""
@@ -99,21 +99,6 @@ def test_every_reason_matches_the_reference() -> None:
             assert bool(reason.cells) == (kind not in PLACES)
             assert len(reason.lines) == len(lines)
             assert set(reason.lines) == lines, (move, kind)
-
-
-def test_every_claim_of_a_win_or_a_loss_carries_the_line_that_proves_it() -> None:
-    """Played out with best play on both sides, it ends as claimed, after as many tokens."""
-    for move in every_move():
-        result, distance = move.end
-        if result:
-            claimed = move.mark if result > 0 else OTHER[move.mark]
-            lines = [reason.play for reason in move.reasons if reason.play[:1] == (move.cell,)]
-            assert any(
-                len(line) == distance
-                and is_perfect(put(move.signs, move.mark, move.cell), OTHER[move.mark], line[1:])
-                and winner(after(move.signs, move.mark, line)) == claimed
-                for line in lines
-            ), move
 
 
 def test_the_moves_that_show_a_reason_go_to_the_end_of_the_game() -> None:

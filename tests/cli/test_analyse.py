@@ -35,8 +35,20 @@ def test_a_game_may_be_resigned_out_of_turn(tmp_path: Path) -> None:
 
     assert analysed("won", env=saving(tmp_path)).splitlines()[3:] == [
         "X resigned and O won.",
-        "X gave up what was a win with best play.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("level", "first", "second"),
+    [
+        ("child", "1. X: Take 1: three lines are open!", "Block 1-5-9!"),
+        ("player", "1. X on 1 has three lines still open.", "9 blocks 1-5-9 and threatens 3-6-9."),
+        ("exact", "1. X on 1: draw (1, 5, 2, 3, 7, 4, 6, 8, 9).", "9: draw (9, 6, 4, 2, 8, 7)."),
+    ],
+)
+def test_there_are_three_levels(level: str, first: str, second: str) -> None:
+    assert analysed("14253", "--level", level).splitlines()[1] == first
+    assert analysed(BOARD, "--level", level).splitlines()[6] == second
 
 
 def test_a_saved_game_may_have_any_id(tmp_path: Path) -> None:
@@ -103,6 +115,7 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
         "winner": winner,
         "resigned": None,
         "end": end,
+        "turningPoint": analysed(written).splitlines()[0],
         **review_to_dict(review(parse_moves(written))),
     }
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO, StringIO
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from noughts import GEM, KATA, NARRATIVE, Wording
+from noughts import GEM, KATA, NARRATIVE, Wording, X
 from noughts.analysis.best_moves import best_cells
 from noughts.cli.hints import answer, hint
 from noughts.cli.local_game import LocalGame
@@ -25,10 +26,7 @@ from support.hostile_bots import POLITE, program
 from support.played import game_of
 from support.saved_games import digits, saving
 
-CORNER_AFTER_CENTRE = (
-    "1: draw. It stops X from forcing a fork, unlike 2, 4, 6 or 8 (2, 1, 9, 4, 6, 7). "
-    "It takes a corner, on 2 open lines."
-)
+SAFE_CORNER = "is safe; 2, 4, 6 or 8 would let {other} force a fork (2, 1, 9, 4, 6, 7)."
 COMPACT_BOARD = ["1 2 3", "4 X 6", "7 8 9", "O 1-9:"]
 
 
@@ -105,21 +103,35 @@ def test_a_terminal_shows_the_board_again() -> None:
     lines = Coached("5", "why", interactive=True).lines
 
     assert lines[-9:] == [
-        "Player O, enter a position from 1 to 9: X on 5: draw. It takes the centre, on 4 open lines.",
+        "Player O, enter a position from 1 to 9: X on 5 has four lines still open.",
         *("1|2|3", "-+-+-", "4|X|6", "-+-+-", "7|8|9"),
         *("", "Player O, enter a position from 1 to 9: "),
         "Goodbye!",
     ]
 
 
+def test_cells_are_called_what_the_board_shows() -> None:
+    """Numbers, or places where free cells are blank; a described position has numbers."""
+    drawn = Coached("5", "why", "hint", wording=GEM).lines
+    described = Coached("5", "why", wording=GEM, spoken=True).lines
+
+    assert "X in the middle has four lines still open." in drawn
+    assert any(
+        line.endswith(" As good: the top right, the bottom left or the bottom right.") for line in drawn
+    )
+    assert "X on 5 has four lines still open." in described
+
+
 def test_a_hint_names_all_best_moves_of_every_position() -> None:
     for board in reachable():
         if board.is_over or board.canonical is not board:
             continue
-        best = sorted(map(format_cell, best_cells(board)))
-        said, _, others = hint(board).partition(" As good: ")
-        assert [said[0], *others.rstrip(".").split(", ")][: len(best)] == best, str(board)
-        assert bool(others) == (len(best) > 1)
+        best = {format_cell(cell) for cell in best_cells(board)}
+        said, _, others = hint(board, KATA).partition(" As good: ")
+        found = re.fullmatch(r"Take (\d): it [^.]+\.( Any other cell is as good\.)?", said)
+        assert found, said
+        named = {found[1], *re.findall(r"\d", others)}
+        assert (named | {format_cell(cell) for cell in board.free_cells} if found[2] else named) == best
 
 
 @pytest.mark.parametrize(
@@ -127,14 +139,14 @@ def test_a_hint_names_all_best_moves_of_every_position() -> None:
     [
         ("hint", "The game is over."),
         ("why 5", "The game is over."),
-        ("why", "X on 3: win in 1. It completes 1-2-3. It takes a corner, on 2 open lines."),
+        ("why", "X on 3 completes 1-2-3 and wins."),
     ],
 )
 def test_after_the_end_only_the_last_move_is_explained(typed: str, expected: str) -> None:
     """A remote game asks for a rematch meanwhile."""
     game = replay(event for step in game_of("14253") for event in step)
 
-    assert answer(game, typed, short=False) == expected
+    assert answer(game, typed, KATA, short=False) == expected
 
 
 def test_the_help_of_a_small_terminal_begins_with_the_coach() -> None:
@@ -147,6 +159,6 @@ def test_the_answer_of_a_program_is_explained(tmp_path: Path) -> None:
     ran = noughts(*line, typed="5\nwhy\nhint\n2\nwhy 8\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert f"\nO on {CORNER_AFTER_CENTRE}\n" in ran.stdout
-    assert "\n8: win in 1. It completes 2-5-8. It takes an edge, on 2 open lines.\n" in ran.stdout
+    assert f"\nO on 1 {SAFE_CORNER.format(other=X)}\n" in ran.stdout
+    assert "\n8 completes 2-5-8 and wins.\n" in ran.stdout
     assert digits(tmp_path) == ["5123"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from operator import index
 
 from noughts.analysis.best_moves import best_cells
-from noughts.analysis.reasons import Kind, Reason, reasons
+from noughts.analysis.reasons import Kind, Reason, line_of, reasons
 from noughts.analysis.solver import Prospect, prospect, prospects
 from noughts.core.board import Board, Cell, Mark, each_move
 from noughts.core.value import Value
@@ -26,6 +26,8 @@ class Advice(Value):
     """The most important first."""
     is_best: bool
     """True if no other move ends better, wins sooner or loses later."""
+    play: tuple[Cell, ...]
+    """The moves that prove the prospect: this one, and best play to the end of the game."""
 
     @property
     def mistake(self) -> Reason | None:
@@ -70,7 +72,8 @@ def judge_move(board: Board, cell: Cell) -> Advice:
     """Return advice on one move."""
     found = reasons(board, cell)
     cell = index(cell)
-    return Advice(board.turn, cell, prospects(board)[cell], found, cell in best_cells(board))
+    is_best, play = cell in best_cells(board), line_of(board, cell)
+    return Advice(board.turn, cell, prospects(board)[cell], found, is_best, play)
 
 
 def review(moves: Iterable[Cell], first: Mark = Mark.X) -> Review:

@@ -67,20 +67,17 @@ class Reason(Value):
     cells: tuple[Cell, ...] = ()
     """The cells that it threatens, blocks or allows, or the better cells that were missed."""
     lines: tuple[tuple[Cell, ...], ...] = ()
-    """The lines that show it."""
+    """The lines that show it: completed, threatened or blocked, or missed."""
     play: tuple[Cell, ...] = ()
     """The moves that prove it, to the end of the game.
 
     They start with the move itself, except for the better move that was missed (`GIVES_UP_WIN`,
-    `LOSES_SOONER`) and the worse one that was avoided (`STOPS_FORCED_FORK`).
+    `WINS_LATER`, `LOSES_SOONER`) and the worse one that was avoided (`STOPS_FORCED_FORK`).
     """
 
 
 def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
     """Return everything that a move does; an illegal move is refused.
-
-    If the move wins or loses, the `play` of at least one reason proves it: it starts with the move and
-    ends with the win, and both sides play best.
 
     >>> from noughts.core.notation import parse_board
     >>> for reason in reasons(parse_board("X__/_O_/__X"), 2):
@@ -92,7 +89,7 @@ def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
     """
     board.place(cell)
     cell = index(cell)
-    play = _line(board, cell)
+    play = line_of(board, cell)
     found = [
         *_tactical(board, cell, play),
         *_exact(board, cell, play),
@@ -111,7 +108,8 @@ def best_play(board: Board) -> tuple[Cell, ...]:
     return tuple(moves)
 
 
-def _line(board: Board, cell: Cell) -> tuple[Cell, ...]:
+def line_of(board: Board, cell: Cell) -> tuple[Cell, ...]:
+    """Return a move, and the moves to the end that `perfect` would make after it."""
     return (cell, *best_play(board.place(cell)))
 
 
@@ -169,12 +167,14 @@ def _exact(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason]
     before, found = prospect(board), prospects(board)
     after = found[cell]
     best = best_cells(board)
+    mine, theirs = sides(board)
+    missed = _completed(mine, wins(mine, theirs))
     if before.result is Result.WIN and after.result is not Result.WIN:
-        yield Reason(Kind.GIVES_UP_WIN, best, (), best_play(board))
+        yield Reason(Kind.GIVES_UP_WIN, best, missed, best_play(board))
     elif before.result is Result.DRAW and after.result is Result.LOSS:
         yield Reason(Kind.GIVES_UP_DRAW, best, (), play)
     elif after.distance != before.distance and after.result is Result.WIN:
-        yield Reason(Kind.WINS_LATER, best, (), play)
+        yield Reason(Kind.WINS_LATER, best, missed, best_play(board))
     elif after.distance != before.distance:
         yield Reason(Kind.LOSES_SOONER, best, (), best_play(board))
     elif after.distance > 1 and len(found) > 1:
@@ -197,7 +197,7 @@ def _forced(board: Board, cell: Cell, play: tuple[Cell, ...]) -> Iterator[Reason
     elif cell in allowing:
         yield Reason(Kind.ALLOWS_FORCED_FORK, best_cells(board.place(cell)), (), play)
     elif allowing and found[cell].result is prospect(board).result is Result.DRAW:
-        yield Reason(Kind.STOPS_FORCED_FORK, allowing, (), _line(board, allowing[0]))
+        yield Reason(Kind.STOPS_FORCED_FORK, allowing, (), line_of(board, allowing[0]))
 
 
 def _positional(board: Board, cell: Cell) -> Reason:

@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
-from noughts.analysis.coach import Advice, advise, judge_move
+from noughts.analysis.best_moves import best_cells, perfect_cells
+from noughts.analysis.coach import Advice, judge_move
 from noughts.core.board import Board
 from noughts.core.game import Game
 from noughts.core.notation import format_cell, parse_cell
-from noughts.text.catalogue import ENGLISH, Catalogue
 from noughts.text.sentences import say_advice, say_prospect
+from noughts.text.speaker import Speaker
+from noughts.text.wordings import Wording
 
 
 def is_question(words: str) -> bool:
     return words in ("help", "hint") or words.split()[:1] == ["why"]
 
 
-def answer(game: Game, words: str, wording: Catalogue = ENGLISH, *, short: bool) -> str:
+def answer(game: Game, words: str, wording: Wording, *, short: bool) -> str:
     """Answer `help`, `hint`, `why` or `why 5`."""
     if words == "help":
         return wording.say("prompt.help_short" if short else "prompt.help")
     if game.is_over and words != "why":
         return wording.say("game.over")
     if words == "hint":
-        return hint(game.board, short=short)
+        return hint(game.board, wording, short=short)
     return explain(game, words.removeprefix("why").strip(), wording, short=short)
 
 
-def hint(board: Board, *, short: bool = False) -> str:
-    """Return a best move with its reasons and the other best moves; in short, only the move."""
-    best, *others = (advice for advice in advise(board) if advice.is_best)
-    if short:
-        return _short(best)
-    also = ", ".join(format_cell(advice.cell) for advice in others)
-    return f"{say_advice(best)}{f' As good: {also}.' if also else ''}"
+def hint(board: Board, wording: Wording, *, short: bool = False) -> str:
+    """Say what `perfect` would do, why, and which moves are as good; in short, only the move."""
+    cell = perfect_cells(board)[0]
+    said = _say(judge_move(board, cell), wording, "move.hint", short=short)
+    others = [other for other in best_cells(board) if other != cell]
+    if short or not others:
+        return said
+    listed = Speaker(wording, wording.cells).one_of(others)
+    key = "better.as_good" if len(others) < len(board.free_cells) - 1 else "better.any"
+    return f"{said} {wording.say(key, cells=listed)}"
 
 
-def explain(game: Game, asked: str, wording: Catalogue = ENGLISH, *, short: bool = False) -> str:
+def explain(game: Game, asked: str, wording: Wording, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
-    say = _short if short else say_advice
     if asked:
-        return say(judge_move(game.board, parse_cell(asked)))
+        return _say(judge_move(game.board, parse_cell(asked)), wording, "move.cell", short=short)
     if not game.moves:
         return wording.say("prompt.no_token_short" if short else "prompt.no_token")
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)
-    return f"{board.turn} on {say(judge_move(board, game.moves[-1]))}"
+    return _say(judge_move(board, game.moves[-1]), wording, "move.token", short=short)
 
 
-def _short(advice: Advice) -> str:
-    """Return what fits into twenty columns."""
-    return f"{format_cell(advice.cell)}: {say_prospect(advice.prospect)}"
+def _say(advice: Advice, wording: Wording, move: str, *, short: bool) -> str:
+    """Say what a move does; in short, only what it is worth, which fits into twenty columns."""
+    if not short:
+        return say_advice(advice, "player", wording.cells, wording, move=move)
+    key = "move.token" if move == "move.token" else "move.cell"
+    called = wording.say(key, mark=advice.mark, cell=format_cell(advice.cell))
+    return wording.say("exact.short", move=called, value=say_prospect(advice.prospect, wording))

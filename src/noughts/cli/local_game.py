@@ -114,7 +114,7 @@ class LocalGame:
             words = self._read_words()
             if not hints.is_question(words):
                 return self._apply(game, self._command(words, mark))
-            said = hints.answer(game, words, self._screen.wording, short=self._screen.compact)
+            said = hints.answer(game, words, self._screen.coach, short=self._screen.compact)
             self._prompt.reply(said, game)
         except UnreadableLine as refusal:
             self._log_no_such_cell(mark)

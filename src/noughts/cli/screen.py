@@ -42,6 +42,11 @@ class Screen(Value):
         """Whether a board of five lines and a question would not fit."""
         return self.cramped()
 
+    @property
+    def coach(self) -> Wording:
+        """The wording for the coach; cells are numbers where a position is described, not drawn."""
+        return self.wording.replace(blank="") if self.spoken else self.wording
+
     def say(self, line: str) -> None:
         self.out.write(line + "\n")
 
@@ -87,7 +92,7 @@ class Screen(Value):
 
     def show(self, game: Game) -> None:
         """Show the position and, when the game is over, the result, in the wording's order."""
-        lines = [printable(describe(game)) if self.spoken else self.drawing(game.board)]
+        lines = [printable(describe(game, self.wording)) if self.spoken else self.drawing(game.board)]
         if game.is_over:
             player = game.player(game.winner) if game.winner else None
             result = self.wording.result(game.winner, shown_name(player) if player else None)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from noughts.core.board import Board, Cell, Mark
+from noughts.core.board import Board, Mark
 from noughts.core.errors import printable
 from noughts.core.game import Game
 from noughts.core.player import Player
+from noughts.text.catalogue import ENGLISH, Catalogue
+from noughts.text.speaker import Speaker
 
 
-def describe(position: Board | Game) -> str:
+def describe(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
     """Describe a position in one sentence, with cells 1 to 9.
 
     >>> from noughts.core.board import Board
@@ -20,15 +20,17 @@ def describe(position: Board | Game) -> str:
     'X on 5, O on 1; X to move.'
     """
     game = position if isinstance(position, Game) else Game.at(position)
+    speaker = Speaker(wording)
     held = [
-        f"{_who(game, mark)} on {_numbers(cells)}"
+        wording.say("position.held", player=player_of(game, mark, wording), cells=speaker.all_of(cells))
         for mark in (game.board.first, game.board.first.other)
         if (cells := [cell for cell, held in enumerate(game.board.cells) if held is mark])
     ]
-    return f"{', '.join(held) or 'The board is empty'}; {standing(game)}."
+    listed = ", ".join(held) or wording.say("position.empty")
+    return wording.say("position.whole", held=listed, standing=standing(game, wording))
 
 
-def standing(position: Board | Game) -> str:
+def standing(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
     """Describe the state of the game: who won and how, a draw, or who is to move.
 
     >>> from noughts.core.board import Board
@@ -37,24 +39,15 @@ def standing(position: Board | Game) -> str:
     """
     game = position if isinstance(position, Game) else Game.at(position)
     if game.active:
-        return f"{_who(game, game.active)} to move"
+        return wording.say("position.to_move", player=player_of(game, game.active, wording))
     if game.winner is None:
-        return "the game is drawn"
-    winner = _who(game, game.winner)
+        return wording.say("position.drawn")
+    player = player_of(game, game.winner, wording)
     if game.resigned:
-        return f"{_who(game, game.resigned)} resigned and {winner} won"
-    return f"{winner} won with {_numbers(game.board.winning_cells)}"
-
-
-def pairing(game: Game) -> str:
-    """Say who plays whom, X first; a player without a name is a mark.
-
-    >>> from noughts.core.board import Board, Mark
-    >>> from noughts.core.player import Player
-    >>> pairing(Game(Board(), players=(Player("ann", Mark.X),)))
-    'ann (X) against O'
-    """
-    return " against ".join(_who(game, mark) for mark in Mark)
+        loser = player_of(game, game.resigned, wording)
+        return wording.say("position.resigned", loser=loser, player=player)
+    cells = Speaker(wording).all_of(game.board.winning_cells)
+    return wording.say("position.won", player=player, cells=cells)
 
 
 def shown_name(player: Player) -> str:
@@ -72,11 +65,7 @@ def shown_name(player: Player) -> str:
     return f"{alone} ({kind})" if alone == called else f"{alone} ({kind} {player.mark})"
 
 
-def _who(game: Game, mark: Mark) -> str:
+def player_of(game: Game, mark: Mark, wording: Catalogue = ENGLISH) -> str:
+    """Return a player's name and mark, or only the mark."""
     player = game.player(mark)
-    return f"{shown_name(player)} ({mark})" if player else str(mark)
-
-
-def _numbers(cells: Iterable[Cell]) -> str:
-    *most, last = (str(cell + 1) for cell in cells)
-    return f"{', '.join(most)} and {last}" if most else last
+    return wording.say("position.player", name=shown_name(player), mark=mark) if player else str(mark)

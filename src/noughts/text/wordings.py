@@ -9,6 +9,7 @@ from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
 from noughts.text.catalogue import Catalogue
 from noughts.text.picture import draw_board
+from noughts.text.speaker import CellNames
 
 Starter: TypeAlias = Literal["X", "O", "random", "loser"]
 
@@ -38,6 +39,11 @@ class Wording(Catalogue):
     """True if a question follows an empty line even when the output is not a terminal."""
     starter: Starter = "loser"
     """Who starts; with "loser", X starts the first game."""
+
+    @property
+    def cells(self) -> CellNames:
+        """What the coach calls cells: numbers, if the free ones show them."""
+        return "places" if self.blank else "numbers"
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""

@@ -153,7 +153,9 @@ def shown(kind: str, signs: str, mark: str, cell: int) -> tuple[Cells, frozenset
             return itself, full_lines(put(signs, other, cell), other)
         case "forcesFork" | "onlyMove" | "onlyWin":
             return itself, NO_LINES
-        case "givesUpWin" | "givesUpDraw" | "winsLater" | "losesSooner":
+        case "givesUpWin" | "winsLater":
+            return best(signs, mark), _to_complete(signs, mark)
+        case "givesUpDraw" | "losesSooner":
             return best(signs, mark), NO_LINES
         case "allowsWin":
             return completing(after, other), _to_complete(after, other)

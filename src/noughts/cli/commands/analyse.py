@@ -7,8 +7,7 @@ from argparse import Namespace
 from typing import TextIO
 
 from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict, review_to_dict
-from noughts.analysis.coach import Advice, Review, advise, review
-from noughts.analysis.reasons import PLACES
+from noughts.analysis.coach import Advice, advise, review
 from noughts.analysis.solver import Result, prospect
 from noughts.cli import options as shared
 from noughts.cli.console import Console
@@ -17,9 +16,11 @@ from noughts.cli.screen import is_cramped
 from noughts.core.board import Board, Mark
 from noughts.core.game import Game
 from noughts.core.notation import format_cell
-from noughts.text.describe import pairing, standing
+from noughts.text.catalogue import ENGLISH
+from noughts.text.describe import player_of, standing
 from noughts.text.picture import draw_grid, rule
-from noughts.text.sentences import say_advice, say_prospect
+from noughts.text.sentences import LEVELS, Level, say_advice, say_prospect
+from noughts.text.turning_point import say_turning_point
 
 # A label shows what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
@@ -40,6 +41,9 @@ HELP = shared.CommandHelp(
 
 def add_options(parser: shared.Parser) -> None:
     add_position(parser)
+    parser.add_argument(
+        "--level", choices=LEVELS, default="player", help="say it to a child, a player, or exactly"
+    )
     shared.add_json(parser)
     shared.add_colour(parser)
 
@@ -47,14 +51,14 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     found = read_position(options)
     if isinstance(found, Board):
-        _write_advice(found, console.out, as_json=options.json, colour=console.wants_colour(options))
+        _write_advice(found, console.out, options, colour=console.wants_colour(options))
     else:
-        _write_review(found, console.out, as_json=options.json)
+        _write_review(found, console.out, options)
 
 
-def _write_advice(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> None:
+def _write_advice(board: Board, out: TextIO, options: Namespace, *, colour: bool) -> None:
     moves = advise(board)
-    if as_json:
+    if options.json:
         found = {"board": str(board), "first": str(board.first), "turn": str(board.turn)}
         found |= prospect_to_dict(prospect(board))
         out.write(f"{json.dumps({**found, 'moves': moves_to_dicts(moves)})}\n")
@@ -65,55 +69,42 @@ def _write_advice(board: Board, out: TextIO, *, as_json: bool, colour: bool) -> 
         out.write(f"{_result(Game.at(board))}\n")
         return
     best = ", ".join(format_cell(advice.cell) for advice in moves if advice.is_best)
-    out.write(f"{standing(board)}: {say_prospect(prospect(board))}. Best: {best}.\n")
+    value = say_prospect(prospect(board))
+    out.write(f"{ENGLISH.say('review.best', standing=standing(board), value=value, cells=best)}\n")
     ordered = sorted(moves, key=lambda advice: (not advice.is_best, _rank(advice), advice.cell))
-    out.writelines(f"{say_advice(advice)}\n" for advice in ordered)
+    out.writelines(f"{say_advice(advice, options.level)}\n" for advice in ordered)
 
 
-def _write_review(game: Game, out: TextIO, *, as_json: bool) -> None:
+def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
+    """Write what decided a game, who played, what each move did, and how it ended."""
     found = review(game.moves, game.board.first)
-    if as_json:
+    turning_point = say_turning_point(found, game)
+    if options.json:
         result = {
             "first": str(game.board.first),
             "players": game_to_dict(game)["players"],
             "winner": game.winner and str(game.winner),
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
+            "turningPoint": turning_point,
         }
         out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
         return
+    out.write(f"{turning_point}\n")
     if game.players:
-        out.write(f"{pairing(game)}.\n")
+        x, o = (player_of(game, mark) for mark in Mark)
+        out.write(f"{ENGLISH.say('review.players', x=x, o=o)}\n")
     out.writelines(
-        f"{number}. {advice.mark} {_judgement(advice)}\n" for number, advice in enumerate(found.moves, 1)
+        f"{_reviewed(number, advice, options.level)}\n" for number, advice in enumerate(found.moves, 1)
     )
     out.write(f"{_result(game)}\n")
-    out.write(f"{_summary(game, found)}\n")
 
 
-def _judgement(advice: Advice) -> str:
-    """Say what a move does; where it lies is only worth saying if it does nothing else."""
-    telling = tuple(reason for reason in advice.reasons if reason.kind not in PLACES)
-    said = say_advice(advice.replace(reasons=telling or advice.reasons))
-    return f"{said} A mistake." if advice.mistake else said
-
-
-def _summary(game: Game, found: Review) -> str:
-    """Say where the game was decided, and what would have been better."""
-    if game.resigned:
-        is_on_turn = game.resigned is game.board.turn
-        worth = found.standing.result if is_on_turn else found.standing.result.other
-        if worth is not Result.LOSS:
-            return f"{game.resigned} gave up what was a {worth} with best play."
-    if not found.decisive:
-        return "Nobody has made a mistake."
-    decisive = found.moves[found.decisive - 1]
-    better = ", ".join(map(format_cell, decisive.mistake.cells)) if decisive.mistake else ""
-    count = len(found.mistakes)
-    return (
-        f"{count} mistake{'' if count == 1 else 's'}; decided by move {found.decisive}, "
-        f"{decisive.mark} on {format_cell(decisive.cell)}. Better: {better}."
-    )
+def _reviewed(number: int, advice: Advice, level: Level) -> str:
+    """Say what a move of a game did."""
+    key = "review.child_move" if level == "child" else "review.move"
+    said = say_advice(advice, level, move="move.token")
+    return ENGLISH.say(key, number=number, mark=advice.mark, said=said)
 
 
 def _labelled(board: Board, moves: tuple[Advice, ...], *, colour: bool) -> str:
@@ -139,4 +130,4 @@ def _rank(advice: Advice) -> tuple[int, int]:
 
 def _result(game: Game) -> str:
     """Return the result as a sentence, without changing the case of a name."""
-    return "The game is drawn." if game.is_draw else f"{standing(game)}."
+    return ENGLISH.say("game.drawn") if game.is_draw else f"{standing(game)}."

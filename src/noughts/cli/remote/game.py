@@ -301,7 +301,7 @@ class RemoteGame:
             if words == "quit":
                 raise Quit
             if hints.is_question(words) and (self._mark or words != "help"):
-                wording, short = self._screen.wording, self._screen.compact
+                wording, short = self._screen.coach, self._screen.compact
                 self._prompt.reply(hints.answer(game, words, wording, short=short), game)
             elif self._mark is None:
                 self._prompt.reply(self._text("remote.watching"), game)

@@ -1,0 +1,53 @@
+"""What decided a game, in one sentence."""
+
+from __future__ import annotations
+
+from noughts.analysis.coach import Advice, Review
+from noughts.analysis.reasons import best_play
+from noughts.analysis.solver import Result
+from noughts.core.game import Game
+from noughts.text.catalogue import ENGLISH, Catalogue
+from noughts.text.describe import player_of
+from noughts.text.phrases import better_move, winning_answer
+from noughts.text.speaker import CellNames, Speaker
+
+
+def say_turning_point(
+    review: Review, game: Game, cells: CellNames = "numbers", wording: Catalogue = ENGLISH
+) -> str:
+    """Say which move decided a game, and what was better; or that nobody made a mistake.
+
+    >>> from noughts.analysis.coach import review
+    >>> from noughts.core.notation import parse_board
+    >>> say_turning_point(review((0, 3, 1, 4, 2)), Game.at(parse_board("XXX/OO_/___")))
+    'The game turned on move 2: O took 4 and let X force a fork (4, 2, 3, 5, 9, 8); 5 was better.'
+    """
+    speaker = Speaker(wording, cells)
+    if game.resigned:
+        is_on_turn = game.resigned is game.board.turn
+        worth = review.standing.result if is_on_turn else review.standing.result.other
+        if worth is not Result.LOSS:
+            player, play = player_of(game, game.resigned, wording), speaker.play(best_play(game.board))
+            return wording.say(f"review.resigned_{worth}", player=player, play=play)
+    if review.decisive is None:
+        return wording.say("review.flawless" if game.is_over else "review.flawless_so_far")
+    advice = review.moves[review.decisive - 1]
+    is_cancelled = review.standing.result is Result.DRAW
+    key = "cancelled" if is_cancelled else "turned" if game.is_over else "turned_so_far"
+    return wording.say(
+        f"review.{key}",
+        number=review.decisive,
+        player=player_of(game, advice.mark, wording),
+        cell=speaker.cell(advice.cell),
+        mistake=_mistake(advice, player_of(game, advice.mark.other, wording), speaker),
+    )
+
+
+def _mistake(advice: Advice, other: str, speaker: Speaker) -> str:
+    """Say what a mistake missed or allowed, and what was better."""
+    answer, better = winning_answer(advice, speaker), better_move(advice, speaker)
+    instead = speaker.say(f"instead.{better.name}", **better.values) if better else ""
+    if answer is None:
+        return speaker.say("review.missed", instead=instead)
+    allowed = speaker.say(f"allowed.{answer.name}", other=other, **answer.values)
+    return speaker.say("review.allowed", allowed=allowed, instead=instead)
