@@ -458,13 +458,11 @@ NO_CELLS = "0", "10", "-1", "5 5", "+5", "5.0", "\u0665", "\uff15", "\u00b2"
 
 
 @pytest.mark.parametrize("line", [*NO_CELLS, "0,3", "d1", "a0", "five", "", " ", "{mark}"])
-def test_a_line_that_is_not_a_cell_is_quoted(line: str) -> None:
+def test_a_line_that_is_not_a_cell_is_refused(line: str) -> None:
     invalid, sentence = _played_on(line.encode())
 
     assert invalid == "Position is Invalid!"
-    assert sentence.endswith(
-        "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."
-    )
+    assert sentence == "Type a number from 1 to 9, or help."
 
 
 @hostile
@@ -579,7 +577,7 @@ def test_letters_that_output_cannot_encode_are_escaped(changes: dict[str, str], 
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"{name}, enter a position from 1 to 9:\n" in ran.stdout
-    assert f"{name.lower()}' is not a cell" in ran.stdout
+    assert "Position is Invalid!\nType a number from 1 to 9, or help.\n" in ran.stdout
     assert "4|X|6" in ran.stdout
 
 

@@ -154,9 +154,9 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
     ("typed", "answer"),
     [
         ("5", "Position is Invalid!\r\nThat cell is taken: the free cells are 1, 2, 3, 4, 6, 7, 8, 9."),
-        ("0", "is not a cell: type 1 to 9, or row,column such as 0,2, or a1 to c3, or help."),
+        ("0", "Type a number from 1 to 9, or help."),
         ("\x07", "That is not plain text: it has characters that cannot be shown."),
-        ("undo", "No token of O's to take back."),
+        ("undo", "There is nothing to take back."),
         (
             "hint",
             (
@@ -472,7 +472,7 @@ def test_a_bot_is_played(game: HostedGame, tmp_path: Path, bot: str) -> None:
         session.expect(" starts.")
         session.expect(BOB)
         session.type("undo\n")
-        session.expect("No token of X's to take back.")
+        session.expect("There is nothing to take back.")
         session.expect(BOB)
         _take_hint(session)
         session.expect(BOB)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from noughts.cli.input import UnreadableLine
 from noughts.cli.screen import Screen
-from noughts.core.errors import IllegalMove, NoughtsError, UnreadableCell
+from noughts.core.errors import IllegalMove, NothingToTakeBack, NoughtsError, UnreadableCell
 from noughts.core.game import Game
 from noughts.core.notation import format_cell
 
@@ -91,9 +91,11 @@ class Prompt:
         """Say why what was typed cannot be done."""
         match error:
             case UnreadableCell():
-                self.refuse(self.screen.wording.say("prompt.not_a_cell", why=error), game)
+                self.refuse(self.screen.wording.say("prompt.not_a_cell"), game)
             case IllegalMove():
                 self.refuse_taken(game)
+            case NothingToTakeBack():
+                self.reply(self.screen.wording.say("prompt.nothing_to_take_back"), game)
             case _:
                 self.reply(sentence(str(error)), game)
 

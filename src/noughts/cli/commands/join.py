@@ -160,16 +160,20 @@ class Joiner:
         return JoinedGame(address, seat.snapshot, seat.mark, seat.secret)
 
     def _list(self, open_games: list[ListedGame], in_progress: list[ListedGame]) -> None:
-        for title, games in (("Open games:", open_games), ("Games in progress:", in_progress)):
+        say = self._screen.wording.say
+        for title, games in (
+            ("remote.open_games", open_games),
+            ("remote.games_in_progress", in_progress),
+        ):
             if games:
-                self._screen.say(title)
+                self._screen.say(say(title))
             for game in games:
                 players = " against ".join(f"{name} ({mark})" for mark, name in game.names.items())
                 self._screen.say(f"  {self._address.at(game.game)}  {players}")
         if not open_games:
-            self._screen.say("No open games.")
-        effect = "joins the oldest open game" if open_games else "opens one"
-        self._screen.say(f"noughts join {self._address} --play {effect}.")
+            self._screen.say(say("remote.no_open_games"))
+        effect = "remote.play_joins" if open_games else "remote.play_opens"
+        self._screen.say(say(effect, address=self._address))
 
     def _to_dict(self, game: ListedGame) -> dict[str, object]:
         players = {str(mark): game.names.get(mark) for mark in Mark}
