@@ -12,8 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1 - /p' $(MAKEFILE_LIST)
 
-play: python ## Play in the terminal: nothing to install
-	@PYTHONPATH=src $(PYTHON) -m noughts play
+# make prints a line of its own about a command that Ctrl-C has ended, unless it ends well.
+play: python ## Play in the terminal: nothing to install (ARGS='--o bot:club' plays a bot)
+	@trap : INT; PYTHONPATH=src $(PYTHON) -m noughts $(if $(ARGS),play $(ARGS)) || [ $$? = 130 ]
 
 watch: python ## Watch two bots
 	@PYTHONPATH=src $(PYTHON) -m noughts watch

@@ -83,6 +83,19 @@ def replace_file(path: Path | str, text: str, *, in_new_folder: bool = False) ->
         raise FileUnavailable(f"{path} cannot be written: {_why(error)}") from error
 
 
+def replace_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, and sync it to the disk; create missing folders."""
+    new = path.with_name(f".noughts-{os.urandom(8).hex()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # the new file gets the mode of the old one
+            path.chmod(0o600)
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        put_in_place(path, text.encode(), new=new)
+    except OSError as error:
+        raise FileUnavailable(f"{path} cannot be written: {error.strerror}") from error
+
+
 def write_output(file: str, content: bytes) -> None:
     """Replace a regular file atomically; write directly to a pipe or a device."""
     path = Path(file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from random import Random
 
@@ -14,13 +14,16 @@ from noughts.analysis.best_moves import best_cells
 from noughts.cli.hints import answer, hint
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
+from noughts.cli.prompt import Prompt
 from noughts.cli.recorder import Recorder
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from noughts.core.board import reachable
 from noughts.core.game import replay
 from noughts.core.notation import format_cell
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
+from noughts.text.speaker import Speaker
+from support.fake_console import TypedAhead
 from support.forked import noughts
 from support.hostile_bots import POLITE, program
 from support.played import game_of
@@ -43,10 +46,9 @@ class Coached:
     ) -> None:
         out = StringIO()
         store = MemoryStore()
-        screen = Screen(out, wording, cramped=lambda: compact, spoken=spoken, interactive=interactive)
-        keyboard = BytesIO("".join(f"{line}\n" for line in typed).encode())
+        display = Display(wording, cramped=lambda: compact, spoken=spoken, interactive=interactive)
         recorder = Recorder(Service(store), lasts=False)
-        LocalGame(screen, keyboard, recorder, Starters("X", Random())).play()
+        LocalGame(Screen(out, display), TypedAhead(*typed), recorder, Starters("X", Random())).play()
         self.lines = out.getvalue().splitlines()
         self.events = [
             str(event)
@@ -127,7 +129,7 @@ def test_a_hint_names_all_best_moves_of_every_position() -> None:
         if board.is_over or board.canonical is not board:
             continue
         best = {format_cell(cell) for cell in best_cells(board)}
-        said, _, others = hint(board, KATA).partition(" As good: ")
+        said, _, others = hint(board, Speaker(KATA)).partition(" As good: ")
         found = re.fullmatch(r"Take (\d): it [^.]+\.( Any other cell is as good\.)?", said)
         assert found, said
         named = {found[1], *re.findall(r"\d", others)}
@@ -146,7 +148,11 @@ def test_after_the_end_only_the_last_move_is_explained(typed: str, expected: str
     """A remote game asks for a rematch meanwhile."""
     game = replay(event for step in game_of("14253") for event in step)
 
-    assert answer(game, typed, KATA, short=False) == expected
+    out = StringIO()
+
+    answer(Prompt(Screen(out, Display(KATA)), TypedAhead()), game, typed)
+
+    assert out.getvalue() == f"{expected}\n"
 
 
 def test_the_help_of_a_small_terminal_begins_with_the_coach() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noughts import Game, Player, X, parse_board
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from noughts.store.records import GENESIS, record_hash
 from noughts.text.wordings import KATA
 from support.forked import noughts
@@ -106,7 +106,7 @@ def test_a_screen_escapes_names_and_keeps_joiners(spoken: bool) -> None:  # noqa
     player.__dict__.update(name=f"\U0001f469\u200d\U0001f680{HOSTILE}", mark=X)
     game = Game.at(parse_board("XXX/OO_/___")).replace(players=(player,))
     out = io.StringIO()
-    screen = Screen(out=out, wording=KATA, spoken=spoken)
+    screen = Screen(out, Display(KATA, spoken=spoken))
 
     screen.say(screen.name(game, X))
     screen.show(game)

@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 
 from noughts.cli import layout
-from noughts.cli.layout import fit, wrap, write_table
-from noughts.text.columns import display_width
+from noughts.cli.layout import fit, write_table
+from noughts.text.columns import display_width, wrap
 
 
 @pytest.mark.parametrize("columns", [1, 7, 20, 79])
@@ -21,13 +21,22 @@ def test_wrapping_changes_nothing_but_spaces(text: str, columns: int) -> None:
     """A line is only wider than the window if it is a single word."""
     wrapped = wrap(text, columns)
 
-    assert wrapped.split() == text.split()
-    for line in wrapped.split("\n"):
+    assert " ".join(wrapped).split() == text.split()
+    for line in wrapped:
         assert display_width(line) <= columns or " " not in line.strip()
 
 
+@pytest.mark.parametrize("columns", [1, 7, 20])
+@pytest.mark.parametrize("text", ["a" * 50, "三目並べ" * 9, "one " + "two" * 30 + " three"])
+def test_long_words_are_cut_if_nothing_may_be_wider(text: str, columns: int) -> None:
+    lines = wrap(text, columns, cuts_words=True)
+
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(display_width(line) <= columns or len(line) == 1 for line in lines)
+
+
 def test_colours_take_no_room() -> None:
-    assert wrap("\x1b[1;94mX\x1b[0m \x1b[2m2\x1b[0m 3", 5) == "\x1b[1;94mX\x1b[0m \x1b[2m2\x1b[0m 3"
+    assert wrap("\x1b[1;94mX\x1b[0m \x1b[2m2\x1b[0m 3", 5) == ["\x1b[1;94mX\x1b[0m \x1b[2m2\x1b[0m 3"]
 
 
 def test_a_pipe_gets_whole_lines() -> None:

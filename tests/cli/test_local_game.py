@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from io import BytesIO, StringIO
+from io import StringIO
 from random import Random
 
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, O, Player, Wording, X
-from noughts.cli.help import SYNONYMS
+from noughts.cli.input import LineBuffer
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
+from noughts.cli.question import SYNONYMS
 from noughts.cli.recorder import Recorder
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.text.wordings import Starter
+from support.fake_console import TypedAhead
 
 
 def played(
@@ -27,10 +29,9 @@ def played(
 ) -> list[str]:
     """Return the output for these typed lines."""
     out = StringIO()
-    screen = Screen(out, wording, cramped=lambda: compact)
+    screen = Screen(out, Display(wording, cramped=lambda: compact))
     recorder = Recorder(Service(MemoryStore()), lasts=False)
-    keyboard = BytesIO("".join(line + "\n" for line in typed).encode())
-    LocalGame(screen, keyboard, recorder, Starters(first, Random(1)), players).play()
+    LocalGame(screen, TypedAhead(*typed), recorder, Starters(first, Random(1)), players).play()
     return out.getvalue().splitlines()
 
 
@@ -107,6 +108,6 @@ def test_no_keyboard_is_the_end_of_input() -> None:
     out = StringIO()
 
     recorder = Recorder(Service(MemoryStore()), lasts=False)
-    LocalGame(Screen(out, KATA), None, recorder, Starters("X", Random())).play()
+    LocalGame(Screen(out, Display(KATA)), LineBuffer(None), recorder, Starters("X", Random())).play()
 
     assert out.getvalue().splitlines()[-2:] == ["Player X, enter a position from 1 to 9:", "Goodbye!"]

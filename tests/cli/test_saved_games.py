@@ -32,7 +32,7 @@ from noughts import (
 from noughts.cli.commands.games import PAGE_GAMES, last_left, list_games
 from noughts.cli.commands.replay import steps
 from noughts.cli.recorder import Recorder, store_url
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from noughts.store.appends import Batch
 from noughts.store.errors import StaleVersion, StoreUnavailable
 from noughts.store.memory import MemoryStore
@@ -566,7 +566,7 @@ def test_a_step_is_a_position_and_what_led_to_it(wording: Wording) -> None:
     play(store, "game", "5", "3", o="Bob")
     events = Service(store).look("game").events
 
-    found = steps(events, Screen(StringIO(), wording))
+    found = steps(events, Screen(StringIO(), Display(wording)))
 
     assert [step.line for step in found] == ["", "Ann:", "Player O:", "Ann:", "Bob:", "Ann:"]
     assert [len(step.game.moves) for step in found] == [0, 1, 2, 3, 4, 5]

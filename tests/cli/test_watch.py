@@ -11,14 +11,14 @@ import pytest
 from noughts import NARRATIVE, Mark
 from noughts.cli.commands.watch import Pause, RandomOpponent, watch
 from noughts.cli.opening import Starters
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from support.forked import noughts
 
 
 def test_pauses_are_between_moves() -> None:
     """None before the first move, and none after the last."""
     slept: list[float] = []
-    pause = Pause(2.0, slept.append)
+    pause = Pause(2.0, Screen(StringIO(), Display(NARRATIVE, sleep=slept.append)))
 
     pause()
     assert slept == []
@@ -32,12 +32,13 @@ def test_one_pause_for_each_move_but_the_first() -> None:
     slept: list[float] = []
     out = StringIO()
 
+    screen = Screen(out, Display(NARRATIVE, sleep=slept.append))
     watch(
-        Screen(out, NARRATIVE),
+        screen,
         (),
         Starters("loser", Random(3)),
         dict.fromkeys(Mark, RandomOpponent(Random(3))),
-        Pause(0.5, slept.append),
+        Pause(0.5, screen),
         2,
     )
 

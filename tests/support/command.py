@@ -28,9 +28,10 @@ def script(module: str) -> tuple[str, ...]:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return an environment that is the same on every machine and saves no games."""
+    """Return an environment that is the same on every machine, saves no games and prints lines."""
     kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
-    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "NOUGHTS_STORE": "memory:", **changes}
+    ours = {"LC_ALL": "C.UTF-8", "TERM": "xterm", "NOUGHTS_STORE": "memory:", "NOUGHTS_PLAIN": "1"}
+    return {**kept, **ours, **changes}
 
 
 def noughts(

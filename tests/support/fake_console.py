@@ -1,10 +1,11 @@
-"""A fake console and terminal, and a recording progress bar."""
+"""A fake console, terminal and keyboard, and a recording progress bar."""
 
 from __future__ import annotations
 
 from io import StringIO
 
 from noughts.cli.console import Console
+from noughts.cli.input import LineBuffer
 from noughts.cli.progress import ProgressBar
 
 
@@ -13,6 +14,14 @@ class Terminal(StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class TypedAhead(LineBuffer):
+    """Lines that were typed before the game began."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(None)
+        self._lines.extend(line.encode() for line in lines)
 
 
 def fake_console(out: StringIO, err: StringIO | None = None) -> Console:

@@ -16,7 +16,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from support.command import COMMAND, environment
 from support.deadlines import DEADLINE_SECONDS
@@ -78,6 +78,15 @@ class Session(contextlib.AbstractContextManager["Session"]):
             if self._reading is None:
                 return False
             self._wait(deadline, f"{pattern!r} to appear")
+
+    def wait_until(self, is_so: Callable[[bytes], bool], what: str) -> bool:
+        """Wait for output after which this is so; return False if the command exits first."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not is_so(self.output):
+            if self._reading is None:
+                return False
+            self._wait(deadline, what)
+        return True
 
     def read_until(self, pattern: str) -> str:
         """Return the output since the last wait, up to the match or the command's exit."""

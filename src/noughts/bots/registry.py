@@ -198,6 +198,15 @@ LEVELS = {
 """The bots that a player chooses from, by the name of the level, from the weakest."""
 
 
+def level_of(player: str) -> str | None:
+    """Return the level of a player who is one of these bots.
+
+    >>> level_of("bot:casual"), level_of("ann")
+    ('Medium', None)
+    """
+    return next((level for level, bot in LEVELS.items() if player == f"{BOT}{bot}"), None)
+
+
 def _entry_points() -> tuple[Any, ...]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and rarely needed
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from io import BufferedReader
 from random import Random
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from noughts.cli.screen import Screen, is_cramped
-from noughts.cli.signals import PolledInput, Poller
+from noughts.cli.input import LineBuffer, LineSource
+from noughts.cli.screen import Display, Screen, is_cramped
+from noughts.cli.signals import Poller
+from noughts.core.errors import printable
 from noughts.text.wordings import WORDINGS
+
+if TYPE_CHECKING:  # only a live board needs it
+    from noughts.cli.settings import Settings
 
 
 class Console:
@@ -38,10 +44,6 @@ class Console:
     def poller(self) -> Poller:
         return Poller()
 
-    def input(self) -> BinaryIO | None:
-        """Return standard input; Ctrl-C ends a read from it at once."""
-        return BufferedReader(PolledInput(sys.stdin.fileno(), self.poller)) if sys.stdin else None
-
     def rng(self, seed: str | None = None) -> Random:
         return Random(None if seed is None else os.fsencode(seed))  # noqa: S311 - games, not secrets
 
@@ -51,17 +53,89 @@ class Console:
             return bool(options.color == "always")
         if os.environ.get("NO_COLOR"):
             return False
-        has_colour = self.out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        has_colour = self.out.isatty() and not is_dumb()
         return has_colour or bool(os.environ.get("FORCE_COLOR"))
 
+    def is_terminal(self) -> bool:
+        """Return whether a person sits there: both the keyboard and the screen are a terminal."""
+        return self.out.isatty() and bool(sys.stdin) and sys.stdin.isatty()
+
+    def is_live(self, options: Namespace) -> bool:
+        """Return whether to redraw the board in place: the terminal can, and nobody wants lines."""
+        wants_lines = (
+            options.plain
+            or os.environ.get("NOUGHTS_PLAIN")
+            or options.describe
+            or getattr(options, "events", False)
+        )
+        return self.is_terminal() and not is_dumb() and not wants_lines
+
     def screen(self, options: Namespace) -> Screen:
-        out = self.out
-        return Screen(
-            out=out,
+        """Return a screen that prints lines."""
+        return Screen(self.out, self._display(options))
+
+    @contextmanager
+    def game_screen(self, options: Namespace) -> Iterator[tuple[Screen, LineSource]]:
+        """Return the screen of a game, and the keyboard; the terminal is left as it was."""
+        if not self.is_live(options):
+            with self.line_screen(options) as lines:
+                yield lines
+            return
+        from noughts.cli.live_screen import LiveScreen  # noqa: PLC0415 - not for lines
+
+        settings, source = self.settings(), sys.stdin.fileno()
+        with LiveScreen(self.out, self._display(options), source, self.poller, settings) as live:
+            yield live, live
+
+    @contextmanager
+    def line_screen(self, options: Namespace) -> Iterator[tuple[Screen, LineSource]]:
+        """Return a screen that prints lines, and the keyboard."""
+        screen = self.screen(options)
+        if screen.interactive and not is_dumb() and _has_echo(sys.stdin.fileno()):
+            from noughts.cli.line_editor import LineEditor  # noqa: PLC0415 - not for pipes
+
+            with LineEditor(sys.stdin.fileno(), self.out, self.poller) as editor:
+                yield screen, editor
+        else:
+            yield screen, self._lines
+
+    @cached_property
+    def _lines(self) -> LineBuffer:
+        return LineBuffer(sys.stdin.fileno() if sys.stdin else None, self.poller.wait)
+
+    def settings(self) -> Settings:
+        """Return what the player has set; a broken file is reported, and changes nothing."""
+        from noughts.cli.settings import BadSettings, Settings, load_settings  # noqa: PLC0415 - as above
+
+        try:
+            return load_settings()
+        except BadSettings as error:
+            if self.err:
+                self.err.write(f"noughts: {printable(str(error))}; the defaults are used\n")
+            return Settings()
+
+    def _display(self, options: Namespace) -> Display:
+        return Display(
             wording=WORDINGS[options.wording],
             colour=self.wants_colour(options),
             spoken=options.describe,
-            cramped=lambda: is_cramped(out),
-            interactive=out.isatty() and bool(sys.stdin) and sys.stdin.isatty(),
+            cramped=lambda: is_cramped(self.out),
+            interactive=self.is_terminal(),
             events=getattr(options, "events", False),
+            sleep=self.poller.sleep,
         )
+
+
+def _has_echo(terminal: int) -> bool:
+    """Return whether the terminal shows what is typed; if not, something around us edits the lines."""
+    from termios import ECHO, error, tcgetattr  # noqa: PLC0415 - not for pipes
+
+    try:
+        return bool(tcgetattr(terminal)[3] & ECHO)
+    except error:
+        return False
+
+
+def is_dumb() -> bool:
+    """Return whether the terminal can only print."""
+    return os.environ.get("TERM", "dumb") == "dumb"

@@ -2,59 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from noughts.analysis.best_moves import best_cells, perfect_cells
-from noughts.analysis.coach import Advice, judge_move
-from noughts.core.board import Board
+from noughts.analysis.coach import Advice, judge_move, review
+from noughts.cli.prompt import Prompt
+from noughts.cli.screen import Screen
+from noughts.core.board import Board, Mark
 from noughts.core.game import Game
-from noughts.core.notation import format_cell, parse_cell
+from noughts.core.notation import parse_cell
 from noughts.text.sentences import say_advice, say_prospect
 from noughts.text.speaker import Speaker
-from noughts.text.wordings import Wording
+from noughts.text.turning_point import say_review, say_turning_point
 
 
 def is_question(words: str) -> bool:
-    return words in ("help", "hint") or words.split()[:1] == ["why"]
+    return words in ("help", "hint", "review") or words.split()[:1] == ["why"]
 
 
-def answer(game: Game, words: str, wording: Wording, *, short: bool) -> str:
-    """Answer `help`, `hint`, `why` or `why 5`."""
-    if words == "help":
-        return wording.say("prompt.help_short" if short else "prompt.help")
-    if game.is_over and words != "why":
-        return wording.say("game.over")
-    if words == "hint":
-        return hint(game.board, wording, short=short)
-    return explain(game, words.removeprefix("why").strip(), wording, short=short)
+def answer(prompt: Prompt, game: Game, words: str) -> None:
+    """Answer `help`, `hint`, `why`, `why 5` or `review`."""
+    screen = prompt.screen
+    wording, short = screen.wording, screen.compact
+    if words == "help" and not short:
+        prompt.show_page(wording.say(screen.help_key), game)
+    elif words == "help":
+        prompt.reply(wording.say("prompt.help_short"), game)
+    elif words == "review":
+        found = review(game.moves, game.board.first)
+        prompt.show_page("\n".join(say_review(found, game, "player", screen.cell_names, wording)), game)
+    elif game.is_over and words != "why":
+        prompt.reply(wording.say("game.over"), game)
+    elif words == "hint":
+        prompt.reply(hint(game.board, Speaker(wording, screen.cell_names), short=short), game)
+    else:
+        asked = words.removeprefix("why").strip()
+        prompt.reply(explain(game, asked, Speaker(wording, screen.cell_names), short=short), game)
 
 
-def hint(board: Board, wording: Wording, *, short: bool = False) -> str:
+def hint(board: Board, speaker: Speaker, *, short: bool = False) -> str:
     """Say what `perfect` would do, why, and which moves are as good; in short, only the move."""
     cell = perfect_cells(board)[0]
-    said = _say(judge_move(board, cell), wording, "move.hint", short=short)
+    said = _say(judge_move(board, cell), speaker, "move.hint", short=short)
     others = [other for other in best_cells(board) if other != cell]
     if short or not others:
         return said
-    listed = Speaker(wording, wording.cells).one_of(others)
+    listed = speaker.one_of(others)
     key = "better.as_good" if len(others) < len(board.free_cells) - 1 else "better.any"
-    return f"{said} {wording.say(key, cells=listed)}"
+    return f"{said} {speaker.say(key, cells=listed)}"
 
 
-def explain(game: Game, asked: str, wording: Wording, *, short: bool = False) -> str:
+def explain(game: Game, asked: str, speaker: Speaker, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
     if asked:
-        return _say(judge_move(game.board, parse_cell(asked)), wording, "move.cell", short=short)
+        return _say(judge_move(game.board, parse_cell(asked)), speaker, "move.cell", short=short)
     if not game.moves:
-        return wording.say("prompt.no_token_short" if short else "prompt.no_token")
+        return speaker.say("prompt.no_token_short" if short else "prompt.no_token")
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)
-    return _say(judge_move(board, game.moves[-1]), wording, "move.token", short=short)
+    return _say(judge_move(board, game.moves[-1]), speaker, "move.token", short=short)
 
 
-def _say(advice: Advice, wording: Wording, move: str, *, short: bool) -> str:
+def show_end(screen: Screen, game: Game, score: Mapping[Mark | None, int]) -> None:
+    """Show the score and, to a person at a terminal with room for it, what decided the game."""
+    if screen.interactive and not screen.compact:
+        found = review(game.moves, game.board.first)
+        screen.say(say_turning_point(found, game, screen.cell_names, screen.wording))
+    screen.show_score(game, score)
+
+
+def _say(advice: Advice, speaker: Speaker, move: str, *, short: bool) -> str:
     """Say what a move does; in short, only what it is worth, which fits into twenty columns."""
     if not short:
-        return say_advice(advice, "player", wording.cells, wording, move=move)
+        return say_advice(advice, "player", speaker.cells, speaker.wording, move=move)
     key = "move.token" if move == "move.token" else "move.cell"
-    called = wording.say(key, mark=advice.mark, cell=format_cell(advice.cell))
-    return wording.say("exact.short", move=called, value=say_prospect(advice.prospect, wording))
+    called = speaker.say(key, mark=advice.mark, cell=speaker.number(advice.cell))
+    return speaker.say("exact.short", move=called, value=say_prospect(advice.prospect, speaker.wording))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import termios
-import tty
+from codecs import getincrementaldecoder
 from collections import deque
-from contextlib import suppress
-from io import BytesIO
-from typing import BinaryIO, Self
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from noughts.cli.signals import Poller
 from noughts.core.errors import NoughtsError
@@ -20,39 +17,51 @@ MAX_BUFFERED_LINES = 100
 ESCAPE_SEQUENCE_SECONDS = 0.05
 """The bytes of an arrow key come together; Escape comes alone."""
 
-NO_KEY = "\0"
-"""Read when a signal ended the wait, such as a return from the background."""
-
-_KEY = re.compile("\x1b(?:\\[[0-9;]*[A-Za-z~]|O[A-Za-z])|.", re.DOTALL)
-_INCOMPLETE_KEY = re.compile("\x1b(?:\\[[0-9;]*|O)?")
+_KEY = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|O[A-Za-z])|.", re.DOTALL)
+_INCOMPLETE_KEY = re.compile("\x1b(?:\\[[0-?]*[ -/]*|O)?")
 
 
 class UnreadableLine(NoughtsError):
     """A line that is too long or not plain text."""
 
 
-def read_line(source: BinaryIO | None) -> str | None:
-    """Return the next line, or None at the end of input."""
-    if source is None or not (line := source.readline(MAX_LINE_BYTES + 1)):
-        return None
-    if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-        while (more := source.readline(1 << 16)) and not more.endswith(b"\n"):
-            pass  # skip the rest of the line without keeping it
-        raise UnreadableLine(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
-    try:
-        text = line.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise UnreadableLine("that is not text: it is not UTF-8") from None
-    if not text.replace("\t", " ").isprintable():
-        raise UnreadableLine("that is not plain text: it has characters that cannot be shown")
-    return text
+class LineSource(Protocol):
+    """Where a player's lines come from."""
+
+    has_ended: bool
+
+    @property
+    def sources(self) -> list[int]:
+        """What to wait for; nothing at the end of input."""
+
+    def feed(self) -> None:
+        """Read what there is."""
+
+    def __bool__(self) -> bool:
+        """Return whether a line is complete."""
+
+    def next_line(self) -> str:
+        """Return and remove the next line; raise `UnreadableLine` if it is not one."""
+
+    def read(self) -> str | None:
+        """Wait for the next line; None at the end of input."""
+
+    def redraw(self, question: str) -> None:
+        """Show what is being typed behind a question that has just been asked."""
+
+    def refresh(self) -> None:
+        """Show the question again if it may be gone, as after a return from the background."""
 
 
 class LineBuffer:
-    """Lines that come while the program also waits for other things."""
+    """The lines of an input, for a program that also waits for other things."""
 
-    def __init__(self, source: int | None) -> None:
+    def __init__(
+        self, source: int | None, wait: Callable[[Iterable[int]], Iterable[int]] = tuple
+    ) -> None:
+        """Read from a file descriptor; `wait` returns those of several that can be read."""
         self._source = source
+        self._wait = wait
         self._lines: deque[bytes] = deque()
         self._incomplete = b""
         self.has_ended = source is None
@@ -81,47 +90,57 @@ class LineBuffer:
 
     def next_line(self) -> str:
         """Return and remove the next line."""
-        return read_line(BytesIO(self._lines.popleft() + b"\n")) or ""
+        return _decode(self._lines.popleft())
+
+    def read(self) -> str | None:
+        """Wait for the next line; None at the end of input."""
+        while not self and not self.has_ended:
+            if {*self.sources} & {*self._wait(self.sources)}:
+                self.feed()
+        return self.next_line() if self else None
+
+    def redraw(self, question: str) -> None:
+        """Do nothing: the terminal itself shows what is typed."""
+
+    def refresh(self) -> None:
+        """Do nothing, as above."""
 
 
-class Keys:
-    """The keys of a terminal, without waiting for Enter; `with` restores the terminal at the end."""
+def _decode(line: bytes) -> str:
+    if len(line) > MAX_LINE_BYTES:
+        raise UnreadableLine(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
+    try:
+        text = line.decode("utf-8").rstrip("\r")
+    except UnicodeDecodeError:
+        raise UnreadableLine("that is not text: it is not UTF-8") from None
+    if not text.replace("\t", " ").isprintable():
+        raise UnreadableLine("that is not plain text: it has characters that cannot be shown")
+    return text
+
+
+class KeyReader:
+    """Splits what a terminal sends into keys: characters, and sequences such as those of arrows."""
 
     def __init__(self, terminal: int, poller: Poller) -> None:
         self._terminal = terminal
         self._poller = poller
-        self._before = termios.tcgetattr(terminal)
-        self._pending = ""
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
 
-    def __enter__(self) -> Self:
-        tty.setcbreak(self._terminal)
-        signal.signal(signal.SIGCONT, self._on_continue)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGCONT, signal.SIG_DFL)
-        with suppress(termios.error):  # the terminal may be gone
-            termios.tcsetattr(self._terminal, termios.TCSADRAIN, self._before)
-
-    def read(self) -> str:
-        """Wait for a key, and return it; "" once the terminal is gone."""
-        if not self._pending:
-            if self._terminal not in self._poller.wait([self._terminal]):
-                return NO_KEY
-            self._pending = self._read_available()
-        while _INCOMPLETE_KEY.fullmatch(self._pending) and self._has_more():
-            self._pending += self._read_available()
-        key = _KEY.match(self._pending)
-        self._pending = self._pending[key.end() :] if key else ""
-        return key.group() if key else ""
-
-    def _on_continue(self, *_: object) -> None:
-        """Set the terminal up again: the shell changed it while we were stopped."""
-        with suppress(termios.error):  # a terminal that closes sends this signal, too
-            tty.setcbreak(self._terminal)
+    def read(self) -> list[str]:
+        """Return the keys that have arrived; none once the terminal is gone."""
+        text = self._read_available()
+        while text and _ends_incomplete(text) and self._has_more():
+            text += self._read_available()
+        return _KEY.findall(text)
 
     def _has_more(self) -> bool:
         return self._terminal in self._poller.wait([self._terminal], ESCAPE_SEQUENCE_SECONDS)
 
     def _read_available(self) -> str:
-        return os.read(self._terminal, 64).decode("utf-8", "replace")
+        while (more := os.read(self._terminal, 4096)) and not (text := self._decode(more)):
+            pass  # the first bytes of a character
+        return text if more else ""
+
+
+def _ends_incomplete(text: str) -> bool:
+    return _INCOMPLETE_KEY.fullmatch(text, max(text.rfind("\x1b"), 0)) is not None

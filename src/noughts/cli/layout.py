@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from noughts.text.columns import display_width
+from noughts.text.columns import display_width, wrap
 
 GAP = "  "
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def window_columns(out: TextIO | None) -> int | None:
@@ -23,29 +21,7 @@ def window_columns(out: TextIO | None) -> int | None:
 
 def fit(text: str, out: TextIO | None, indent: int = 0) -> str:
     """Wrap text for the terminal that it goes to."""
-    return wrap(text, columns, indent) if (columns := window_columns(out)) else text
-
-
-def wrap(text: str, columns: int, indent: int = 0) -> str:
-    """Break lines between words; `indent` is for the lines that a long line goes on in.
-
-    >>> print(wrap("1. X on 5: draw. It takes the centre.", 20, indent=3))
-    1. X on 5: draw. It
-       takes the centre.
-    """
-    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, columns, indent))
-
-
-def _wrapped(line: str, columns: int, indent: int) -> Iterator[str]:
-    first, *words = line.split(" ")
-    part = first
-    for word in words:
-        if part.strip() and display_width(_COLOUR.sub("", f"{part} {word}")) > columns:
-            yield part
-            part = " " * indent + word
-        else:
-            part = f"{part} {word}"
-    yield part
+    return "\n".join(wrap(text, columns, indent)) if (columns := window_columns(out)) else text
 
 
 def write_table(

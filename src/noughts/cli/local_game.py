@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import BinaryIO
+from collections.abc import Sequence
 
+from noughts.bots.registry import BOT, LEVELS, level_of
 from noughts.cli import hints
-from noughts.cli.help import read_words
-from noughts.cli.input import UnreadableLine, read_line
-from noughts.cli.opening import Opponent, Starters, choose, opening_events
+from noughts.cli.exit import INTERRUPTED
+from noughts.cli.input import LineSource, UnreadableLine
+from noughts.cli.opening import EMPTY_SEATING, Seating, Starters, choose, opening_events
 from noughts.cli.prompt import Prompt, Quit
+from noughts.cli.question import (
+    AGAIN,
+    EASIER,
+    HARDER,
+    LEAVE,
+    MOVE_ACTIONS,
+    NO_WORDS,
+    REVIEW,
+    SWAP,
+    YES_WORDS,
+    Question,
+)
 from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Screen
 from noughts.core.board import Mark
 from noughts.core.errors import CommandRefused, IllegalMove, IllegalMoveReason, UnreadableCell
 from noughts.core.events import PlayerNotifyIllegalMove
 from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
-from noughts.core.notation import format_cell, parse_cell
+from noughts.core.notation import parse_cell
 from noughts.core.player import Player
 from noughts.store.errors import StaleVersion, StoreError
 
@@ -27,20 +39,20 @@ class LocalGame:
     def __init__(
         self,
         screen: Screen,
-        keyboard: BinaryIO | None,
+        typed: LineSource,
         recorder: Recorder,
         starters: Starters,
         players: Sequence[Player] = (),
-        opponents: Mapping[Mark, Opponent] | None = None,
+        seating: Seating = EMPTY_SEATING,
     ) -> None:
         self._screen = screen
         self._text = screen.wording.say
-        self._prompt = Prompt(screen)
-        self._keyboard = keyboard
+        self._prompt = Prompt(screen, typed)
         self._recorder = recorder
         self._starters = starters
         self._players = players
-        self._opponents = opponents or {}
+        self._seating = seating
+        self._opponents = seating.opponents
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
 
     def play(self) -> None:
@@ -58,14 +70,28 @@ class LocalGame:
             while True:
                 game = self._play_one(game)
                 self._score[game.winner] += 1
-                points = self._screen.points(game, self._score)
-                self._prompt.notice(self._text("game.score", points=points), game)
-                if not self._prompt.confirm(self._text("prompt.again"), self._read_words):
-                    break
+                hints.show_end(self._screen, game, self._score)
+                self._choose_next(game)
                 game = self._begin(game)
         except Quit:
-            pass
+            self._leave()
+        except KeyboardInterrupt:
+            if not self._screen.interactive:
+                raise
+            self._leave()
+            raise SystemExit(INTERRUPTED) from None
+        except SystemExit:
+            self._prompt.end_question()
+            raise
+
+    def _leave(self) -> None:
+        """Say goodbye, and how to continue a game that is not over."""
+        self._prompt.end_question()
+        self._screen.close()
+        if not self._is_over and (short_id := self._recorder.short_id):
+            self._screen.say(self._text("game.saved", game=short_id))
         self._screen.say(self._text("game.goodbye"))
+        self._screen.flush()
 
     def _begin(self, before: Game | None) -> Game:
         """Start a game, and say who moves first unless it is the first game and was not random."""
@@ -80,42 +106,111 @@ class LocalGame:
         return game
 
     def _play_one(self, game: Game) -> Game:
+        people = [mark for mark in Mark if mark not in self._opponents]
+        self._screen.you = people[0] if len(people) == 1 else None
+        self._is_over = False
         for opponent in self._opponents.values():
             opponent.start_game()
+        self._screen.show_heading(game, self._score)
         self._screen.show(game)
-        try:
-            while mark := game.active:
-                if mark in self._opponents:
-                    game = self._let_move(game, mark)
-                else:
-                    self._prompt.ask(self._screen.move_question(game, mark), below_board=True)
-                    game = self._answer(game, mark)
-        except Quit:
-            if short_id := self._recorder.short_id:
-                self._screen.say(self._text("game.saved", game=short_id))
-            raise
+        while mark := game.active:
+            if mark in self._opponents:
+                game = self._let_move(game, mark)
+            else:
+                self._prompt.ask(move_question(self._screen, game, mark), below_board=True)
+                game = self._answer(game, mark)
+        self._is_over = True
         for mark, opponent in self._opponents.items():
             if comment := opponent.finish_game(game, mark):
                 self._screen.say(comment)
         return game
 
+    # After a game
+
+    def _choose_next(self, game: Game) -> None:
+        """Ask what to do next, until it is another game."""
+        while True:
+            question = self._ending()
+            self._prompt.ask(question, below_board=False)
+            try:
+                words = self._prompt.read_words()
+            except UnreadableLine:
+                words = "?"
+            if words in NO_WORDS:
+                raise Quit
+            if words in YES_WORDS:
+                return
+            if words == SWAP.word and SWAP in question.actions:
+                self._swap()
+                return
+            if words in (HARDER.word, EASIER.word) and (level := self._next_level(words)):
+                self._change_level(level)
+                return
+            if hints.is_question(words):
+                hints.answer(self._prompt, game, words)
+            else:
+                self._screen.say(self._please_answer(question))
+
+    def _ending(self) -> Question:
+        """Return the question after a game, with what makes sense for these players."""
+        actions = [AGAIN]
+        if self._screen.interactive:
+            actions += [step for step in (HARDER, EASIER) if self._next_level(step.word)]
+            actions += [SWAP] if len(self._opponents) < len(Mark) else []
+            actions += [REVIEW]
+        return Question(self._text(self._screen.again_key), (*actions, LEAVE), default=AGAIN.word)
+
+    def _please_answer(self, question: Question) -> str:
+        *others, last = ("n", *(one.word for one in question.actions if one not in (AGAIN, LEAVE)))
+        if not others:
+            return self._text("prompt.yes_or_no")
+        return self._text("prompt.what_next", words=", ".join(others), last=last)
+
+    def _next_level(self, word: str) -> str | None:
+        """Return the level above or below that of the only bot, if there is one."""
+        names = [opponent.name for opponent in self._opponents.values()]
+        level, levels = level_of(names[0]) if len(names) == 1 else None, [*LEVELS]
+        if level is None:
+            return None
+        at = levels.index(level) + (1 if word == HARDER.word else -1)
+        return levels[at] if at in range(len(levels)) else None
+
+    def _swap(self) -> None:
+        """Let the players change marks, and take their wins with them."""
+        self._players = tuple(player.replace(mark=player.mark.other) for player in self._players)
+        self._opponents = {mark.other: opponent for mark, opponent in self._opponents.items()}
+        self._score[Mark.X], self._score[Mark.O] = self._score[Mark.O], self._score[Mark.X]
+
+    def _change_level(self, level: str) -> None:
+        """Seat the bot of another level, and start a new series."""
+        from noughts.cli.settings import change_settings  # noqa: PLC0415 - rarely needed
+
+        if opponent := self._seating.seat(f"{BOT}{LEVELS[level]}"):
+            [mark] = self._opponents
+            self._opponents = {mark: opponent}
+            people = tuple(player for player in self._players if player.mark is not mark)
+            self._players = (*people, Player(opponent.name, mark))
+            self._score = dict.fromkeys(self._score, 0)
+            change_settings(level=level)
+
+    # During a game
+
     def _let_move(self, game: Game, mark: Mark) -> Game:
-        self._screen.flush()
+        self._screen.think(game)
         cell = choose(self._opponents[mark], game, self._screen)
         if cell is None:
             return self._apply(game, Resign(mark))
         name = self._screen.name(game, mark)
-        self._screen.say(self._text("game.takes", player=name, cell=format_cell(cell)))
+        self._screen.say(self._text("game.takes", player=name, cell=self._screen.number(cell)))
         return self._apply(game, PlaceToken(mark, cell))
 
     def _answer(self, game: Game, mark: Mark) -> Game:
         """Do what the player types; if that cannot be done, say why and leave the game as it is."""
         try:
-            words = self._read_words()
+            words = self._prompt.read_words()
             if not hints.is_question(words):
                 return self._apply(game, self._command(words, mark))
-            said = hints.answer(game, words, self._screen.coach, short=self._screen.compact)
-            self._prompt.reply(said, game)
+            hints.answer(self._prompt, game, words)
         except UnreadableLine as refusal:
             self._log_no_such_cell(mark)
             self._prompt.refuse(str(refusal), game)
@@ -162,16 +257,6 @@ class LocalGame:
     def _log_no_such_cell(self, mark: Mark) -> None:
         self._screen.log([PlayerNotifyIllegalMove(mark, IllegalMoveReason.NO_SUCH_CELL)])
 
-    def _read_words(self) -> str:
-        """Return what was typed, with the words of commands in full."""
-        try:
-            line = read_line(self._keyboard)
-        except UnreadableLine:
-            self._prompt.take_answer()
-            raise
-        words = "quit" if line is None else read_words(line)
-        if words == "quit":
-            self._prompt.end_question()
-            raise Quit
-        self._prompt.take_answer()
-        return words
+
+def move_question(screen: Screen, game: Game, mark: Mark) -> Question:
+    return Question(screen.move_question(game, mark), MOVE_ACTIONS, wants_cell=True)

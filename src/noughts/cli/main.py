@@ -8,9 +8,10 @@ from importlib import import_module
 
 from noughts import __version__
 from noughts.cli.console import Console
-from noughts.cli.exit import run_to_exit
+from noughts.cli.exit import DONE, run_to_exit
 from noughts.cli.extras import needs_extra
 from noughts.cli.options import Parser
+from noughts.cli.prompt import Quit
 from noughts.core.errors import NotInstalled
 
 GROUPS = {
@@ -60,8 +61,20 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _dispatch(arguments: Sequence[str]) -> None:
+    if not arguments:
+        arguments = _ask() if Console().is_terminal() else ["play"]
     options = build_parser(arguments).parse_args(arguments)
     options.run(options, Console())
+
+
+def _ask() -> Sequence[str]:
+    """Return what somebody who typed only `noughts` would like."""
+    from noughts.cli import menu  # noqa: PLC0415 - only if somebody is asked
+
+    try:
+        return menu.ask(Console())
+    except Quit:
+        raise SystemExit(DONE) from None
 
 
 def build_parser(arguments: Sequence[str]) -> Parser:

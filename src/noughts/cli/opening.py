@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
 from typing import Protocol
@@ -37,19 +37,29 @@ class Opponent(Protocol):
         """Learn from the game; return a message about it, if any."""
 
 
+class Seating(Value):
+    """The bots and programs of a game, and how to seat another one."""
+
+    opponents: dict[Mark, Opponent]
+    seat: Callable[[str], Opponent | None]
+
+
+EMPTY_SEATING = Seating({}, lambda _: None)
+
+
 @contextmanager
 def seat_opponents(
     seats: Mapping[Mark, str | None], options: Namespace, console: Console, rng: Random, *, saves: bool
-) -> Iterator[dict[Mark, Opponent]]:
+) -> Iterator[Seating]:
     """Return the bots and programs among the players; programs end with the `with` block."""
     if not any(seat and parse_player(seat)[0] for seat in seats.values()):
-        yield {}
+        yield EMPTY_SEATING
         return
     from noughts.cli.opponents import Opponents  # noqa: PLC0415 - bots are loaded only if one plays
 
     with Opponents(rng, console.poller.wait, options.patience, saves=saves) as opponents:
         found = {mark: opponents.seat(seat) for mark, seat in seats.items() if seat}
-        yield {mark: opponent for mark, opponent in found.items() if opponent}
+        yield Seating({mark: one for mark, one in found.items() if one}, opponents.seat)
 
 
 def choose(opponent: Opponent, game: Game, screen: Screen) -> Cell | None:

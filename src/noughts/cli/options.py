@@ -137,6 +137,12 @@ def add_interval(parser: Parser, default: int | None) -> None:
     parser.add_argument("--interval", type=seconds, default=default, metavar="SECONDS", help=help_)
 
 
+def add_live(parser: Parser) -> None:
+    parser.add_argument(
+        "--plain", action="store_true", help="print lines instead of a board in place (NOUGHTS_PLAIN)"
+    )
+
+
 def add_display(parser: Parser, wording: str) -> None:
     parser.add_argument(
         "--wording", choices=list(WORDINGS), default=wording, help=f"style (default: {wording})"

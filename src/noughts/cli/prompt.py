@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from noughts.cli.input import UnreadableLine
+from noughts.cli.input import LineSource, UnreadableLine
+from noughts.cli.question import NO, NO_WORDS, YES, YES_WORDS, Question, read_words
 from noughts.cli.screen import Screen
 from noughts.core.errors import IllegalMove, NothingToTakeBack, NoughtsError, UnreadableCell
 from noughts.core.game import Game
-from noughts.core.notation import format_cell
-
-YES, NO = ("y", "yes"), ("n", "no")
 
 
 class Quit(Exception):
@@ -20,34 +16,52 @@ class Quit(Exception):
 class Prompt:
     """A screen with a question on it; output moves to a line of its own, and the question comes again."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, typed: LineSource) -> None:
         self.screen = screen
-        self.question: str | None = None
+        self.typed = typed
+        self.question: Question | None = None
         """The question that has no answer yet."""
 
-    def ask(self, question: str | None, *, below_board: bool) -> None:
+    def ask(self, question: Question | None, *, below_board: bool) -> None:
         """Ask, unless that question is on the screen already."""
         if question == self.question:
+            self.typed.refresh()
             return
         self.end_question()
         if question is not None:
             self.screen.ask(question, below_board=below_board)
+            self.typed.redraw(question.text)
         self.question = question
 
-    def confirm(self, question: str, read: Callable[[], str]) -> bool:
-        """Ask until what is read is a yes or a no."""
+    def confirm(self, text: str) -> bool:
+        """Ask until the answer is a yes or a no."""
         while True:
-            self.ask(question, below_board=False)
+            self.ask(Question(text, (YES, NO), default=YES.word), below_board=False)
             try:
-                words = read()
+                words = self.read_words()
             except UnreadableLine:
-                words = ""
-            self.take_answer()
-            if words in (*YES, *NO):
-                return words in YES
+                words = "?"
+            if words in (*YES_WORDS, *NO_WORDS):
+                return words in YES_WORDS
             self.screen.say(self.screen.wording.say("prompt.yes_or_no"))
 
-    def take_answer(self) -> str | None:
+    def read_words(self) -> str:
+        """Wait for an answer; return it in small letters and with single spaces."""
+        try:
+            line = self.typed.read()
+        except UnreadableLine:
+            self.take_answer()
+            raise
+        if line is None:
+            self.end_question()
+            raise Quit
+        self.take_answer()
+        words = read_words(line)
+        if words == "quit":
+            raise Quit
+        return words
+
+    def take_answer(self) -> Question | None:
         """Return the question that was just answered; the answer has ended its line."""
         question, self.question = self.question, None
         return question
@@ -72,9 +86,18 @@ class Prompt:
         if self.screen.compact:  # five rows hold the result, the board and the next question
             self.show(game)
 
+    def show_page(self, text: str, game: Game) -> None:
+        """Show a longer text that was asked for."""
+        self.end_question()
+        self.screen.say_page(text)
+        self._show_again(game)
+
     def reply(self, text: str, game: Game) -> None:
         """Reply to what was typed, and show the board again if it may have scrolled away."""
         self.say(text)
+        self._show_again(game)
+
+    def _show_again(self, game: Game) -> None:
         if self.screen.compact or (self.screen.interactive and not self.screen.spoken):
             self.show(game)
 
@@ -84,7 +107,7 @@ class Prompt:
         self.reply(refusal if self.screen.compact else f"{refusal}\n{sentence(why)}", game)
 
     def refuse_taken(self, game: Game) -> None:
-        free = ", ".join(map(format_cell, game.board.free_cells))
+        free = ", ".join(map(self.screen.number, game.board.free_cells))
         self.refuse(self.screen.wording.say("prompt.taken", cells=free), game)
 
     def refuse_error(self, error: NoughtsError, game: Game) -> None:

@@ -1,31 +1,36 @@
-"""The screen: lines and boards, in colour, down to twenty columns by five rows."""
+"""The screen: lines and boards, in colour, down to twenty columns by five rows.
+
+`LiveScreen` is the other kind: a board that is redrawn in place.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TextIO
+from typing import Self, TextIO
 
+from noughts.cli.question import Question
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
 from noughts.core.events import Event
 from noughts.core.game import Game
+from noughts.core.notation import format_cell
 from noughts.core.value import Value
 from noughts.text.describe import describe, shown_name
+from noughts.text.speaker import CellNames
 from noughts.text.wordings import Wording
 
-_RESET = "\x1b[0m"
-_COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: safe for colour-blind players
-_FREE = "\x1b[2m"
-_WON = "\x1b[7m"  # reversed, to be seen without colours too
+RESET = "\x1b[0m"
+COLOURS = {"X": "\x1b[1;94m", "O": "\x1b[1;33m"}  # blue and orange: safe for colour-blind players
+FREE = "\x1b[2m"
+WON = "\x1b[7m"  # reversed, to be seen without colours too
 
 _MIN_COLUMNS, _MIN_ROWS = 44, 10  # a refusal of up to three rows, a board of five, a gap and the question
 
 
-class Screen(Value):
-    """Where a game is shown, and how."""
+class Display(Value):
+    """How a game is shown."""
 
-    out: TextIO
     wording: Wording
     colour: bool = False
     spoken: bool = False
@@ -36,30 +41,69 @@ class Screen(Value):
     """Whether a person sits there, so that a question keeps the cursor on its line."""
     events: bool = False
     """Whether the events of a game are printed too."""
+    sleep: Callable[[float], None] = lambda _: None
+
+
+class Screen:
+    """Where a game is shown; this one prints lines."""
+
+    help_key = "prompt.help"
+    """The help at the board."""
+    again_key = "prompt.again"
+    """The question after a game."""
+    you: Mark | None = None
+    """The mark of the only person who plays here, if there is one."""
+
+    def __init__(self, out: TextIO, display: Display) -> None:
+        self.out = out
+        self.wording, self.colour, self.spoken = display.wording, display.colour, display.spoken
+        self.interactive = display.interactive
+        self._display = display
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop drawing in place: what follows is printed below."""
 
     @property
     def compact(self) -> bool:
-        """Whether a board of five lines and a question would not fit."""
-        return self.cramped()
+        """Whether a board of five lines and a question would not fit; a window can shrink in mid-game."""
+        return self._display.cramped()
 
     @property
-    def coach(self) -> Wording:
-        """The wording for the coach; cells are numbers where a position is described, not drawn."""
-        return self.wording.replace(blank="") if self.spoken else self.wording
+    def cell_names(self) -> CellNames:
+        """What the coach calls cells: as the board shows them, or numbers if there is none."""
+        return "numbers" if self.spoken else self.wording.cells
+
+    def number(self, cell: Cell) -> str:
+        """Return the number of a cell, as it is typed."""
+        return format_cell(cell)
 
     def say(self, line: str) -> None:
         self.out.write(line + "\n")
 
+    def say_page(self, text: str) -> None:
+        """Show a longer text."""
+        self.say(text)
+
+    def say_status(self, text: str) -> None:
+        """Say what the game waits for."""
+        self.say(text)
+
     def log(self, events: Iterable[Event]) -> None:
         """Print events, one a line, if they are wanted."""
-        if self.events:
+        if self._display.events:
             for event in events:
                 self.say(str(event))
 
     def flush(self) -> None:
         self.out.flush()
 
-    def ask(self, question: str, *, below_board: bool = False) -> None:
+    def ask(self, question: Question, *, below_board: bool = False) -> None:
         """Show a question, and leave the cursor behind it.
 
         Below a board it follows an empty line, if there is room and a person or the wording wants one.
@@ -67,13 +111,24 @@ class Screen(Value):
         is_spaced = self.interactive or self.wording.line_before_question
         if below_board and is_spaced and not self.compact and not self.spoken:
             self.say("")
-        self.out.write(question + (" " if self.interactive else "\n"))
+        self.out.write(question.text + (" " if self.interactive else "\n"))
         self.out.flush()
+
+    def ask_meanwhile(self, question: Question) -> None:
+        """Offer what can be done while nothing is asked; lines have no place for it."""
 
     def end_line(self) -> None:
         """End the line of a question that got no answer."""
         if self.interactive:
             self.out.write("\n")
+
+    def pause(self, seconds: float) -> None:
+        """Wait between two moves."""
+        self._display.sleep(seconds)
+
+    def think(self, _game: Game) -> None:
+        """Show that a bot is about to move."""
+        self.flush()
 
     def name(self, game: Game, mark: Mark) -> str:
         """Return a player's name, safe to print, or the wording's for a player without one."""
@@ -83,6 +138,15 @@ class Screen(Value):
     def move_question(self, game: Game, mark: Mark) -> str:
         question = "game.ask_short" if self.compact else "game.ask"
         return self.wording.say(question, mark=mark, player=self.name(game, mark))
+
+    def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
+        """Show the score while a game is played; lines have no place for it."""
+
+    def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
+        """Show how many games each has won, and the draws."""
+        self.say(self.wording.say("game.score", points=self.points(game, ends)))
+        if self.compact:  # five rows hold the result, the board and the next question
+            self.show(game)
 
     def points(self, game: Game, ends: Mapping[Mark | None, int]) -> str:
         """Return how many games each has won, and the draws."""
@@ -101,6 +165,12 @@ class Screen(Value):
             self.say(line)
         self.out.flush()
 
+    def show_step(self, line: str, game: Game) -> None:
+        """Show a position that somebody watches, below the line that says what led to it."""
+        if line:
+            self.say(line)
+        self.show(game)
+
     def drawing(self, board: Board) -> str:
         """Draw a board as the wording does, or in three short rows where that does not fit."""
         wording = self.wording.replace(blank="", across=" ", between="") if self.compact else self.wording
@@ -110,9 +180,9 @@ class Screen(Value):
         won = board.winning_cells
 
         def paint(cell: Cell, sign: str) -> str:
-            if sign in _COLOURS:
-                return f"{_WON if cell in won else ''}{_COLOURS[sign]}{sign}{_RESET}"
-            return f"{_FREE}{sign}{_RESET}" if sign.isdigit() else sign
+            if sign in COLOURS:
+                return f"{WON if cell in won else ''}{COLOURS[sign]}{sign}{RESET}"
+            return f"{FREE}{sign}{RESET}" if sign.isdigit() else sign
 
         return paint
 

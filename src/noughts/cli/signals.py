@@ -8,13 +8,11 @@ every wait includes that pipe.
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import time
 from collections.abc import Iterable
 from select import POLLIN, poll
-from typing import Any
 
 
 class Poller:
@@ -40,19 +38,3 @@ class Poller:
         if self._signals in ready:
             os.read(self._signals, 4096)
         return ready
-
-
-class PolledInput(io.RawIOBase):
-    """A file descriptor that is read only when it is ready; a signal ends the wait for it."""
-
-    def __init__(self, descriptor: int, poller: Poller) -> None:
-        self._descriptor = descriptor
-        self._poller = poller
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - typing has no name for a writable buffer yet
-        while self._descriptor not in self._poller.wait([self._descriptor]):
-            pass
-        return os.readv(self._descriptor, [buffer])

@@ -31,6 +31,7 @@ SENTENCES = {
     # Questions, and replies to what was typed
     "prompt.again": "Play again? (y/n)",
     "prompt.yes_or_no": "Please answer y or n.",
+    "prompt.what_next": "Please answer y, {words} or {last}.",
     "prompt.invalid": "That is not a move.",
     "prompt.not_a_cell": "type a number from 1 to 9, or help",
     "prompt.taken": "that cell is taken: the free cells are {cells}",
@@ -49,8 +50,62 @@ help    show this
 quit    leave; a saved game can be continued
 h, w, u, r, ? and q are short for these words.""",
     "prompt.help_short": "hint why undo quit",
+    # A board in place: whose move it is, what the keys do
+    "live.your_move": "Your move.",
+    "live.move": "{player}, your move.",
+    "live.thinking": "{player} is thinking…",
+    "live.step": "{number}. {player}",
+    "live.you": "you",
+    "live.you_won": "You won.",
+    "live.won": "{player} won.",
+    "live.drawn": "A draw.",
+    "live.points": "{x} {x_won} · {o} {o_won}",
+    "live.points_drawn": "{x} {x_won} · {o} {o_won} · drawn {drawn}",
+    "live.again": "What next?",
+    "live.resign": "Resign this game?",
+    "live.keys": "Press one of {keys}.",
+    "live.page": "any key goes back",
+    "live.help": """\
+The arrows choose a cell, and Enter takes it. A digit or a click takes a cell
+at once.
+
+h  hint: a best move, and why it is one
+w  why: explains the last token
+u  undo: takes back the last token; against a bot or on a server, your last
+   token and the answer to it (a person on a server is asked first)
+r  resign: gives the game up
+#  numbers the cells as on a numpad, or row by row again
+q  quit: a saved game can be continued""",
+    "key.cells": "arrows, 1-9",
+    "key.mouse": "or mouse",
+    "key.enter": "Enter",
+    "key.yes": "yes",
+    "key.no": "no",
+    "key.hint": "hint",
+    "key.why": "why",
+    "key.undo": "undo",
+    "key.resign": "resign",
+    "key.help": "help",
+    "key.quit": "quit",
+    "key.next": "next",
+    "key.back": "back",
+    "key.again": "again",
+    "key.harder": "harder",
+    "key.easier": "easier",
+    "key.swap": "other mark",
+    "key.review": "review",
+    # The first question
+    "menu.title": "noughts",
+    "menu.choice": "  {number}  {choice}",
+    "menu.computer": "the computer   ({level}; 1b beginner, 1e easy … 1u unbeatable)",
+    "menu.friend": "a friend at this keyboard",
+    "menu.resume": "go on with the last game, move {move}",
+    "menu.resume_players": "go on with the last game, {players}, move {move}",
+    "menu.watch": "watch two bots",
+    "menu.ask": "Enter is 1:",
+    "menu.help": "Type a number from 1 to {last}, a level such as easy, or q to leave.",
     # Stepping through a saved game
-    "replay.step": "{step}/{steps} (space: next, b: back, q: quit)",
+    "replay.step": "{step}/{steps} (Enter: next, b: back, q: quit)",
     "replay.step_short": "{step}/{steps}",
     # A game on a server
     "remote.play": "You play {mark}.",

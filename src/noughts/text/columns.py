@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from unicodedata import combining, east_asian_width
+import re
 
 from noughts.core.errors import printable
 
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes.
+    """Return how many columns of a terminal a text takes, not counting colours.
 
     >>> display_width("random"), display_width("三目並べ")
     (6, 8)
     """
-    return sum((not combining(sign)) + (east_asian_width(sign) in "WF") for sign in text)
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width  # noqa: PLC0415 - slow, and rarely needed
+
+    return sum(
+        (category(sign) not in ("Mn", "Me", "Cf")) + (east_asian_width(sign) in "WF") for sign in text
+    )
 
 
 def shorten(name: str, columns: int) -> str:
@@ -26,3 +36,45 @@ def shorten(name: str, columns: int) -> str:
     while display_width(shown) > columns - (shown != whole):
         shown = shown[:-1]
     return shown if shown == whole else f"{shown}…"
+
+
+def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) -> list[str]:
+    """Break lines between words, and words that are too long only if asked to.
+
+    `indent` is for the lines that a long line goes on in; spaces at the beginning of a line are kept.
+
+    >>> wrap("1. X on 5 has four lines still open.", 20, indent=3)
+    ['1. X on 5 has four', '   lines still open.']
+    """
+    found = []
+    for line in text.split("\n"):
+        indented = " " * (indent + len(line) - len(line.lstrip(" ")))
+        part = ""
+        for number, word in enumerate(line.split(" ")):
+            longer = f"{part} {word}" if number else word
+            if part.strip() and display_width(longer) > columns:
+                found.append(part)
+                longer = indented + word
+            part = longer
+            while cuts_words and display_width(part) > columns > len(indented):
+                head = _cut(part, columns)
+                found.append(head)
+                part = indented + part[len(head) :]
+        found.append(part)
+    return found
+
+
+def _cut(text: str, columns: int) -> str:
+    """Return the beginning of a text that fits, at least one sign."""
+    while len(text) > 1 and display_width(text) > columns:
+        text = text[:-1]
+    return text
+
+
+def pad(text: str, columns: int) -> str:
+    """Add spaces up to that width.
+
+    >>> pad("三目", 6)
+    '三目  '
+    """
+    return text + " " * (columns - display_width(text))

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from noughts.core.board import Cell
-from noughts.core.notation import format_cell
 from noughts.core.value import Value
 from noughts.text.catalogue import ENGLISH, Catalogue
 
-CellNames: TypeAlias = Literal["numbers", "places"]
-"""Cells are called 1 to 9, or by their places: the top left, the middle."""
+CellNames: TypeAlias = Literal["numbers", "numpad", "places"]
+"""Cells are called 1 to 9, from the top or as on a numpad; or by their places, such as the top left."""
+
+READING_ORDER, NUMPAD_ORDER = "123456789", "789456123"
 
 _PLACES = (
     *("place.top_left", "place.top", "place.top_right"),
@@ -42,7 +43,10 @@ class Speaker(Value):
         return self.wording.say(key, **values)
 
     def cell(self, cell: Cell) -> str:
-        return format_cell(cell) if self.cells == "numbers" else self.say(_PLACES[cell])
+        return self.say(_PLACES[cell]) if self.cells == "places" else self.number(cell)
+
+    def number(self, cell: Cell) -> str:
+        return (NUMPAD_ORDER if self.cells == "numpad" else READING_ORDER)[cell]
 
     def one_of(self, cells: Iterable[Cell]) -> str:
         """List cells of which any will do.
@@ -79,7 +83,7 @@ class Speaker(Value):
         return self._listed(phrases, "list.and")
 
     def _line(self, line: tuple[Cell, ...]) -> str:
-        return "-".join(map(format_cell, line)) if self.cells == "numbers" else self.say(_LINES[line])
+        return self.say(_LINES[line]) if self.cells == "places" else "-".join(map(self.number, line))
 
     def _listed(self, words: Sequence[str], key: str) -> str:
         *most, last = words or [""]

@@ -1,14 +1,16 @@
-"""What decided a game, in one sentence."""
+"""What decided a game, in one sentence; and what each of its moves did."""
 
 from __future__ import annotations
 
 from noughts.analysis.coach import Advice, Review
 from noughts.analysis.reasons import best_play
 from noughts.analysis.solver import Result
+from noughts.core.board import Mark
 from noughts.core.game import Game
 from noughts.text.catalogue import ENGLISH, Catalogue
-from noughts.text.describe import player_of
+from noughts.text.describe import player_of, standing
 from noughts.text.phrases import better_move, winning_answer
+from noughts.text.sentences import Level, say_advice
 from noughts.text.speaker import CellNames, Speaker
 
 
@@ -41,6 +43,30 @@ def say_turning_point(
         cell=speaker.cell(advice.cell),
         mistake=_mistake(advice, player_of(game, advice.mark.other, wording), speaker),
     )
+
+
+def say_review(
+    review: Review,
+    game: Game,
+    level: Level = "player",
+    cells: CellNames = "numbers",
+    wording: Catalogue = ENGLISH,
+) -> list[str]:
+    """Return what decided a game, who played, what each move did, and how it ended, a line each."""
+    found = [say_turning_point(review, game, cells, wording)]
+    if game.players:
+        x, o = (player_of(game, mark, wording) for mark in Mark)
+        found.append(wording.say("review.players", x=x, o=o))
+    key = "review.child_move" if level == "child" else "review.move"
+    for number, advice in enumerate(review.moves, 1):
+        said = say_advice(advice, level, cells, wording, move="move.token")
+        found.append(wording.say(key, number=number, mark=advice.mark, said=said))
+    return [*found, say_end(game, wording)]
+
+
+def say_end(game: Game, wording: Catalogue = ENGLISH) -> str:
+    """Say how a game ended, or who is to move, without changing the case of a name."""
+    return ENGLISH.say("game.drawn") if game.is_draw else f"{standing(game, wording)}."
 
 
 def _mistake(advice: Advice, other: str, speaker: Speaker) -> str:

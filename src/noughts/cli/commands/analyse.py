@@ -17,10 +17,10 @@ from noughts.core.board import Board, Mark
 from noughts.core.game import Game
 from noughts.core.notation import format_cell
 from noughts.text.catalogue import ENGLISH
-from noughts.text.describe import player_of, standing
+from noughts.text.describe import standing
 from noughts.text.picture import draw_grid, rule
-from noughts.text.sentences import LEVELS, Level, say_advice, say_prospect
-from noughts.text.turning_point import say_turning_point
+from noughts.text.sentences import LEVELS, say_advice, say_prospect
+from noughts.text.turning_point import say_end, say_review, say_turning_point
 
 # A label shows what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
@@ -66,7 +66,7 @@ def _write_advice(board: Board, out: TextIO, options: Namespace, *, colour: bool
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
     if board.is_over:
-        out.write(f"{_result(Game.at(board))}\n")
+        out.write(f"{say_end(Game.at(board))}\n")
         return
     best = ", ".join(format_cell(advice.cell) for advice in moves if advice.is_best)
     value = say_prospect(prospect(board))
@@ -78,7 +78,6 @@ def _write_advice(board: Board, out: TextIO, options: Namespace, *, colour: bool
 def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
     """Write what decided a game, who played, what each move did, and how it ended."""
     found = review(game.moves, game.board.first)
-    turning_point = say_turning_point(found, game)
     if options.json:
         result = {
             "first": str(game.board.first),
@@ -86,25 +85,11 @@ def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
             "winner": game.winner and str(game.winner),
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
-            "turningPoint": turning_point,
+            "turningPoint": say_turning_point(found, game),
         }
         out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
         return
-    out.write(f"{turning_point}\n")
-    if game.players:
-        x, o = (player_of(game, mark) for mark in Mark)
-        out.write(f"{ENGLISH.say('review.players', x=x, o=o)}\n")
-    out.writelines(
-        f"{_reviewed(number, advice, options.level)}\n" for number, advice in enumerate(found.moves, 1)
-    )
-    out.write(f"{_result(game)}\n")
-
-
-def _reviewed(number: int, advice: Advice, level: Level) -> str:
-    """Say what a move of a game did."""
-    key = "review.child_move" if level == "child" else "review.move"
-    said = say_advice(advice, level, move="move.token")
-    return ENGLISH.say(key, number=number, mark=advice.mark, said=said)
+    out.writelines(f"{line}\n" for line in say_review(found, game, options.level))
 
 
 def _labelled(board: Board, moves: tuple[Advice, ...], *, colour: bool) -> str:
@@ -126,8 +111,3 @@ def _rank(advice: Advice) -> tuple[int, int]:
     """Sort wins first, the soonest at the top, and losses last, the soonest at the bottom."""
     order = list(Result).index(advice.prospect.result)
     return order, advice.prospect.distance * (-1 if advice.prospect.result is Result.LOSS else 1)
-
-
-def _result(game: Game) -> str:
-    """Return the result as a sentence, without changing the case of a name."""
-    return ENGLISH.say("game.drawn") if game.is_draw else f"{standing(game)}."

@@ -15,7 +15,7 @@ from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.layout import fit, window_columns, write_table
 from noughts.cli.position import game_to_dict
-from noughts.cli.prompt import YES
+from noughts.cli.question import YES_WORDS
 from noughts.cli.recorder import open_saved
 from noughts.core.board import Mark
 from noughts.core.errors import printable
@@ -107,7 +107,7 @@ def delete_game(store: EventStore, id_prefix: str, out: TextIO) -> None:
     out.write("Delete this game for good? (y/n) ")
     out.flush()
     answer = sys.stdin.readline() if sys.stdin else ""
-    if answer.strip().casefold() in YES:
+    if answer.strip().casefold() in YES_WORDS:
         store.delete(game, at=wall_clock())
         out.write("Deleted.\n")
     else:

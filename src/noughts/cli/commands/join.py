@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import Namespace
 
 from noughts.bots.registry import parse_policy
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.input import LineBuffer
-from noughts.cli.prompt import Prompt
+from noughts.cli.input import LineSource
+from noughts.cli.prompt import Prompt, Quit
 from noughts.cli.remote import messages
 from noughts.cli.remote.address import Address, BadAddress, parse_address
 from noughts.cli.remote.background import Call, Failed, Inbox, PendingCall, Replied
@@ -52,6 +51,7 @@ def add_options(parser: shared.Parser) -> None:
         "--bot", type=parse_policy, metavar="POLICY", help="start a game with a bot of the server"
     )
     what.add_argument("--json", action="store_true", help="print the server's list of games as JSON")
+    shared.add_live(parser)
     shared.add_display(parser, "kata")
 
 
@@ -63,29 +63,29 @@ def run(options: Namespace, console: Console) -> None:
     if address.game and options.json:
         raise BadAddress(f"--json prints the list of games: use it with {address.server}/")
     name = None if options.name is None else clean_name(options.name)
-    typed = LineBuffer(sys.stdin.fileno() if sys.stdin else None)
-    joiner = Joiner(address, name, console.screen(options), typed, console.poller)
-    if joined := joiner.join(options):
-        joiner.play(joined)
+    with console.line_screen(options) as (screen, typed):
+        joiner = Joiner(address, name, Prompt(screen, typed), console.poller)
+        joined = joiner.join(options)
+    if joined:
+        with console.game_screen(options) as (screen, typed):
+            joiner.play(joined, screen, typed)
 
 
 class Joiner:
     """Finds, creates or joins the game that the address and the options mean."""
 
-    def __init__(
-        self, address: Address, name: str | None, screen: Screen, typed: LineBuffer, poller: Poller
-    ) -> None:
+    def __init__(self, address: Address, name: str | None, prompt: Prompt, poller: Poller) -> None:
         self._address = address
         self._name = name
-        self._screen = screen
-        self._typed = typed
+        self._prompt = prompt
+        self._screen = prompt.screen
         self._poller = poller
         self._client = Client(address)
         self._inbox = Inbox()
         self._seats = SeatFiles(os.environ)
 
-    def play(self, joined: JoinedGame) -> None:
-        game = RemoteGame(self._client, self._screen, self._typed, self._inbox, self._poller, self._seats)
+    def play(self, joined: JoinedGame, screen: Screen, typed: LineSource) -> None:
+        game = RemoteGame(self._client, screen, typed, self._inbox, self._poller, self._seats)
         game.play(joined)
 
     def join(self, options: Namespace) -> JoinedGame | None:
@@ -211,17 +211,10 @@ class Joiner:
     def _confirm_seat(self, snapshot: GameSnapshot) -> bool:
         """Show the game, and ask whether the player wants the free seat."""
         self._screen.show(snapshot.game)
-        question = self._screen.wording.say("remote.take_seat")
-        return Prompt(self._screen).confirm(question, self._read_words)
-
-    def _read_words(self) -> str:
-        while not self._typed and not self._typed.has_ended:
-            if {*self._typed.sources} & {*self._poller.wait(self._typed.sources)}:
-                self._typed.feed()
-        if self._typed:
-            return self._typed.next_line().strip().lower()
-        self._screen.end_line()
-        return "no"
+        try:
+            return self._prompt.confirm(self._screen.wording.say("remote.take_seat"))
+        except Quit:
+            return False
 
 
 def _has_open_seat(snapshot: GameSnapshot) -> bool:

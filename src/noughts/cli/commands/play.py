@@ -26,6 +26,7 @@ HELP = shared.CommandHelp(
 def add_options(parser: shared.Parser) -> None:
     shared.add_seats(parser)
     shared.add_events(parser)
+    shared.add_live(parser)
     shared.add_display(parser, "kata")
     where = parser.add_mutually_exclusive_group()
     shared.add_store(where)
@@ -33,14 +34,14 @@ def add_options(parser: shared.Parser) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
-    screen, rng, lasts = console.screen(options), console.rng(), keeps_games(options)
+    rng, lasts = console.rng(), keeps_games(options)
     seats = {Mark.X: options.x, Mark.O: options.o}
-    with seat_opponents(seats, options, console, rng, saves=lasts) as opponents:
-        players = name_players(options, opponents)
-        with _open_store(options) as store:
+    with seat_opponents(seats, options, console, rng, saves=lasts) as seating:
+        players = name_players(options, seating.opponents)
+        with _open_store(options) as store, console.game_screen(options) as (screen, typed):
             recorder = Recorder(Service(store), lasts=lasts)
             starters = Starters(options.first or screen.wording.starter, rng)
-            LocalGame(screen, console.input(), recorder, starters, players, opponents).play()
+            LocalGame(screen, typed, recorder, starters, players, seating).play()
 
 
 def _open_store(options: Namespace) -> EventStore:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterable
+from contextlib import suppress
 
 from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause
 from noughts.cli.console import Console
-from noughts.cli.input import Keys
+from noughts.cli.input import UnreadableLine
+from noughts.cli.prompt import Prompt, Quit
+from noughts.cli.question import STEP_ACTIONS, WATCH_ACTIONS, Question
 from noughts.cli.recorder import look_up
 from noughts.cli.screen import Screen
 from noughts.core.events import Event, PlayerPlacedToken, PlayerResigned, PlayerTookBack
 from noughts.core.game import Game, evolve
 from noughts.core.value import Value
 
-_NEXT = (" ", "\r", "\n", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB")
-_BACK = ("b", "p", "h", "k", "\x7f", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA")
-_QUIT = ("q", "\x04", "\x1b", "")
+_NEXT, _BACK = ("", "n", "next"), ("b", "back")
 
 
 HELP = shared.CommandHelp(
@@ -33,21 +33,23 @@ HELP = shared.CommandHelp(
 def add_options(parser: shared.Parser) -> None:
     shared.add_game(parser)
     shared.add_interval(parser, None)
+    shared.add_live(parser)
     shared.add_display(parser, "narrative")
     shared.add_store(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
-    screen = console.screen(options)
-    found = steps(look_up(options.game, options.store).events, screen)
-    if options.interval is None and screen.interactive:
-        with Keys(sys.stdin.fileno(), console.poller) as keys:
-            _step_through(screen, found, keys)
-        return
-    pause = Pause(options.interval or 0, console.poller.sleep)
-    for step in found:
-        pause()
-        _show(screen, step)
+    events = look_up(options.game, options.store).events
+    with console.game_screen(options) as (screen, typed), suppress(Quit):
+        found = steps(events, screen)
+        if options.interval is None and screen.interactive:
+            _step_through(Prompt(screen, typed), found)
+            return
+        screen.ask_meanwhile(Question("", WATCH_ACTIONS))
+        pause = Pause(options.interval or 0, screen, typed)
+        for step in found:
+            pause()
+            screen.show_step(step.line, step.game)
 
 
 class Step(Value):
@@ -77,22 +79,19 @@ def steps(events: Iterable[Event], screen: Screen) -> list[Step]:
     return found
 
 
-def _step_through(screen: Screen, found: list[Step], keys: Keys) -> None:
+def _step_through(prompt: Prompt, found: list[Step]) -> None:
     at, shown = 0, None
     while True:
         if at != shown:
-            _show(screen, found[at])
+            prompt.screen.show_step(found[at].line, found[at].game)
             shown = at
-        key = "replay.step_short" if screen.compact else "replay.step"
-        screen.ask(screen.wording.say(key, step=at, steps=len(found) - 1))
-        pressed = keys.read()
-        screen.end_line()
-        if pressed in _QUIT:
+        key = "replay.step_short" if prompt.screen.compact else "replay.step"
+        text = prompt.screen.wording.say(key, step=at, steps=len(found) - 1)
+        prompt.ask(Question(text, STEP_ACTIONS, default="next"), below_board=False)
+        try:
+            words = prompt.read_words()
+        except UnreadableLine:
+            continue
+        if words in ("q", "quit"):
             return
-        at = min(max(at + (pressed in _NEXT) - (pressed in _BACK), 0), len(found) - 1)
-
-
-def _show(screen: Screen, step: Step) -> None:
-    if step.line:
-        screen.say(step.line)
-    screen.show(step.game)
+        at = min(max(at + (words in _NEXT) - (words in _BACK), 0), len(found) - 1)

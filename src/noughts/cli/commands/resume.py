@@ -37,13 +37,13 @@ def add_options(parser: shared.Parser) -> None:
         help="its id, or the beginning of it (default: the last one left)",
     )
     shared.add_seats(parser, "")
+    shared.add_live(parser)
     shared.add_display(parser, "kata")
     shared.add_store(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
-    screen, rng = console.screen(options), console.rng()
-    starters = Starters(options.first or screen.wording.starter, rng)
+    rng = console.rng()
     with open_saved(options.store) as store:
         service = Service(store)
         game = service.find(options.game) if options.game is not None else last_left(store)
@@ -51,12 +51,16 @@ def run(options: Namespace, console: Console) -> None:
         if now.is_over:
             raise AlreadyOver(f"the game is over, {standing(now)}: noughts replay shows it")
         seats = opponents_of(now, {Mark.X: options.x, Mark.O: options.o})
-        with seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as opponents:
-            for mark, opponent in opponents.items():
+        with (
+            seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as seating,
+            console.game_screen(options) as (screen, typed),
+        ):
+            for mark, opponent in seating.opponents.items():
                 if (name := seated_name(now, mark, opponent)) is not None:
                     now = service.handle(game, JoinGame(mark, name)).game
             recorder = Recorder(service, lasts=True)
-            LocalGame(screen, console.input(), recorder, starters, opponents=opponents).resume(game)
+            starters = Starters(options.first or screen.wording.starter, rng)
+            LocalGame(screen, typed, recorder, starters, seating=seating).resume(game)
 
 
 def opponents_of(game: Game, asked: Mapping[Mark, str | None]) -> dict[Mark, str | None]:

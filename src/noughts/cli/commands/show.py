@@ -50,7 +50,7 @@ def run(options: Namespace, console: Console) -> None:
         found = Game.at(found)
         screen.show(found)
     else:
-        show_moves(screen, found, Pause(options.interval, console.poller.sleep))
+        show_moves(screen, found, Pause(options.interval, screen))
     if found.active and not screen.spoken:
         screen.say(f"{standing(found)}.")
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.input import LineSource
 from noughts.cli.opening import Opponent, Starters, choose, name_players, opening_events, seat_opponents
+from noughts.cli.prompt import Quit
+from noughts.cli.question import QUIT, WATCH_ACTIONS, Question
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
@@ -31,18 +35,22 @@ def add_options(parser: shared.Parser) -> None:
         "--games", type=shared.count, metavar="N", help="play N games, and show the tally"
     )
     shared.add_events(parser)
+    shared.add_live(parser)
     shared.add_display(parser, "narrative")
 
 
 def run(options: Namespace, console: Console) -> None:
-    screen, rng = console.screen(options), console.rng(options.seed)
-    pause = Pause(options.interval, console.poller.sleep)
-    seats = {Mark.X: options.x, Mark.O: options.o}
-    with seat_opponents(seats, options, console, rng, saves=False) as opponents:
-        players = name_players(options, opponents)
+    rng, seats = console.rng(options.seed), {Mark.X: options.x, Mark.O: options.o}
+    with (
+        seat_opponents(seats, options, console, rng, saves=False) as seating,
+        console.game_screen(options) as (screen, typed),
+        suppress(Quit),
+    ):
+        players = name_players(options, seating.opponents)
         starters = Starters(options.first or screen.wording.starter, rng)
-        everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | opponents
-        watch(screen, players, starters, everybody, pause, options.games)
+        everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | seating.opponents
+        screen.ask_meanwhile(Question("", WATCH_ACTIONS))
+        watch(screen, players, starters, everybody, Pause(options.interval, screen, typed), options.games)
 
 
 class RandomOpponent:
@@ -65,15 +73,19 @@ class RandomOpponent:
 class Pause:
     """A pause between two moves, and none before the first."""
 
-    def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
+    def __init__(self, seconds: float, screen: Screen, typed: LineSource | None = None) -> None:
         self._seconds = seconds
-        self._sleep = sleep
+        self._screen = screen
+        self._typed = typed
         self._is_first = True
 
     def __call__(self) -> None:
+        """Wait; raise `Quit` if that was pressed meanwhile."""
         if not self._is_first:
-            self._sleep(self._seconds)
+            self._screen.pause(self._seconds)
         self._is_first = False
+        if self._typed and self._typed.next_line() == QUIT.word:
+            raise Quit
 
 
 def watch(
@@ -117,6 +129,5 @@ def _show(screen: Screen, game: Game, command: Command, key: str) -> Game:
     events = decide(game, command)
     after = fold(events, game)
     screen.log(events)
-    screen.say(screen.wording.say(key, player=screen.name(game, game.board.turn)))
-    screen.show(after)
+    screen.show_step(screen.wording.say(key, player=screen.name(game, game.board.turn)), after)
     return after

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
-from noughts.cli.help import read_words
-from noughts.cli.input import LineBuffer, UnreadableLine
-from noughts.cli.prompt import NO, YES, Prompt, Quit, sentence
+from noughts.cli.input import LineSource, UnreadableLine
+from noughts.cli.prompt import Prompt, Quit, sentence
+from noughts.cli.question import NO_WORDS, SEE_ACTIONS, WAIT_ACTIONS, YES_WORDS, Question, read_words
 from noughts.cli.remote import background, messages
 from noughts.cli.remote.address import Address
 from noughts.cli.remote.background import Call, GameStream, Inbox, PendingCall, Sender, Update
@@ -52,7 +52,7 @@ class RemoteGame:
         self,
         client: Client,
         screen: Screen,
-        typed: LineBuffer,
+        typed: LineSource,
         inbox: Inbox,
         poller: Poller,
         seats: SeatFiles,
@@ -60,7 +60,7 @@ class RemoteGame:
         self._client = client
         self._screen = screen
         self._text = screen.wording.say
-        self._prompt = Prompt(screen)
+        self._prompt = Prompt(screen, typed)
         self._typed = typed
         self._inbox = inbox
         self._poller = poller
@@ -81,7 +81,7 @@ class RemoteGame:
                 self._wait()
         except Quit:
             self._leave()
-            self._prompt.say(self._text("game.goodbye"))
+            self._screen.say(self._text("game.goodbye"))
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
@@ -94,7 +94,8 @@ class RemoteGame:
 
     def _enter(self, joined: JoinedGame) -> None:
         self._joined = joined
-        self._mark = joined.mark
+        self._mark = self._screen.you = joined.mark
+        self._screen.ask_meanwhile(Question("", WAIT_ACTIONS if joined.mark else SEE_ACTIONS))
         self._view = GameView(self._prompt, joined.snapshot, joined.mark)
         self._must_reload = self._has_reloaded = False
         self._wants_rematch = False
@@ -135,6 +136,7 @@ class RemoteGame:
 
     def _leave(self) -> None:
         self._prompt.end_question()
+        self._screen.close()
         if self._mark is None:
             return
         if self._view.game.is_over and not self._wants_rematch:
@@ -171,7 +173,7 @@ class RemoteGame:
         try:
             words = read_words(self._typed.next_line())
         except UnreadableLine as refusal:
-            if question == self._text("prompt.again"):
+            if question and self._view.game.is_over:
                 self._prompt.say(self._text("prompt.yes_or_no"))
             else:
                 self._prompt.refuse(str(refusal), self._view.game)
@@ -281,7 +283,7 @@ class RemoteGame:
         """Ask the player, or say once whom the game waits for."""
         is_busy = bool(self._pending or self._disconnected)
         question = None if is_busy else self._view.question()
-        if self._wants_rematch and question == self._text("prompt.again"):
+        if self._wants_rematch and self._view.game.is_over:
             question = None
         self._prompt.ask(question, below_board=not self._view.game.is_over)
         if question is not None:
@@ -290,7 +292,8 @@ class RemoteGame:
             wait = waiting, self._view.game
             if wait != self._last_wait:
                 self._last_wait = wait
-                self._prompt.say(waiting)
+                self._prompt.end_question()
+                self._screen.say_status(waiting)
 
     # Commands
 
@@ -301,8 +304,7 @@ class RemoteGame:
             if words == "quit":
                 raise Quit
             if hints.is_question(words) and (self._mark or words != "help"):
-                wording, short = self._screen.coach, self._screen.compact
-                self._prompt.reply(hints.answer(game, words, wording, short=short), game)
+                hints.answer(self._prompt, game, words)
             elif self._mark is None:
                 self._prompt.reply(self._text("remote.watching"), game)
             elif self._disconnected:
@@ -319,8 +321,8 @@ class RemoteGame:
     def _command(self, words: str, mark: Mark) -> None:
         game = self._view.game
         seen: dict[str, object] = {"version": self._view.version, "mark": str(mark)}
-        if self._view.has_to_answer and words in (*YES, *NO):
-            self._send("answer", "/take-back/answer", {"accept": words in YES})
+        if self._view.has_to_answer and words in (*YES_WORDS, *NO_WORDS):
+            self._send("answer", "/take-back/answer", {"accept": words in YES_WORDS})
         elif words == "resign":
             self._send("resign", "/resign", seen)
         elif words == "undo":
@@ -339,9 +341,9 @@ class RemoteGame:
                 self._send("move", "/moves", {"cell": cell, **seen})
 
     def _answer_again(self, words: str) -> None:
-        if words in NO:
+        if words in NO_WORDS:
             raise Quit
-        if words in YES and not self._wants_rematch:
+        if words in YES_WORDS and not self._wants_rematch:
             self._send_rematch()
         elif not self._wants_rematch:
             self._prompt.say(self._text("prompt.yes_or_no"))

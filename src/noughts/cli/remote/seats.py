@@ -7,9 +7,7 @@ sent: if the answer is lost, asking again with that key returns the same seat.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from noughts.cli.remote.address import Address
 from noughts.core.codec import read_json
 from noughts.core.errors import RecordError
 from noughts.core.value import Value
-from noughts.files import FileUnavailable, put_in_place
+from noughts.files import FileUnavailable, replace_private
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
 
@@ -49,19 +47,8 @@ class SeatFiles(Value):
 
     def save(self, address: Address, seat: SavedSeat) -> None:
         """Save a seat durably, readable by its owner only."""
-        path = self._path(address)
-        new = path.with_name(f".seat-{os.urandom(8).hex()}")
         content = {"seat": SCHEMA, "game": str(address), "key": seat.key, "secret": seat.secret}
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # the new file gets the mode of the old one
-                path.chmod(0o600)
-            os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            put_in_place(path, f"{json.dumps(content)}\n".encode(), new=new)
-        except OSError as error:
-            raise FileUnavailable(
-                f"the seat cannot be saved in {path.parent}: {error.strerror}"
-            ) from error
+        replace_private(self._path(address), f"{json.dumps(content)}\n")
 
     def remove(self, address: Address) -> None:
         path = self._path(address)

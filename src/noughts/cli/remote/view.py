@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from noughts.cli import hints
 from noughts.cli.prompt import Prompt
+from noughts.cli.question import AGAIN, LEAVE, MOVE_ACTIONS, NO, REVIEW, YES, Question
 from noughts.cli.remote.client import BadResponse
 from noughts.cli.remote.messages import GameSnapshot, RoomState
 from noughts.core.board import Mark
@@ -20,7 +22,6 @@ from noughts.core.events import (
     PlayerTookBack,
 )
 from noughts.core.game import Game, evolve
-from noughts.core.notation import format_cell
 
 _MAX_EVENTS_PER_COMMAND = 5
 """A winning token leads to five events."""
@@ -116,8 +117,7 @@ class GameView:
         if self.game.is_over:
             score = dict(self.room.score)
             score[self.game.winner] += 1
-            points = self._prompt.screen.points(self.game, score)
-            self._prompt.notice(self._text("game.score", points=points), self.game)
+            hints.show_end(self._prompt.screen, self.game, score)
 
     def apply(self, version: int, event: Event) -> None:
         """Apply an event, and show what a command did once all its events are here."""
@@ -156,18 +156,19 @@ class GameView:
             self._absent.add(mark)
             self._prompt.notice(self._text("remote.away", player=self.name(mark)), self.game)
 
-    def question(self) -> str | None:
+    def question(self) -> Question | None:
         """Return what the player has to answer now."""
         game, mark, screen = self.game, self.mark, self._prompt.screen
         if mark is None:
             return None
         if game.is_over:
-            return self._text("prompt.again")
+            return Question(self._text(screen.again_key), (AGAIN, REVIEW, LEAVE), default=AGAIN.word)
         if self.has_to_answer:
-            return self._text("remote.wants_undo", player=self.name(mark.other))
+            text = self._text("remote.wants_undo", player=self.name(mark.other))
+            return Question(text, (YES, NO), default=YES.word)
         if not game.is_ready or game.active is not mark:
             return None
-        return screen.move_question(game, mark)
+        return Question(screen.move_question(game, mark), MOVE_ACTIONS, wants_cell=True)
 
     def waiting(self) -> str | None:
         """Return a sentence that says whom the game waits for; bots answer at once."""
@@ -199,7 +200,7 @@ class GameView:
             case PlayerPlacedToken(row, column, mark):
                 if self.mark is None:
                     return self._text("game.moves", player=self.name(mark))
-                cell = format_cell(3 * row + column)
+                cell = self._prompt.screen.number(3 * row + column)
                 takes = self._text("game.takes", player=self.name(mark), cell=cell)
                 return "" if mark is self.mark else takes
             case PlayerTookBack(mark):

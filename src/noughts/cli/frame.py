@@ -1,0 +1,293 @@
+"""How a live board and the sentences beside it fill a window of any size.
+
+Large cells where there is room, the 5×5 drawing where there is not. Everything here is plain data in and
+lines out; `LiveScreen` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from noughts.cli.screen import COLOURS, FREE, RESET, WON
+from noughts.core.board import Board, Cell
+from noughts.core.value import Value
+from noughts.text.columns import display_width, pad, wrap
+
+GAP_COLUMNS = 3
+MIN_PANEL_COLUMNS, MIN_PANEL_ROWS = 24, 5
+MAX_PANEL_COLUMNS = 60
+MARGIN_COLUMNS, HEADING_ROWS = 2, 2
+ROOMY_COLUMNS, ROOMY_ROWS = 100, 30
+SHORT_PANEL_COLUMNS, SHORT_PANEL_ROWS = 30, 7
+
+Paint: TypeAlias = Callable[[str, str], str]
+"""Adds a style, which is an escape sequence, to a text."""
+
+_LAST = "\x1b[4m"
+_STRONG = "\x1b[1m"
+
+
+class CellSize(Value):
+    columns: int
+    rows: int
+
+    @property
+    def board_columns(self) -> int:
+        return 3 * self.columns + 2
+
+    @property
+    def board_rows(self) -> int:
+        return 3 * self.rows + 2
+
+
+HUGE, LARGE, SMALL = CellSize(11, 5), CellSize(7, 3), CellSize(1, 1)
+
+
+class Glyphs(Value):
+    """The signs of the drawing."""
+
+    rules: tuple[str, str, str]
+    """Between the cells of a row, between rows, and where these cross."""
+    corners: tuple[str, str, str, str]
+    """Of the box around the cursor, clockwise from the top left."""
+    marks: dict[str, tuple[str, ...]]
+    """X and O in three rows."""
+
+
+UNICODE = Glyphs(
+    ("│", "─", "┼"),
+    ("┌", "┐", "┘", "└"),
+    {
+        "X": ("╲   ╱", "  ╳  ", "╱   ╲"),  # noqa: RUF001 - drawn on purpose
+        "O": ("╭───╮", "│   │", "╰───╯"),
+    },
+)
+ASCII = Glyphs(
+    ("|", "-", "+"),
+    ("+", "+", "+", "+"),
+    {"X": ("\\   /", "  X  ", "/   \\"), "O": (".---.", "|   |", "`---'")},
+)
+
+
+class View(Value):
+    """What is to be seen."""
+
+    board: Board
+    numbers: str
+    """What the free cells show, from the top left."""
+    last: Cell | None = None
+    """The cell of the last move."""
+    cursor: Cell | None = None
+    score: str = ""
+    status: str = ""
+    """Whose move it is, or who won."""
+    messages: tuple[str, ...] = ()
+    question: str = ""
+    keys: tuple[str, ...] = ()
+    """What can be pressed, such as "h hint"."""
+
+
+class Frame(Value):
+    """The rows of a window, where the cursor is, and which cell is where."""
+
+    rows: tuple[str, ...]
+    cursor: tuple[int, int] | None = None
+    """Column and row, from 0."""
+    origin: tuple[int, int] = (0, 0)
+    size: CellSize = SMALL
+
+    def cell_at(self, column: int, row: int) -> Cell | None:
+        """Return the cell that a click means; a click on a rule means nothing."""
+        across, in_column = divmod(column - self.origin[0], self.size.columns + 1)
+        down, in_row = divmod(row - self.origin[1], self.size.rows + 1)
+        is_inside = across in range(3) and down in range(3)
+        is_on_rule = in_column == self.size.columns or in_row == self.size.rows
+        return 3 * down + across if is_inside and not is_on_rule else None
+
+
+def choose_size(columns: int, rows: int) -> tuple[CellSize, bool]:
+    """Return how large cells are, and whether the sentences go beside the board or below it."""
+    for size in (HUGE, LARGE, SMALL):
+        if size is HUGE and (columns < ROOMY_COLUMNS or rows < ROOMY_ROWS):
+            continue
+        beside = columns - MARGIN_COLUMNS - size.board_columns - GAP_COLUMNS
+        if beside >= MIN_PANEL_COLUMNS and rows >= size.board_rows:
+            return size, True
+        if columns > size.board_columns and rows >= size.board_rows + HEADING_ROWS + MIN_PANEL_ROWS:
+            return size, False
+    return SMALL, True
+
+
+def panel_size(columns: int, rows: int) -> tuple[int, int]:
+    """Return the columns and rows that are left for sentences."""
+    size, is_beside = choose_size(columns, rows)
+    left, top = _margins(size, columns, rows, is_beside=is_beside)
+    if is_beside:
+        beside = columns - left - size.board_columns - _gap(columns)
+        return min(beside, MAX_PANEL_COLUMNS), rows - top
+    return min(columns - left, MAX_PANEL_COLUMNS), rows - top - size.board_rows - 1
+
+
+def is_short(columns: int, rows: int) -> bool:
+    """Return whether only the shortest sentences fit."""
+    wide, high = panel_size(columns, rows)
+    return wide < SHORT_PANEL_COLUMNS or high < SHORT_PANEL_ROWS
+
+
+def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool) -> Frame:
+    """Draw everything into a window."""
+    size, is_beside = choose_size(columns, rows)
+    left, top = _margins(size, columns, rows, is_beside=is_beside)
+    if columns < left + size.board_columns or rows < size.board_rows:  # not even the board fits
+        drawn = _draw(view, size, glyphs, lambda text, _: text)
+        return Frame(tuple(row[:columns] for row in drawn[:rows]))
+    board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
+    panel_columns, panel_rows = panel_size(columns, rows)
+    panel = _panel(view, panel_columns, panel_rows)
+    margin = " " * left
+    found = [_heading(view, left, size, columns), ""][:top] if top else []
+    if is_beside:
+        gap = " " * _gap(columns)
+        height = max(len(board), len(panel))
+        blank = " " * size.board_columns
+        board += [blank] * (height - len(board))
+        panel += [""] * (height - len(panel))
+        found += [
+            f"{margin}{drawn}{gap}{text}".rstrip() for drawn, text in zip(board, panel, strict=True)
+        ]
+    else:
+        found += [*(f"{margin}{row}" for row in board), "", *(f"{margin}{row}" for row in panel)]
+    return Frame(tuple(found[:rows]), _cursor(view, size, left, top), (left, top), size)
+
+
+def lay_out_page(text: str, top: int, columns: int, rows: int, footer: str) -> tuple[Frame, int]:
+    """Show a page of a longer text from a row on; also return the last row it can start from."""
+    lines = wrap(text, columns - 1, cuts_words=True)
+    room = max(rows - 1, 1)
+    last_top = max(len(lines) - room, 0)
+    top = min(top, last_top)
+    more = f" {min(top + room, len(lines))}/{len(lines)}" if last_top else ""
+    shown = (*lines[top : top + room], f"{FREE}{f'{footer}{more}'[: columns - 1]}{RESET}")
+    return Frame(shown[:rows]), last_top
+
+
+def _gap(columns: int) -> int:
+    return GAP_COLUMNS if columns > 2 * MIN_PANEL_COLUMNS else 1
+
+
+def _margins(size: CellSize, columns: int, rows: int, *, is_beside: bool) -> tuple[int, int]:
+    """Return the empty columns at the left, and the rows of the heading."""
+    needed = size.board_rows + HEADING_ROWS + (0 if is_beside else MIN_PANEL_ROWS)
+    left = MARGIN_COLUMNS if columns > 2 * MIN_PANEL_COLUMNS else 0
+    return left, HEADING_ROWS if rows >= needed else 0
+
+
+def _heading(view: View, left: int, size: CellSize, columns: int) -> str:
+    title = pad(f"{' ' * left}noughts ", left + size.board_columns + _gap(columns))
+    room = columns - len(title)
+    score = view.score if display_width(view.score) <= room else ""
+    return f"{_STRONG}{title}{RESET}{score}"
+
+
+def _cursor(view: View, size: CellSize, left: int, top: int) -> tuple[int, int] | None:
+    if view.cursor is None:
+        return None
+    row, column = divmod(view.cursor, 3)
+    return (
+        left + column * (size.columns + 1) + size.columns // 2,
+        top + row * (size.rows + 1) + size.rows // 2,
+    )
+
+
+def _panel(view: View, columns: int, rows: int) -> list[str]:
+    """Fit the sentences into the space, the most important first."""
+    status = (
+        [f"{_STRONG}{line}{RESET}" for line in wrap(view.status, columns, cuts_words=True)]
+        if view.status
+        else []
+    )
+    question = _lines(view.question, columns)
+    messages = [line for message in view.messages for line in _lines(message, columns)]
+    keys = _key_rows(view.keys, columns)
+    room = rows - len(status) - len(question)
+    messages = messages[-room:] if room > 0 else []
+    room -= len(messages)
+    if len(keys) > room:
+        keys = [_cut(" ".join(view.keys[-2:]), columns)] if room > 0 and keys else []
+    parts = [part for part in (status, messages, question, keys) if part]
+    is_spaced = sum(map(len, parts)) + len(parts) - 1 <= rows
+    found: list[str] = []
+    for part in parts:
+        found += [""] * (is_spaced and bool(found))
+        found += part
+    return found[:rows]
+
+
+def _lines(text: str, columns: int) -> list[str]:
+    return wrap(text, columns, cuts_words=True) if text else []
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if display_width(text) <= columns else text[-columns:]
+
+
+def _key_rows(keys: Iterable[str], columns: int) -> list[str]:
+    """Put the keys in two columns, or one below the other."""
+    rows: list[str] = []
+    half = columns // 2
+    labels = [*keys]
+    is_double = bool(labels) and max(map(display_width, labels)) < min(half, 16)
+    while labels:
+        first, *labels = labels
+        if is_double and labels:
+            second, *labels = labels
+            first = f"{pad(first, min(half, 16))}{second}"
+        rows.append(first)
+    return rows
+
+
+def _draw(view: View, size: CellSize, glyphs: Glyphs, paint: Paint) -> list[str]:
+    """Draw the board, every row as wide as the others."""
+    cells = [_draw_cell(view, cell, size, glyphs, paint) for cell in range(9)]
+    across, along, crossing = (ASCII if size is SMALL else glyphs).rules
+    rule = crossing.join([along * size.columns] * 3)
+    found: list[str] = []
+    for row in (0, 3, 6):
+        found += [rule] if row else []
+        found += [across.join(cell[line] for cell in cells[row : row + 3]) for line in range(size.rows)]
+    return found
+
+
+def _draw_cell(view: View, cell: Cell, size: CellSize, glyphs: Glyphs, paint: Paint) -> list[str]:
+    mark, has_cursor, is_last = view.board.cells[cell], cell == view.cursor, cell == view.last
+    if mark:
+        sign, style = str(mark), COLOURS[str(mark)]
+        style += WON if cell in view.board.winning_cells else ""
+    elif has_cursor and size is not SMALL:
+        sign, style = str(view.board.turn), FREE  # the mark that would go there
+    else:
+        sign, style = view.numbers[cell], FREE
+    if size is SMALL:
+        return [paint(sign, style + (_LAST if is_last else ""))]
+    width = size.columns - 2
+    inside = glyphs.marks[sign] if size is HUGE and mark else ("",) * (size.rows // 2 - 1) + (sign,)
+    inside += ("",) * (size.rows - 2 - len(inside))
+    across, along, _ = glyphs.rules if has_cursor else (" ",) * 3
+    top_left, top_right, bottom_right, bottom_left = glyphs.corners if has_cursor else (" ",) * 4
+    below = glyphs.rules[1] * 3 if is_last else ""
+    return [
+        f"{top_left}{along * width}{top_right}",
+        *(f"{across}{paint(text.center(width), style)}{across}" for text in inside),
+        f"{bottom_left}{below.center(width, along)}{bottom_right}",
+    ]
+
+
+def _coloured(text: str, style: str) -> str:
+    return f"{style}{text}{RESET}" if style and text.strip() else text
+
+
+def _uncoloured(text: str, style: str) -> str:
+    for colour in COLOURS.values():
+        style = style.replace(colour, "")
+    return _coloured(text, style)

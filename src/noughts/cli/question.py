@@ -1,0 +1,71 @@
+"""Questions to a player, and what can be answered: words to type, or single keys on a live board."""
+
+from __future__ import annotations
+
+from noughts.core.value import Value
+
+
+class Action(Value):
+    """Something a player can do besides placing a token."""
+
+    key: str
+    word: str
+    """What is typed where whole lines are read."""
+    label: str
+    """The key of its sentence."""
+    confirm: str = ""
+    """The sentence that asks whether it is meant: there is no way back."""
+    arrows: str = ""
+    """The arrows that mean it, by the letters that end their sequences."""
+
+
+class Question(Value):
+    """A question, with what can be answered."""
+
+    text: str
+    actions: tuple[Action, ...] = ()
+    wants_cell: bool = False
+    """Whether a cell is an answer, too."""
+    default: str = ""
+    """The word that Enter means, if it does not mean a cell."""
+
+
+QUIT = Action("q", "quit", "key.quit")
+HELP = Action("?", "help", "key.help")
+HINT = Action("h", "hint", "key.hint")
+WHY = Action("w", "why", "key.why")
+UNDO = Action("u", "undo", "key.undo")
+RESIGN = Action("r", "resign", "key.resign", confirm="live.resign")
+
+MOVE_ACTIONS = HINT, WHY, UNDO, RESIGN, HELP, QUIT
+WAIT_ACTIONS = WHY, UNDO, RESIGN, HELP, QUIT
+"""For a player on a server whose turn it is not."""
+SEE_ACTIONS = HINT, WHY, HELP, QUIT
+"""For somebody who watches a game on a server."""
+
+NEXT = Action("n", "next", "key.next", arrows="CB")
+BACK = Action("b", "back", "key.back", arrows="DA")
+WATCH_ACTIONS = NEXT, QUIT
+STEP_ACTIONS = NEXT, BACK, QUIT
+
+YES, NO = Action("y", "yes", "key.yes"), Action("n", "no", "key.no")
+YES_WORDS, NO_WORDS = ("y", "yes"), ("n", "no")
+
+AGAIN = Action("y", "yes", "key.again")
+HARDER = Action("+", "harder", "key.harder")
+EASIER = Action("-", "easier", "key.easier")
+SWAP = Action("o", "swap", "key.swap")
+REVIEW = Action("w", "review", "key.review")
+LEAVE = Action("q", "no", "key.quit")
+
+SYNONYMS = {**{action.key: action.word for action in MOVE_ACTIONS}, "exit": QUIT.word}
+
+
+def read_words(line: str) -> str:
+    """Return a typed line in small letters and with single spaces, and its first word in full.
+
+    >>> read_words("W  B2"), read_words("exit"), read_words("5")
+    ('why b2', 'quit', '5')
+    """
+    first, *others = line.lower().split() or [""]
+    return " ".join([SYNONYMS.get(first, first), *others])

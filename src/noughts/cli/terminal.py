@@ -1,0 +1,101 @@
+"""A terminal that sends single keys: its modes, its size, and how it is left as it was.
+
+Ctrl-Z gives the terminal back to the shell, and `fg` takes it again; a resize wakes whoever waits.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+import tty
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Self
+
+from noughts.cli.input import KeyReader
+from noughts.cli.signals import Poller
+
+FULL_SCREEN_ON = "\x1b[?1049h\x1b[?1000h\x1b[?1006h"
+"""Another page of the terminal, without lines to scroll back to; and the mouse."""
+FULL_SCREEN_OFF = "\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[0m\x1b[?1049l"
+FALLBACK_SIZE = 80, 24
+
+
+class KeyTerminal:
+    """The terminal while its keys are read one by one; `with` restores it at the end."""
+
+    def __init__(
+        self,
+        source: int,
+        target: int,
+        poller: Poller,
+        *,
+        full_screen: bool,
+        on_return: Callable[[], None],
+    ) -> None:
+        self.source = source
+        self._target = target
+        self._keys = KeyReader(source, poller)
+        self._on, self._off = (FULL_SCREEN_ON, FULL_SCREEN_OFF) if full_screen else ("", "")
+        self._on_return = on_return
+        self._before = termios.tcgetattr(source)
+        self._handlers: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {
+            signal.SIGTSTP: self._on_stop,
+            signal.SIGCONT: self._on_continue,
+            signal.SIGWINCH: _wake,
+        }
+
+    def __enter__(self) -> Self:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._handlers:
+            signal.signal(number, signal.SIG_DFL)
+        self._give_back()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The columns and rows of the window."""
+        with suppress(OSError):
+            columns, rows = os.get_terminal_size(self._target)
+            if columns and rows:
+                return columns, rows
+        return FALLBACK_SIZE
+
+    def read(self) -> list[str]:
+        """Return the keys that have arrived; none once the terminal is gone."""
+        return self._keys.read()
+
+    def _take(self) -> None:
+        with suppress(termios.error):  # a terminal that closes sends SIGCONT, too
+            tty.setcbreak(self.source, termios.TCSADRAIN)  # what was typed ahead is kept
+        self._write(self._on)
+
+    def _give_back(self) -> None:
+        self._write(self._off)
+        with suppress(termios.error):  # the terminal may be gone
+            termios.tcsetattr(self.source, termios.TCSADRAIN, self._before)
+
+    def _write(self, text: str) -> None:
+        """Write at once, around the buffer: it may be in use when a signal arrives."""
+        with suppress(OSError):
+            os.write(self._target, text.encode())
+
+    def _on_stop(self, number: int, _frame: FrameType | None) -> None:
+        self._give_back()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)  # stops here until SIGCONT
+        signal.signal(number, self._on_stop)
+
+    def _on_continue(self, _number: int, _frame: FrameType | None) -> None:
+        self._take()
+        self._on_return()
+
+
+def _wake(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing: a signal with a handler ends the wait for input."""

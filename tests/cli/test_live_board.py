@@ -1,0 +1,344 @@
+"""The board in place: real keys in a real terminal, in windows of any size."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from support.command import environment, noughts
+from support.live_board import DOWN, LEFT, RIGHT, UP, LiveBoard
+from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z
+
+SIZES = [(20, 5), (44, 10), (80, 24), (200, 60)]
+EMPTY_STATE = set[str]()
+
+
+def board(live: LiveBoard) -> str:
+    """Return the marks of a small drawing."""
+    return "/".join(row[:5].replace("|", "") for row in live.screen.rows[0:5:2])
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_game_of_two_people_at_one_keyboard(tmp_path: Path, size: tuple[int, int]) -> None:
+    with LiveBoard(tmp_path, "play", size=size) as live:
+        for number, key in enumerate("15293"):
+            live.see("Player O, your" if number % 2 else "Player X, your")
+            live.press(key)
+        live.see("Player X won.")
+        assert not live.screen.has_scrolled
+        assert all(len(row) <= size[0] for row in live.screen.rows)
+        live.press("q")
+
+        assert live.end() == 0
+        assert not live.screen.modes & {"?1049", "?1000", "?1006"}
+        assert live.screen.rows[-1] == "Goodbye!" or "Goodbye!" in live.screen.text
+
+
+def test_arrows_move_the_cursor_and_enter_takes_its_cell(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
+        live.see("Player X, your move.")
+        for keys, cursor in [
+            ((), (2, 4)),
+            ((UP,), (2, 2)),
+            ((LEFT, LEFT), (0, 2)),
+            ((DOWN, DOWN, DOWN), (0, 6)),
+        ]:
+            live.press(*keys)
+            live.see_cursor(cursor)
+        live.press(RIGHT, "\r")
+        live.see("Player O, your move.", "7|X|9")
+
+
+@pytest.mark.parametrize(
+    ("size", "place"), [((80, 24), (19, 11)), ((44, 10), (4, 6)), ((200, 60), (30, 17))]
+)
+def test_a_click_takes_a_cell_and_a_click_elsewhere_does_nothing(
+    tmp_path: Path, size: tuple[int, int], place: tuple[int, int]
+) -> None:
+    with LiveBoard(tmp_path, "play", size=size) as live:
+        live.see("Player X, your move.")
+        live.click(*(number - 1 for number in size))
+        live.click(*place)
+        live.see("Player O, your move.")
+        live.press("q")
+        live.end()
+
+    assert "7|8|X" in live.screen.text
+
+
+def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
+        live.see("1|2|3")
+        live.press("#")
+        live.see("7|8|9 Player X")
+        live.press("7")
+        live.see("X|8|9")
+        live.press("q")
+        assert live.end() == 0
+
+    settings = tmp_path / "config" / "noughts" / "settings.json"
+    assert json.loads(settings.read_text())["numpad"] is True
+    assert settings.stat().st_mode & 0o777 == 0o600
+    with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
+        live.see("7|8|9 Player X")
+
+
+def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:perfect") as live:
+        live.see("Your move.", "h hint", "w why", "u undo", "r resign", "? help", "q quit")
+        live.press("h")
+        live.see("corner")
+        live.press("1")
+        live.see("Unbeatable takes 5.")
+        live.press("w")
+        live.see("O on 5")
+        live.press("u")
+        live.see("Your move.", "│   5   │   6")
+        live.press("?")
+        live.see("any key goes back", "numpad")
+        live.press("x")
+        live.see("Your move.")
+        live.press("z")
+        live.see("Press one of")
+        live.press("r")
+        live.see("Resign this game?", "y yes", "n no")
+        live.press("n")
+        live.see("Your move.")
+        live.press("r", "y")
+        live.see("Unbeatable won.")
+
+
+def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:casual") as live:
+        live.see("Your move.")
+        live.press("r", "y")
+        live.see(
+            "Medium won.", "Enter again", "+ harder", "- easier", "o other mark", "w review", "q quit"
+        )
+        live.press("\r")
+        live.see("you 0 · Medium 1", "Your move.")
+        live.press("r", "y")
+        live.see("you 0 · Medium 2", "What next?")
+        live.press("o")
+        live.see("Medium 2 · you 0", "Your move.")
+        live.press("r", "y")
+        live.see("Medium 3 · you 0", "What next?")
+        live.press("+")
+        live.see("Hard 0 · you 0", "Your move.")
+        live.press("r", "y")
+        live.see("Hard 1 · you 0", "What next?")
+        live.press("w")
+        live.see("any key goes back")
+        live.press("x")
+        live.see("What next?")
+        live.press("q")
+        assert live.end() == 0
+
+    assert json.loads((tmp_path / "config/noughts/settings.json").read_text())["level"] == "Hard"
+
+
+def test_the_end_says_what_decided_the_game(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--no-save") as live:
+        for key in "15293":  # O does not stop 1-2-3
+            live.press(key)
+        live.see("Player X won.", "move 4")
+
+
+@pytest.mark.parametrize(("keys", "code"), [(["q"], 0), ([CTRL_D], 0), ([CTRL_C], 130)])
+def test_leaving_in_the_middle_says_how_to_resume(tmp_path: Path, keys: list[str], code: int) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.see("your move.")
+        live.press("5")
+        live.see("Player O, your move.")
+        live.press(*keys)
+        assert live.end() == code
+        shown = [row for row in live.screen.rows if row]
+
+    assert shown[:5] == ["1|2|3", "-+-+-", "4|X|6", "-+-+-", "7|8|9"]
+    assert shown[5].startswith("The game is saved: noughts resume ")
+    assert shown[6:] == ["Goodbye!"]
+    with LiveBoard(tmp_path, *shown[5].split()[-2:]) as live:
+        live.see("Player O, your move.")
+
+
+def test_a_resize_redraws_the_board(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.see("┌─────┐")
+        for size, sign in [((20, 5), "1|2|3"), ((200, 60), "┌─────────┐"), ((80, 24), "┌─────┐")]:
+            live.resize(*size)
+            live.see(sign, "Player X")
+            assert not live.screen.has_scrolled
+
+
+@pytest.mark.parametrize("size", [(1, 1), (5, 5), (19, 4), (65535, 65535), (20, 500), (500, 5)])
+def test_any_window_can_be_played_in(tmp_path: Path, size: tuple[int, int]) -> None:
+    with LiveBoard(tmp_path, "play", "--no-save", size=size) as live:
+        live.press(*"15293", "q")
+        assert live.end() == 0
+        assert b"Player X Won!" in live.session.output
+
+
+def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.see("Player X, your move.")
+        in_place = live.session.settings()
+        live.press(CTRL_Z)
+        live.see_shell()
+        assert live.session.settings() != in_place
+        live.session.send(signal.SIGCONT)
+        live.see("Player X, your move.")
+        assert live.screen.is_full_screen
+        live.press("5", "q")
+        assert live.end() == 0
+        assert live.session.settings() == live.session.initial_settings
+
+
+@pytest.mark.parametrize(("way", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("hang up", 129)])
+def test_a_closed_terminal_ends_the_game(tmp_path: Path, way: str, code: int) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.see("Player X, your move.")
+        live.press("5")
+        live.see("Player O, your move.")
+        assert live.session.end_by(way) == code
+
+    with LiveBoard(tmp_path, "resume") as live:
+        live.see("Player O, your move.")
+
+
+@pytest.mark.parametrize("name", ["三目並べ", "e\u0301" * 10, "👩‍👩‍👧", "ﷺ", "a" * 32])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_names_of_any_width_break_nothing(tmp_path: Path, size: tuple[int, int], name: str) -> None:
+    with LiveBoard(tmp_path, "play", "--no-save", "--x", name, size=size) as live:
+        live.press(*"15293")
+        live.see("won")
+        assert not live.screen.has_scrolled
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        (["--plain"], {}),
+        ([], {"NOUGHTS_PLAIN": "1"}),
+        ([], {"TERM": "dumb"}),
+        (["--events"], {}),
+        (["--describe"], {}),
+    ],
+)
+def test_lines_for_those_who_want_them(tmp_path: Path, arguments: list[str], env: dict[str, str]) -> None:
+    with LiveBoard(tmp_path, "play", *arguments, env=env) as live:
+        live.see("Player X, enter a position from 1 to 9:")
+        assert b"?1049" not in live.session.output
+
+
+def test_a_broken_settings_file_is_reported_and_kept(tmp_path: Path) -> None:
+    settings = tmp_path / "config" / "noughts" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("{")
+    with LiveBoard(tmp_path, "play") as live:
+        live.press("#")
+        live.see("7", "Player X, your move.")
+        live.press("q")
+        live.end()
+
+    assert b"settings.json is not a noughtsSettings: " in live.session.output
+    assert settings.read_text() == "{"
+
+
+# The first question
+
+
+def test_enter_plays_the_computer_at_medium_at_first(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path) as live:
+        live.see(
+            "noughts",
+            "1  the computer   (Medium;",
+            "2  a friend at this keyboard",
+            "3  watch two bots",
+            "Enter is 1:",
+        )
+        live.press("\r")
+        live.see("Your move.")
+        live.press("r", "y")
+        live.see("Medium won.")
+
+
+def test_the_level_is_remembered(tmp_path: Path) -> None:
+    for answer, shown in [
+        ("1u\r", "Unbeatable won."),
+        ("\r", "Unbeatable won."),
+        ("beginner\r", "Beginner won."),
+    ]:
+        with LiveBoard(tmp_path) as live:
+            live.see("Enter is 1:")
+            live.press(answer)
+            live.see("Your move.")
+            live.press("r", "y")
+            live.see(shown)
+
+
+def test_an_unfinished_game_is_offered(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--x", "ann", "--o", "bot:club") as live:
+        live.see("Your move.")
+        live.press("5")
+        live.see("Hard takes")
+        live.press("q")
+        live.end()
+    with LiveBoard(tmp_path) as live:
+        live.see("3  go on with the last game, ann and Hard, move 3", "4  watch two bots")
+        live.press("3\r")
+        live.see("Your move.")
+
+
+@pytest.mark.parametrize(("answer", "shown"), [("2", "Player X, your move."), ("3", "1. ")])
+def test_a_friend_and_two_bots(tmp_path: Path, answer: str, shown: str) -> None:
+    with LiveBoard(tmp_path) as live:
+        live.see("Enter is 1:")
+        live.press(f"{answer}\r")
+        live.see(shown)
+
+
+def test_nonsense_at_the_first_question_is_answered(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path) as live:
+        live.see("Enter is 1:")
+        live.press("xyzzy\r")
+        live.see("Type a number from 1 to 3, a level such as easy, or q to leave.")
+        live.press("q\r")
+        assert live.end() == 0
+
+
+def test_without_a_terminal_noughts_alone_is_play() -> None:
+    assert noughts(typed="5\n").stdout == noughts("play", typed="5\n").stdout
+
+
+# Watching and replaying
+
+
+def test_watch_redraws_one_board(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "watch", "--seed", "1", "--interval", "600", "--games", "2") as live:
+        for move in range(1, 6):
+            live.see(f"{move}. ", "n next", "q quit")
+            live.press("n")
+        live.press("q")
+        assert live.end() == 0
+        assert not live.screen.has_scrolled
+
+
+def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.see("your move.")
+        live.press(*"15293")
+        live.see("Player X won.")
+        live.press("q")
+        live.end()
+    saved = noughts("games", env=environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games")).stdout.split()[0]
+    with LiveBoard(tmp_path, "replay", saved, size=(44, 10)) as live:
+        live.see("0/5")
+        live.press(RIGHT, " ", "n")
+        live.see("3/5", "X|X|3")
+        live.press(LEFT)
+        live.see("2/5")
+        live.press("q")
+        assert live.end() == 0
