@@ -244,34 +244,6 @@ def test_any_size_works(size: tuple[int, int]) -> None:
 # In words
 
 
-def test_describe_gives_positions_in_sentences() -> None:
-    shown = in_plain("--describe", "--x", "Ann", typed="5\n1\nresign\nn\n")
-
-    assert shown.splitlines() == [
-        "The board is empty; Ann (X) to move.",
-        "Ann, enter a position from 1 to 9:",
-        "Ann (X) on 5; O to move.",
-        "Player O, enter a position from 1 to 9:",
-        "Ann (X) on 5, O on 1; Ann (X) to move.",
-        "Ann, enter a position from 1 to 9:",
-        "Ann resigned.",
-        "Ann (X) on 5, O on 1; Ann (X) resigned and O won.",
-        "Player O Won!",
-        "Score: Ann 0, Player O 1, draws 0",
-        "Play again? (y/n)",
-        "Goodbye!",
-    ]
-
-
-def test_describe_gives_a_win_and_its_line() -> None:
-    shown = noughts("show", "".join(map(str, WON_BY_X)), "--describe").stdout
-
-    assert shown.splitlines()[-2:] == [
-        "X on 3, 5, 7 and 9, O on 1, 2 and 6; X won with 3, 5 and 7.",
-        "PLAYER X WON!",
-    ]
-
-
 def test_describe_draws_nothing_in_a_terminal() -> None:
     with in_terminal("play", "--describe") as session:
         shown = session.expect("1 to 9: ")
