@@ -29,7 +29,7 @@ KINDS = {"id": "[a-z2-7]{8}", "date": r"\d{4}-\d\d-\d\d", "time": r"\d\d:\d\d"}
 _PLACEHOLDER = re.compile(rf"<({'|'.join(KINDS)})(\d?)>")
 _NEEDS_SHELL = re.compile(r"[|<>;&$`*]|^(?!(?:\w+=\S* )*noughts )")
 _ID = re.compile(rf"(?:(?<=noughts resume )|^){KINDS['id']}(?=$|  <date>)")
-_SESSION = re.compile(r"((?:^\S.*\n)+)\n((?:^(?: .*)?\n)+)", re.MULTILINE)
+_SESSION = re.compile(rf"((?:^\S.*\n)+)\n(^{INDENT}\$ .*\n(?:^(?:{INDENT}.*)?\n)*)", re.MULTILINE)
 _STEP = re.compile(rf"^{INDENT}\$ (.*)\n((?:(?!{INDENT}\$ ).*\n)*)", re.MULTILINE)
 _FOLDERS = "NOUGHTS_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"
 
