@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from noughts.core.board import Mark
 from noughts.core.codec import dumps, loads
 from noughts.core.errors import ImpossibleHistory, MalformedRecord, NoughtsError, quoted
 from noughts.core.events import Event, GameDraw, GameWon, PlayerJoined, PlayerNotifyIllegalMove
@@ -245,13 +246,18 @@ def _serialize(command: tuple[Event, ...]) -> tuple[str, CatalogueChange]:
         if isinstance(event, PlayerNotifyIllegalMove):
             raise ImpossibleHistory(f"{event.kind()} is not part of a game's record")
         texts.append(dumps(event))
-        if loads(texts[-1]) != event:
+        read = loads(texts[-1])
+        if read != event or _are_marks(read) != _are_marks(event):  # a mark equals its letter
             raise MalformedRecord(f"{quoted(event)} would not read back the same")
         if isinstance(event, PlayerJoined) and len(event.name.encode()) > MAX_NAME_BYTES:
             raise MalformedRecord(f"{quoted(event.name)} is longer than {MAX_NAME_BYTES} bytes")
     if not texts:
         raise ValueError("an append has at least one event")
     return "\n".join(texts), catalogue_change(command)
+
+
+def _are_marks(event: Event) -> list[bool]:
+    return [isinstance(value, Mark) for value in vars(event).values()]
 
 
 def catalogue_change(events: Iterable[Event]) -> CatalogueChange:
