@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board, reachable
+from noughts import SYMMETRIES, Board, IllegalMove, Mark, O, X, errors, parse_board, reachable, svg
 from noughts.core.board import LINES, check_cell, whole_number
 from noughts.core.errors import quoted
 
@@ -432,3 +432,9 @@ def test_a_mark_is_its_letter() -> None:
         assert {mark: 1}[letter] == 1  # type: ignore[index]  # that is the point
         assert json.dumps([mark]) == json.dumps([letter])
         assert mark != mark.other
+
+
+def test_a_notebook_shows_a_picture() -> None:
+    board = Board.parse("XXX/OO_/___")
+
+    assert board._repr_html_() == svg(board)

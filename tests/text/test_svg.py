@@ -98,9 +98,3 @@ def test_colours_can_be_read_on_light_and_dark_pages(page: str) -> None:
     colours = [RULE, *INK.values(), *(colour for _, colour in LABELS.values())]
 
     assert min(contrast(colour, page) for colour in colours) > 3.5
-
-
-def test_a_notebook_shows_the_picture() -> None:
-    board = Board.parse("XXX/OO_/___")
-
-    assert board._repr_html_() == svg(board)
