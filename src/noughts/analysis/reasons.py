@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from functools import cache
 from operator import index
 
 from noughts.analysis.best_moves import best_cells, perfect_cells
@@ -99,13 +100,10 @@ def reasons(board: Board, cell: Cell) -> tuple[Reason, ...]:
     return tuple(sorted(found, key=lambda reason: _ORDER[reason.kind]))
 
 
+@cache  # all positions together take 2 MB
 def best_play(board: Board) -> tuple[Cell, ...]:
     """Return the moves to the end if both sides play like `perfect`."""
-    moves = []
-    while not board.is_over:
-        moves.append(perfect_cells(board)[0])
-        board = board.place(moves[-1])
-    return tuple(moves)
+    return () if board.is_over else line_of(board, perfect_cells(board)[0])
 
 
 def line_of(board: Board, cell: Cell) -> tuple[Cell, ...]:

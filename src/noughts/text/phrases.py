@@ -93,19 +93,22 @@ def winning_answer(advice: Advice, speaker: Speaker) -> Phrase | None:
 def better_move(advice: Advice, speaker: Speaker) -> Phrase | None:
     """Return what the player should have done, if the move was not best."""
     for reason in advice.reasons:
-        cells, play = speaker.one_of(reason.cells), speaker.play(reason.play)
         match reason.kind:
             case Kind.GIVES_UP_DRAW:
                 blocks = any(other.kind is Kind.ALLOWS_WIN for other in advice.reasons)
                 return Phrase("blocks" if blocks else "draws", {"cells": speaker.kind_of(reason.cells)})
-            case Kind.GIVES_UP_WIN | Kind.WINS_LATER if reason.lines:
-                best = reason.play[0]
-                lines = speaker.lines(_through(best, reason))
-                return Phrase("completes", {"cells": cells, "best": speaker.cell(best), "lines": lines})
-            case Kind.GIVES_UP_WIN | Kind.WINS_LATER:
-                return Phrase("wins", {"cells": cells, "play": play})
-            case Kind.LOSES_SOONER:
-                return Phrase("lasts", {"cells": cells, "play": play})
+            case Kind.GIVES_UP_WIN | Kind.WINS_LATER | Kind.LOSES_SOONER:
+                best, cells, play = (
+                    reason.play[0],
+                    speaker.one_of(reason.cells),
+                    speaker.play(reason.play),
+                )
+                if reason.lines:
+                    lines = speaker.lines(_through(best, reason))
+                    values = {"cells": cells, "best": speaker.cell(best), "lines": lines}
+                    return Phrase("completes", values)
+                name = "lasts" if reason.kind is Kind.LOSES_SOONER else "wins"
+                return Phrase(name, {"cells": cells, "play": play})
     return None
 
 
