@@ -393,7 +393,7 @@ def test_bad_streams(game: HostedGame, tmp_path: Path, message: bytes) -> None:
         game.proxy.send_message(message)
 
         assert session.end() == 1
-    assert session.output.decode().splitlines()[-1].startswith("noughts: the ")
+    assert "\r\nnoughts: the " in session.output.decode()
     assert is_clean(session.output)
 
 

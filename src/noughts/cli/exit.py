@@ -70,7 +70,9 @@ def _end(work: Callable[[], None]) -> int:
         code = DONE
     except NoughtsError as error:
         _flush(sys.stdout)
-        _write_if_ready(f"noughts: {printable(str(error))}\n", sys.stderr)
+        from noughts.cli.layout import fit  # noqa: PLC0415 - only an error needs it
+
+        _write_if_ready(f"{fit(f'noughts: {printable(str(error))}', sys.stderr)}\n", sys.stderr)
         code = error.exit_code
     except OSError as error:
         code = HUNG_UP if error.errno == EIO and _is_hung_up(sys.stdout) else FAILED

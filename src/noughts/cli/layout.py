@@ -9,6 +9,8 @@ from typing import TextIO
 from noughts.text.columns import display_width, wrap
 
 GAP = "  "
+MIN_COLUMNS = 20
+"""In a smaller window, the terminal breaks the lines."""
 
 
 def window_columns(out: TextIO | None) -> int | None:
@@ -20,8 +22,14 @@ def window_columns(out: TextIO | None) -> int | None:
 
 
 def fit(text: str, out: TextIO | None, indent: int = 0) -> str:
-    """Wrap text for the terminal that it goes to."""
-    return "\n".join(wrap(text, columns, indent)) if (columns := window_columns(out)) else text
+    """Wrap text for the terminal that it goes to, if that has room for a few words."""
+    columns = window_columns(out) or 0
+    return "\n".join(wrap(text, columns, indent)) if columns >= MIN_COLUMNS else text
+
+
+def say(text: str, out: TextIO, indent: int = 0) -> None:
+    """Write a sentence or several, wrapped for the terminal."""
+    out.write(f"{fit(text, out, indent)}\n")
 
 
 def write_table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from argparse import _ActionsContainer as Container
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -11,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Never
 
 from noughts.cli.exit import BAD_USAGE
+from noughts.cli.layout import fit
 from noughts.core.errors import did_you_mean, printable, quoted
 from noughts.core.value import Value
 from noughts.text.wordings import WORDINGS
@@ -91,7 +93,8 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{quoted(value)} is not one of {known}{suggestion}")
 
     def error(self, message: str) -> Never:
-        self.exit(BAD_USAGE, f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'.\n")
+        message = f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'."
+        self.exit(BAD_USAGE, f"{fit(message, sys.stderr)}\n")
 
 
 def add_task(tasks: argparse._SubParsersAction[Parser], name: str, summary: str) -> Parser:

@@ -10,6 +10,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
+from noughts.cli.layout import say
 from noughts.cli.old_store import set_aside
 from noughts.cli.opening import new_game, opening
 from noughts.core.board import Board, Mark
@@ -63,10 +64,11 @@ def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
             raise
     file = data_folder(environment) / "games.sqlite"
     if (moved := set_aside(file)) and sys.stderr:
-        sys.stderr.write(
+        say(
             f"noughts: {printable(str(file))} was made by an older noughts: it is now {moved.name}, "
             "and a new one is started (to bring its games over, export them with the version that wrote "
-            "them, then run noughts store import)\n"
+            "them, then run noughts store import)",
+            sys.stderr,
         )
     return open_store(url)
 

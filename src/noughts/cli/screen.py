@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Self, TextIO
 
+from noughts.cli.layout import fit
 from noughts.cli.question import Question
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
@@ -84,7 +85,7 @@ class Screen:
         return format_cell(cell)
 
     def say(self, line: str) -> None:
-        self.out.write(line + "\n")
+        self.out.write(fit(line, self.out) + "\n")
 
     def say_page(self, text: str) -> None:
         """Show a longer text."""

@@ -42,6 +42,7 @@ def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) 
     """Break lines between words, and words that are too long only if asked to.
 
     `indent` is for the lines that a long line goes on in; spaces at the beginning of a line are kept.
+    A line with an address stays whole: it is copied together with its command.
 
     >>> wrap("1. X on 5 has four lines still open.", 20, indent=3)
     ['1. X on 5 has four', '   lines still open.']
@@ -50,7 +51,7 @@ def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) 
     for line in text.split("\n"):
         indented = " " * (indent + len(line) - len(line.lstrip(" ")))
         part = ""
-        for number, word in enumerate(line.split(" ")):
+        for number, word in enumerate([line] if "://" in line else line.split(" ")):
             longer = f"{part} {word}" if number else word
             if part.strip() and display_width(longer) > columns:
                 found.append(part)

@@ -11,6 +11,7 @@ from noughts.analysis.coach import Advice, advise, review
 from noughts.analysis.solver import Result, prospect
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.layout import say
 from noughts.cli.position import add_position, game_to_dict, read_position
 from noughts.cli.screen import is_cramped
 from noughts.core.board import Board, Mark
@@ -66,13 +67,14 @@ def _write_advice(board: Board, out: TextIO, options: Namespace, *, colour: bool
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
     if board.is_over:
-        out.write(f"{say_end(Game.at(board))}\n")
+        say(say_end(Game.at(board)), out)
         return
     best = ", ".join(format_cell(advice.cell) for advice in moves if advice.is_best)
     value = say_prospect(prospect(board))
-    out.write(f"{ENGLISH.say('review.best', standing=standing(board), value=value, cells=best)}\n")
+    say(ENGLISH.say("review.best", standing=standing(board), value=value, cells=best), out)
     ordered = sorted(moves, key=lambda advice: (not advice.is_best, _rank(advice), advice.cell))
-    out.writelines(f"{say_advice(advice, options.level)}\n" for advice in ordered)
+    for advice in ordered:
+        say(say_advice(advice, options.level), out, indent=2)
 
 
 def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
@@ -89,7 +91,8 @@ def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
         }
         out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
         return
-    out.writelines(f"{line}\n" for line in say_review(found, game, options.level))
+    for line in say_review(found, game, options.level):
+        say(line, out, indent=3 if line[:1].isdigit() else 0)
 
 
 def _labelled(board: Board, moves: tuple[Advice, ...], *, colour: bool) -> str:

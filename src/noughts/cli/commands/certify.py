@@ -17,7 +17,7 @@ from noughts.bots.registry import BUILT_IN, find_policy, parse_policy
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import fraction
 from noughts.cli.console import Console
-from noughts.cli.layout import fit, write_table
+from noughts.cli.layout import say, write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.core.board import Mark
@@ -86,13 +86,13 @@ def run(options: Namespace, console: Console) -> None:
         for name, seats in found.items():
             _write(name, seats, out)
         legend = " ".join(_LEGEND.replace("*", "").split())
-        out.write(f"{fit(f'{legend} The numbers are rounded; --json has the exact ones.', out)}\n")
+        say(f"{legend} The numbers are rounded; --json has the exact ones.", out)
 
 
 def _write(name: str, seats: Seats, out: TextIO) -> None:
     """Write a certificate for people to read."""
     verdict = _verdict(*seats).replace("*", "")
-    out.write(f"{printable(name)}\n{fit(_about(name) + verdict, out)}\n\n")
+    say(f"{printable(name)}\n{_about(name)}{verdict}\n", out)
     write_table([("", "as X", "as O"), *_rows(seats)], out, left=3)
     out.write("\n")
 

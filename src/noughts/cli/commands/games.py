@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.layout import fit, window_columns, write_table
+from noughts.cli.layout import say, window_columns, write_table
 from noughts.cli.position import game_to_dict
 from noughts.cli.question import YES_WORDS
 from noughts.cli.recorder import open_saved
@@ -143,7 +143,8 @@ def _write_table(listed: Sequence[GameSummary], service: Service, out: TextIO) -
             faults.append(printable(f"{name}: {summary.fault}."))
     if len(rows) > 1:
         write_table(rows, out, left=len(HEADINGS))
-    out.writelines(f"{fit(fault, out)}\n" for fault in faults)
+    for fault in faults:
+        say(fault, out)
 
 
 def _cells(game: Game, room: int) -> tuple[str, str, str, str]:

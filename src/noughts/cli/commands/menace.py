@@ -22,6 +22,7 @@ from noughts.cli.commands.odds import fraction
 from noughts.cli.console import Console
 from noughts.cli.exit import no_goodbye
 from noughts.cli.extras import needs_extra
+from noughts.cli.layout import say
 from noughts.cli.opponents import (
     count_games,
     load_bot,
@@ -137,7 +138,7 @@ def _learn(
     except KeyboardInterrupt:
         if not options.json:
             done = machine.games - sum(before.values())
-            out.write(f"\nIt keeps what it has learned from {count_games(done)}.\n")
+            say(f"\nIt keeps what it has learned from {count_games(done)}.", out)
         raise
     finally:
         bar.clear()
@@ -149,13 +150,12 @@ def _learn(
         out.write(f"{json.dumps(_training_to_dict(options, counts, curve, machine, file))}\n")
         return curve
     out.write(draw_curve(curve, mark, options.games))
-    out.write(
-        f"{count_games(options.games)} as {mark} against {printable(options.against)}: "
-        f"won {won:,}, drew {drawn:,}, lost {lost:,}.\n"
-    )
+    results = f"won {won:,}, drew {drawn:,}, lost {lost:,}"
+    games = count_games(options.games)
+    say(f"{games} as {mark} against {printable(options.against)}: {results}.", out)
     _write_odds(curve[-1], mark, machine, out)
-    place = printable(str(file))
-    out.write(f"It has learned from {count_games(machine.games)}, and is kept in {place}.\n")
+    learned = count_games(machine.games)
+    say(f"It has learned from {learned}, and is kept in {printable(str(file))}.", out)
     return curve
 
 
@@ -210,11 +210,9 @@ def _write_odds(now: Odds, mark: Mark, machine: Menace, out: TextIO) -> None:
     chances = ("wins", now.win(mark)), ("draws", now.draw), ("loses", now.win(mark.other))
     rounded = ", ".join(f"{what} {percent(chance)}" for what, chance in chances)
     exact = ", ".join(fraction(chance) for _, chance in chances)
-    out.write(f"Now it {rounded}{'' if 'about' in exact else f'; exactly {exact}'}.\n")
+    say(f"Now it {rounded}{'' if 'about' in exact else f'; exactly {exact}'}.", out)
     if now.win(mark.other) == 1 and machine.rules.empty == RESIGN:
-        out.write(
-            "Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.\n"
-        )
+        say("Its boxes have run empty, so it resigns: --new empty=refill makes one that does not.", out)
 
 
 def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
@@ -225,14 +223,14 @@ def _show_box(machine: Menace, board: Board, out: TextIO) -> None:
     out.write(draw_grid([sign.center(width) for sign in signs], between=rule(width)) + "\n")
     total = sum(beads.values())
     if len(board.free_cells) == 1:
-        out.write("It has no box: a last cell leaves no choice.\n")
+        say("It has no box: a last cell leaves no choice.", out)
     elif not total:
-        out.write("The box is empty: the machine resigns.\n")
+        say("The box is empty: the machine resigns.", out)
     else:
         shares = (f"{format_cell(cell)} {percent(chance)}" for cell, chance in machine(board).items())
-        out.write(f"{total:,} beads: {', '.join(shares)}.\n")
+        say(f"{total:,} beads: {', '.join(shares)}.", out)
     if len(beads) < len(board.free_cells):
-        out.write("A cell with . is symmetric to another one, and has no beads of its own.\n")
+        say("A cell with . is symmetric to another one, and has no beads of its own.", out)
 
 
 def _box_to_dict(machine: Menace, board: Board) -> dict[str, object]:

@@ -17,7 +17,7 @@ from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import BUILT_IN, parse_policy, policy_names
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.layout import write_table
+from noughts.cli.layout import say, write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.position import read_board
 from noughts.cli.progress import DELAY_SECONDS, ProgressBar
@@ -92,13 +92,14 @@ def load_checked(name: str, *, may_skip: bool) -> CachedPolicy | None:
     except NoughtsError as error:
         if not may_skip:
             raise
-        print(f"noughts: {printable(f'{name} is skipped: {error}')}", file=sys.stderr)
+        if sys.stderr:
+            say(printable(f"noughts: {name} is skipped: {error}"), sys.stderr)
         return None
     return bot
 
 
 def _write_pair(x: str, o: str, found: Odds, out: TextIO) -> None:
-    out.write(printable(f"{x} (X) against {o} (O)") + "\n")
+    say(printable(f"{x} (X) against {o} (O)"), out)
     chances = ("X wins", found.x), ("draw", found.draw), ("O wins", found.o)
     out.writelines(f"{what:<7}{percent(chance):>7}  {fraction(chance)}\n" for what, chance in chances)
     out.write(f"length {float(found.length):>6.2f}  {fraction(found.length)}\n")
@@ -106,7 +107,7 @@ def _write_pair(x: str, o: str, found: Odds, out: TextIO) -> None:
 
 def _write_table(names: list[str], found: Pairings, out: TextIO) -> None:
     """Write a row for each bot as X, with a column for each as O."""
-    out.write("X wins / draw / O wins, in percent. Rows are X, columns are O.\n")
+    say("X wins / draw / O wins, in percent. Rows are X, columns are O.", out)
     rows = [["", *map(printable, names)]]
     rows += [[printable(x), *(_percentages(found[x, o]) for o in names)] for x in names]
     write_table(rows, out, left=len(rows))

@@ -16,7 +16,7 @@ from noughts.bots.registry import parse_policy
 from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.exit import INTERRUPTED, no_goodbye
-from noughts.cli.layout import write_table
+from noughts.cli.layout import say, write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.progress import ProgressBar
 from noughts.core.errors import printable, quoted
@@ -144,7 +144,7 @@ def _write(options: Namespace, tally: Tally, exact: Odds, seconds: float, out: T
     games = f"{tally.games:,}" + (f" of {options.games:,}" if tally.games < options.games else "")
     word = "game" if games == "1" else "games"
     title = f"{options.x} (X) against {options.o} (O): {games} {word} in {seconds:.1f} s"
-    out.write(printable(title) + "\n")
+    say(printable(title), out)
     if tally.games:
         write_table(_rows(tally, exact), out)
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.layout import say
 from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
 from noughts.core.errors import NoughtsError, RecordError, printable
@@ -73,9 +74,9 @@ def _verify(options: Namespace, console: Console) -> None:
         if options.json:
             out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
         else:
-            out.writelines(f"{printable(fault)}\n" for fault in faults)
-            state = "the rest is sound" if faults else "no faults found"
-            out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {state}.\n")
+            for fault in faults:
+                say(printable(fault), out)
+            _report(games, events, "the rest is sound" if faults else "no faults found", out)
         out.flush()
     if faults:
         raise CorruptStore(
@@ -112,10 +113,11 @@ def _restore(options: Namespace, console: Console) -> None:
             checkpoint_file=os.environ.get("NOUGHTS_CHECKPOINT_FILE", ""),
         )
     if console.err:
-        console.err.writelines(f"noughts: {printable(warning)}\n" for warning in warnings)
+        for warning in warnings:
+            say(f"noughts: {printable(warning)}", console.err)
     _report(games, events, f"restored from {options.file}", console.out)
     if replaced:
-        console.out.write(f"What was there is now {printable(str(replaced))}.\n")
+        say(f"What was there is now {printable(str(replaced))}.", console.out)
 
 
 def _repair(options: Namespace, console: Console) -> None:
@@ -124,10 +126,12 @@ def _repair(options: Namespace, console: Console) -> None:
     with _progress(console.err) as progress:
         (games, events), left_behind = repair(url, file, progress)
     _report(games, events, f"copied to {file}", out)
-    out.writelines(f"Not copied: {printable(line)}\n" for line in left_behind)
+    for line in left_behind:
+        say(f"Not copied: {printable(line)}", out)
     place = f" --store {quote(options.store)}" if options.store else ""
     if not sqlite_path(url):  # it may have a password in it
         place = " --store URL (of an empty database)"
+    # Not wrapped, so that it can be copied.
     out.write(f"To use it: noughts store restore {printable(quote(file) + place)}\n")
 
 
@@ -139,7 +143,7 @@ def _import(options: Namespace, console: Console) -> None:
     ):
         done = import_lines(store, source, progress)
     counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
-    console.out.write(f"{counts}, {done.known} known before.\n")
+    say(f"{counts}, {done.known} known before.", console.out)
 
 
 @contextmanager
@@ -150,7 +154,7 @@ def _progress(err: TextIO | None) -> Iterator[Progress]:
 
 
 def _report(games: int, events: int, what: str, out: TextIO) -> None:
-    out.write(f"{_count(games, 'game')}, {_count(events, 'event')}: {printable(what)}.\n")
+    say(f"{_count(games, 'game')}, {_count(events, 'event')}: {printable(what)}.", out)
 
 
 def _count(number: int, what: str) -> str:

@@ -143,7 +143,8 @@ def write_table(found: TournamentReport, out: TextIO) -> None:
         rows.append([str(rank), shown, str(round(one.rating)), interval, mean, *cells])
     layout.write_table(rows, out, left=2, repeated=2, close=len(names) - 1)
     out.write("\n")
-    out.writelines(f"{layout.fit(note, out)}\n" for note in _notes(found))
+    for note in _notes(found):
+        layout.say(note, out)
 
 
 def write_csv(found: TournamentReport, out: TextIO) -> None:
