@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 from argparse import _SubParsersAction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,14 @@ def test_every_option_of_every_command_is_offered() -> None:
     for command in COMMANDS:
         (tasks,) = build_parser([command]).positionals
         check(f"noughts {command}", dict(tasks.choices or {})[command])
+
+
+def test_no_line_is_too_strange() -> None:
+    """Whatever is offered begins with the word that is completed."""
+    pieces = ["play", "store", "backup", "--x", "--color=", "bot:", "-", "--", "=", "5", "\udcff", "'"]
+    for words in product(("", "play", "odds", "store"), pieces, pieces):
+        line = " ".join(("noughts", *words))
+        assert all(word.startswith(words[-1]) or word == FILES for word in complete(line)), line
 
 
 def test_bots_of_other_packages_are_offered(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ MISTYPED = [
     ("help", "noughts: unknown command 'help' (did you mean --help?)"),
     ("--hepl play", "noughts: unknown option '--hepl' (did you mean --help?)"),
     ("xyzzy", "noughts: unknown command 'xyzzy'"),
-    ("store verfy", "noughts store: unknown task 'verfy' (did you mean verify?)"),
+    (
+        "menace trian",
+        "noughts menace: argument TASK: 'trian' is not one of train, box (did you mean train?)",
+    ),
     ("play --colour never", "noughts play: unknown option '--colour' (did you mean --color?)"),
     ("play --colour=never", "noughts play: unknown option '--colour' (did you mean --color?)"),
     ("play -x ann", "noughts play: unknown option '-x' (did you mean --x?)"),

@@ -85,9 +85,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [*action.choices]
-        if action.nargs == argparse.PARSER:  # somebody who types help means --help
+        if action.dest == "command":  # there are too many to list; and help may mean --help
             suggestion = did_you_mean(value, [*choices, *self.options])
-            raise argparse.ArgumentError(None, f"unknown {action.dest} {quoted(value)}{suggestion}")
+            raise argparse.ArgumentError(None, f"unknown command {quoted(value)}{suggestion}")
         known = ", ".join(choices)
         suggestion = did_you_mean(value, choices)
         raise argparse.ArgumentError(action, f"{quoted(value)} is not one of {known}{suggestion}")
@@ -109,7 +109,8 @@ def add_seats(parser: Parser, name: str = "a name, ") -> None:
         parser.add_argument(
             f"--{mark.lower()}",
             metavar="SEAT",
-            help=f"who plays {mark}: {name}bot:POLICY, bot:saved:file=PATH or program:COMMAND",
+            help=f"who plays {mark}: {name}bot:POLICY, bot:saved:file=PATH or program:COMMAND; "
+            "noughts bots lists the policies",
         )
     add_patience(parser)
     parser.add_argument(
@@ -136,7 +137,7 @@ def add_events(parser: Parser) -> None:
 
 
 def add_interval(parser: Parser, default: int | None) -> None:
-    help_ = "seconds between moves" + ("" if default is None else f" (default: {default})")
+    help_ = f"seconds between moves (default: {'a key for each' if default is None else default})"
     parser.add_argument("--interval", type=seconds, default=default, metavar="SECONDS", help=help_)
 
 

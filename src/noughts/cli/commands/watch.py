@@ -32,7 +32,10 @@ def add_options(parser: shared.Parser) -> None:
     shared.add_interval(parser, 2)
     shared.add_seed(parser, "plays the same game")
     parser.add_argument(
-        "--games", type=shared.count, metavar="N", help="play N games, and show the tally"
+        "--games",
+        type=shared.count,
+        metavar="N",
+        help="play N games, and show the tally (default: one, without)",
     )
     shared.add_events(parser)
     shared.add_live(parser)
