@@ -10,8 +10,10 @@ from threading import Thread
 
 import pytest
 
+from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
 from support.postgres_server import Server as Postgres
+from support.pseudo_terminal import CTRL_C, in_terminal
 from support.web.matches import two_players
 from support.web.serving import Client, Server, wait_until
 
@@ -153,6 +155,30 @@ def test_the_log_is_lines_of_json(store: str) -> None:
         "started",
         "stopped",
     ]
+
+
+def test_the_log_is_plain_if_it_is_asked_for(store: str) -> None:
+    with Server(store, NOUGHTS_LOG_FORMAT="plain") as server:
+        with server.client() as client:
+            client.create("self")
+        assert server.stop() == 0
+
+    lines = server.errors.decode().splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d started \(store [a-z]+\)", lines[0])
+    assert re.fullmatch(r"\d\d:\d\d:\d\d created \(game \S+, .*\)", lines[1])
+    assert re.fullmatch(r"\d\d:\d\d:\d\d stopped", lines[-1])
+
+
+@pytest.mark.parametrize(("form", "is_plain"), [("auto", True), ("plain", True), ("json", False)])
+def test_on_a_terminal_the_log_is_plain(form: str, *, is_plain: bool) -> None:
+    env = environment(NOUGHTS_LOG_FORMAT=form)
+    with in_terminal("serve", "--port", "0", "--store", "memory:", env=env) as session:
+        session.expect("started")
+        session.type(CTRL_C)
+        session.end()
+
+    assert (b" started (store memory)\r\n" in session.output) == is_plain
+    assert (b'"event": "started"' in session.output) != is_plain
 
 
 def test_the_log_level_can_be_set(store: str) -> None:

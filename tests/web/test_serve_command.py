@@ -58,6 +58,7 @@ SETTINGS = {
     "NOUGHTS_CACHED_GAMES": ("x",),
     "NOUGHTS_EXPIRE_DAYS": ("never", "-1"),
     "NOUGHTS_LOG": ("loud", "INFO "),
+    "NOUGHTS_LOG_FORMAT": ("xml", "JSON"),
     "NOUGHTS_ORIGIN": ("noughts.example", "https://", "https://a/b", "ftp://a", "https://a@b"),
     "NOUGHTS_BOTS": ("club=q.json",),
     "NOUGHTS_PROXY": ("nonsense", "300.1.1.1"),

@@ -1,4 +1,4 @@
-"""The server's log: one line of JSON for each event, never with a secret in it."""
+"""The server's log: a line for each event, plain on a terminal and JSON elsewhere, without secrets."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+
+from noughts.core.errors import printable
 
 log = logging.getLogger("noughts.web")
 
@@ -34,9 +36,22 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=True)
 
 
-def log_to_stderr(level: str) -> None:
+class PlainLines(logging.Formatter):
+    """Lines for a person at a terminal, such as `09:41:07 started (store sqlite)`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
+        data = ", ".join(f"{name} {value}" for name, value in getattr(record, "data", {}).items())
+        time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")  # noqa: DTZ006 - it is local
+        line = printable(f"{time} {level}{record.getMessage()}{f' ({data})' if data else ''}")
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def log_to_stderr(level: str, form: str) -> None:
+    """Log in a form: plain, json, or auto, which is plain on a terminal."""
+    is_plain = form == "plain" or (form == "auto" and bool(sys.stderr) and sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(PlainLines() if is_plain else JsonLines())
     log.handlers = [handler]
     log.propagate = False
     log.setLevel(level.upper())

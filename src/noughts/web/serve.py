@@ -60,7 +60,7 @@ def serve(host: str, port: int, store: str, bots: str | Sequence[str], workers: 
         settings = msgspec.structs.replace(settings, shared=1)
     offered = bots or settings.bots
     policies = read_policies(split_offered(offered) if isinstance(offered, str) else offered)
-    log_to_stderr(settings.log)
+    log_to_stderr(settings.log, settings.log_format)
     # A store that can't be opened is reported here, in one sentence.
     open_store(store, checkpoint_file=settings.checkpoint_file).close()
     job = Job(settings, policies, _listen(host, port))
@@ -255,7 +255,7 @@ def _report(pipe: Pipe) -> str | None:
 
 def _work(job: Job, pipe: Pipe) -> None:
     """Run a worker; its parent gets every signal that concerns all of them."""
-    log_to_stderr(job.settings.log)
+    log_to_stderr(job.settings.log, job.settings.log_format)
     ending = Ending()
     ending.catch_signals()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

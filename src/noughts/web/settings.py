@@ -56,6 +56,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """`1` if servers that were started separately share a SQLite file."""
     log: str = "info"
     """The minimum level that is logged: `debug`, `info`, `warning` or `error`."""
+    log_format: str = "auto"
+    """How it is logged: `plain`, `json`, or `auto`, which is plain on a terminal."""
 
     @property
     def is_shared(self) -> bool:
@@ -64,6 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
+LOG_FORMATS = ("auto", "plain", "json")
 
 
 def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
@@ -80,10 +83,11 @@ def from_environment(environment: Mapping[str, str], **given: str) -> Settings:
         if text := environment.get(variable(field.name)):
             read[field.name] = _number(field.name, text) if field.type is int else text
     settings = Settings(**{**read, **given})  # type: ignore[arg-type]  # each was read as what it is
-    if settings.log not in LOG_LEVELS:
-        raise InvalidSetting(
-            f"NOUGHTS_LOG must be one of {', '.join(LOG_LEVELS)}, not {quoted(settings.log)}"
-        )
+    for name, choices in (("log", LOG_LEVELS), ("log_format", LOG_FORMATS)):
+        if (chosen := getattr(settings, name)) not in choices:
+            raise InvalidSetting(
+                f"{variable(name)} must be one of {', '.join(choices)}, not {quoted(chosen)}"
+            )
     if settings.origin and not _is_origin(settings.origin):
         raise InvalidSetting(
             "NOUGHTS_ORIGIN must be like https://noughts.example, without a path, "
