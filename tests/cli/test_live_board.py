@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import pytest
 
 from support.command import environment, noughts
 from support.live_board import DOWN, LEFT, RIGHT, UP, LiveBoard
-from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z
+from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z, JOB_CONTROL
 
 SIZES = [(20, 5), (44, 10), (80, 24), (200, 60)]
 EMPTY_STATE = set[str]()
@@ -90,7 +89,7 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--o", "bot:perfect") as live:
         live.see("Your move.", "h hint", "w why", "u undo", "r resign", "? help", "q quit")
         live.press("h")
-        live.see("corner")
+        live.see("Take 1")
         live.press("1")
         live.see("Unbeatable takes 5.")
         live.press("w")
@@ -182,17 +181,19 @@ def test_any_window_can_be_played_in(tmp_path: Path, size: tuple[int, int]) -> N
 
 
 def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) -> None:
-    with LiveBoard(tmp_path, "play") as live:
+    with LiveBoard(tmp_path, "play", shell=JOB_CONTROL) as live:
         live.see("Player X, your move.")
         in_place = live.session.settings()
         live.press(CTRL_Z)
         live.see_shell()
+        live.see("Stopped")
         assert live.session.settings() != in_place
-        live.session.send(signal.SIGCONT)
+        live.press("fg\n")
         live.see("Player X, your move.")
         assert live.screen.is_full_screen
         live.press("5", "q")
         assert live.end() == 0
+        assert "noughts resume " in live.screen.text
         assert live.session.settings() == live.session.initial_settings
 
 
@@ -333,8 +334,9 @@ def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
         live.see("Player X won.")
         live.press("q")
         live.end()
-    saved = noughts("games", env=environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games")).stdout.split()[0]
-    with LiveBoard(tmp_path, "replay", saved, size=(44, 10)) as live:
+    env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games")
+    [saved] = json.loads(noughts("games", "--json", env=env).stdout)
+    with LiveBoard(tmp_path, "replay", saved["id"], size=(44, 10)) as live:
         live.see("0/5")
         live.press(RIGHT, " ", "n")
         live.see("3/5", "X|X|3")

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -44,6 +44,7 @@ _STARTUP_PREFIXES = ("PYTHON", "LC_", "LANG")
 """Prefixes of the variables that Python reads only when it starts."""
 
 _LOCK = threading.Lock()
+_read_bytes = os.read
 
 
 def noughts(
@@ -291,20 +292,21 @@ def _run_child(
     os.chdir(folder)
     sys.argv[1:] = arguments
     if echo:
-        os.readv = _read_and_echo  # type: ignore[assignment]  # it is given one buffer
+        os.read = _read_and_echo
     return run_command()
 
 
-def _read_and_echo(descriptor: int, buffers: Sequence[memoryview]) -> int:
-    """Read one line, as `os.readv` would if the user had typed no more, and print it."""
+def _read_and_echo(descriptor: int, size: int) -> bytes:
+    """Read one line, as if the user had typed no more yet, and print it."""
+    if descriptor != sys.stdin.fileno():
+        return _read_bytes(descriptor, size)
     line = b""
-    while not line.endswith(b"\n") and (byte := os.read(descriptor, 1)):
+    while not line.endswith(b"\n") and (byte := _read_bytes(descriptor, 1)):
         line += byte
     if line:
         sys.stdout.flush()
         os.write(sys.stdout.fileno(), b"> " + line)
-    buffers[0][: len(line)] = line
-    return len(line)
+    return line
 
 
 def _exit(code: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -25,6 +25,7 @@ class LiveBoard(contextlib.AbstractContextManager["LiveBoard"]):
         *arguments: str,
         size: tuple[int, int] = (80, 24),
         env: Mapping[str, str] = MappingProxyType({}),
+        shell: Sequence[str] = (),
     ) -> None:
         self.home = home
         config = home / "config" / "noughts" / "settings.json"
@@ -37,6 +38,7 @@ class LiveBoard(contextlib.AbstractContextManager["LiveBoard"]):
             *arguments,
             size=size,
             echo=True,
+            shell=shell,
             env=environment(
                 **{
                     "PYTHONUNBUFFERED": "",

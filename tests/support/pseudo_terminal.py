@@ -31,6 +31,10 @@ CTRL_V = b"\x16"
 _IN_TERMINAL = ("/bin/sh", "-c", 'exec "$@" <> "$0" 1>&0 2>&0')
 
 
+JOB_CONTROL = ("/bin/sh", "-mc", '"$@"; echo Stopped; read answer; fg', "sh")
+"""A shell that a command can be stopped in by Ctrl-Z; any line continues it."""
+
+
 class Session(contextlib.AbstractContextManager["Session"]):
     """One run of the command; leaving the `with` block kills and reaps the process."""
 
@@ -205,8 +209,9 @@ def in_terminal(
     size: tuple[int, int] = (80, 24),
     echo: bool = False,
     env: Mapping[str, str] | None = None,
+    shell: Sequence[str] = (),
 ) -> Session:
-    """Run the command in a terminal with this number of columns and rows.
+    """Run the command in a terminal with this number of columns and rows, perhaps by a shell.
 
     Without `echo`, all output is the command's own, and it receives every key except Ctrl-C, Ctrl-D,
     Ctrl-Z and those that edit a line.
@@ -219,10 +224,11 @@ def in_terminal(
             _disable_echo(slave)
         before = termios.tcgetattr(slave)
         settings, terminal = env or environment(PYTHONUNBUFFERED=""), os.ttyname(slave)
-        process = fork(
+        forked = not shell and fork(
             *arguments, env=settings, streams=(slave, slave, slave), terminal=terminal
-        ) or subprocess.Popen(
-            [*_IN_TERMINAL, terminal, *COMMAND, *arguments],
+        )
+        process = forked or subprocess.Popen(
+            [*_IN_TERMINAL, terminal, *shell, *COMMAND, *arguments],
             stdin=slave,
             stdout=slave,
             stderr=slave,

@@ -84,8 +84,12 @@ class Console:
         from noughts.cli.live_screen import LiveScreen  # noqa: PLC0415 - not for lines
 
         settings, source = self.settings(), sys.stdin.fileno()
-        with LiveScreen(self.out, self._display(options), source, self.poller, settings) as live:
+        live = LiveScreen(self.out, self._display(options), source, self.poller, settings)
+        try:  # not `with`: a signal may come while it is being opened
+            live.open()
             yield live, live
+        finally:
+            live.close()
 
     @contextmanager
     def line_screen(self, options: Namespace) -> Iterator[tuple[Screen, LineSource]]:

@@ -10,7 +10,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import Self, TextIO
+from typing import TextIO
 
 from noughts.bots.registry import level_of
 from noughts.cli.frame import ASCII, UNICODE, Frame, View, is_short, lay_out, lay_out_page
@@ -64,10 +64,9 @@ class LiveScreen(Screen):
         self._drawn = ""
         self.has_ended = False
 
-    def __enter__(self) -> Self:
-        self._terminal.__enter__()
+    def open(self) -> None:
         self._is_open = True
-        return self
+        self._terminal.__enter__()
 
     def close(self) -> None:
         """Give the terminal back, and leave the last position and the latest messages on it."""

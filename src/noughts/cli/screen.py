@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Self, TextIO
+from typing import TextIO
 
 from noughts.cli.layout import fit
 from noughts.cli.question import Question
@@ -60,12 +60,6 @@ class Screen:
         self.wording, self.colour, self.spoken = display.wording, display.colour, display.spoken
         self.interactive = display.interactive
         self._display = display
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop drawing in place: what follows is printed below."""

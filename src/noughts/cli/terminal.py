@@ -5,6 +5,7 @@ Ctrl-Z gives the terminal back to the shell, and `fg` takes it again; a resize w
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import termios
@@ -48,6 +49,7 @@ class KeyTerminal:
         }
 
     def __enter__(self) -> Self:
+        atexit.register(self._give_back)  # a signal may come before the `with` block has begun
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
         self._take()
@@ -57,6 +59,7 @@ class KeyTerminal:
         for number in self._handlers:
             signal.signal(number, signal.SIG_DFL)
         self._give_back()
+        atexit.unregister(self._give_back)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -89,10 +92,14 @@ class KeyTerminal:
     def _on_stop(self, number: int, _frame: FrameType | None) -> None:
         self._give_back()
         signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)  # stops here until SIGCONT
+        os.kill(os.getpid(), number)  # stops here until SIGCONT, if there is a shell to return to
         signal.signal(number, self._on_stop)
+        self._return()
 
     def _on_continue(self, _number: int, _frame: FrameType | None) -> None:
+        self._return()
+
+    def _return(self) -> None:
         self._take()
         self._on_return()
 
