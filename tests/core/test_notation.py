@@ -40,6 +40,7 @@ EVERY_SHAPE = {
     "a last line break": "X_O\n_X_\n___\n",
     "flat and a last line break": "X_O_X____\n",
     "lines from elsewhere": "X_O\r\n_X_\r\n___\r\n",
+    "spaces from elsewhere": "X O\r\n X \r\n   \r\n",
     "a flat list": ["X", "_", "O", "", "X", " ", ".", None, ""],
     "a nested list": [["X", "", "O"], ["", "X", ""], ["", "", ""]],
     "rows of text": ["X_O", "_X_", "___"],
@@ -123,6 +124,7 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
         ("X_O_X____/", "a board is 9 cells or 3 rows of 3, not 'X_O_X____/'"),
         ("///////", "a board is 9 cells or 3 rows of 3, not '///////'"),
         ("X_O/_X/___", "a row has 3 cells, but row 2 is '_X'"),
+        ("X_O_X/_X_/___", "a row has 3 cells, but row 1 is 'X_O_X'"),
         ("X_O/_X_/____", "a row has 3 cells, but row 3 is '____'"),
         ([["X"], [], []], "a row has 3 cells, but row 1 is ['X']"),
         ("X_O/_Y_/___", "'Y' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
@@ -140,14 +142,14 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
         ("X|2|O/4|X/7|8|9", "a row has 3 cells, but row 2 is '4|X'"),
         ("X|2|O/4|X|6|/7|8|9", "a row has 3 cells, but row 2 is '4|X|6|'"),
         ("123456789", "'1' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
-        ("X+O/_X_/___", "'+' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
+        ("X+X/_X_/___", "'+' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
         ("-+-+-", "a board is 9 cells or 3 rows of 3, not '-+-+-'"),
         (5, "a board is text or a list, not 5"),
         (None, "a board is text or a list, not None"),
         ([1, 2, 3], "a board is text or a list, not 1"),
         ("_" * 10_000_000, "a board is 9 cells or 3 rows of 3, not '________________________________…'"),
     ],
-    ids=range(25),
+    ids=range(26),
 )
 def test_what_is_not_a_board_is_refused(written: str, message: str) -> None:
     with pytest.raises(errors.UnreadableBoard) as raised:

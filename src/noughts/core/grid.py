@@ -16,10 +16,9 @@ def read_grid(written: str | Iterable[object]) -> tuple[int, int]:
     >>> read_grid("XO_/___/___")
     (1, 2)
     """
-    held = {"X": 0, "O": 0, "": 0}
-    for cell, sign in enumerate(_signs(written)):
-        held[_mark(sign)] |= 1 << cell
-    return held["X"], held["O"]
+    marks = [_mark(sign) for sign in _signs(written)]
+    x, o = (sum(1 << cell for cell in range(9) if marks[cell] == mark) for mark in "XO")
+    return x, o
 
 
 def _signs(written: str | Iterable[object]) -> list[object]:
@@ -58,7 +57,7 @@ def _spread(row: str, number: int) -> Iterable[str]:
     Between strokes, a free cell may have a label that begins with its own number.
     """
     if "|" in row:
-        cells = enumerate((cell.strip() for cell in row.split("|", 3)), start=3 * number - 2)
+        cells = enumerate((cell.strip() for cell in row.split("|")), start=3 * number - 2)
         return ["" if cell.split(" ")[0] == str(place) else cell for place, cell in cells]
     bare = row.strip()
     if len(bare) == 5 and bare[1::2] == "  ":
