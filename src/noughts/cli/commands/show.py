@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from pathlib import Path
 
 from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause, show_move
@@ -13,9 +12,7 @@ from noughts.cli.opening import new_game
 from noughts.cli.position import add_position, game_to_dict, read_position
 from noughts.cli.screen import Screen
 from noughts.core.board import Board
-from noughts.core.errors import printable
 from noughts.core.game import Game
-from noughts.files import write_output
 from noughts.text.describe import standing
 
 HELP = shared.CommandHelp(
@@ -69,15 +66,9 @@ def show_moves(screen: Screen, game: Game, pause: Pause) -> None:
 
 def _write_svg(file: str, found: Board | Game, console: Console) -> None:
     """Draw the position, or the end of the game with its last move marked."""
-    from noughts.text.svg import svg  # noqa: PLC0415 - rarely needed
+    from noughts.cli.picture_file import write_svg  # noqa: PLC0415 - slow, and rarely needed
 
     if isinstance(found, Board):
-        picture = svg(found)
+        write_svg(found, None, file, console.out)
     else:
-        picture = svg(found.board, found.moves[-1] if found.moves else None)
-    if file == "-":
-        console.out.write(picture)
-        return
-    write_output(file, picture.encode())
-    if Path(file).is_file():  # not a pipe, whose reader may be reading our output too
-        console.out.write(printable(f"Wrote {file}.") + "\n")
+        write_svg(found.board, found.moves[-1] if found.moves else None, file, console.out)
