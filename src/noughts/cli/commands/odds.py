@@ -26,6 +26,9 @@ from noughts.core.errors import NoughtsError, printable
 
 _COLUMNS = "x", "o", "x_wins", "draw", "o_wins", "length"
 
+MAX_DENOMINATOR = 10**31
+"""A fraction up to this one fits into a window of 80 columns, beside its name and its percentage."""
+
 Pairings: TypeAlias = dict[tuple[str, str], Odds]
 """The odds by the names of X and O."""
 
@@ -141,5 +144,5 @@ def fraction(number: Fraction) -> str:
     >>> fraction(Fraction(1, 3)), fraction(Fraction(1, 10**99))
     ('1/3', 'about 1e-99')
     """
-    written = str(number) if number.denominator < 10**40 else ""
+    written = str(number) if number.denominator < MAX_DENOMINATOR else ""
     return written or f"about {float(number):.12g}"
