@@ -39,16 +39,16 @@ GAMES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "resigned when drawn": (
         {"moves": "15", "resigns": X, "x": "ann"},
-        "ann (X) resigned, but best play would have drawn.",
+        "Best play would still have drawn: ann (X) resigned too early.",
     ),
     "resigned when lost": ({"moves": "142", "resigns": O}, f"The game turned on move 2: O {FORCED}"),
     "resigned when won": (
         {"moves": "14", "resigns": X},
-        "X resigned, but would have won (2, 3, 5, 9, 8).",
+        "Best play would still have won (2, 3, 5, 9, 8): X resigned too early.",
     ),
     "resigned out of turn": (
         {"moves": "142", "resigns": X},
-        "X resigned, but would have won (3, 5, 9, 8).",
+        "Best play would still have won (3, 5, 9, 8): X resigned too early.",
     ),
     "unfinished, no mistakes": ({"moves": "51"}, "Nobody has made a mistake so far."),
     "unfinished": ({"moves": "14"}, f"The losing move so far is move 2: O {FORCED}"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from noughts.cli.settings import Settings
+
 import os
 import sys
 from argparse import Namespace
@@ -9,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from noughts.cli.input import LineBuffer, LineSource
 from noughts.cli.screen import Display, Screen, is_cramped
@@ -17,8 +19,6 @@ from noughts.cli.signals import Poller
 from noughts.core.errors import printable
 from noughts.text.wordings import WORDINGS
 
-if TYPE_CHECKING:  # only a live board needs it
-    from noughts.cli.settings import Settings
 
 
 class Console:

@@ -139,11 +139,11 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     """Draw everything into a window."""
     size, is_beside = choose_size(columns, rows)
     left, top = _margins(size, columns, rows, is_beside=is_beside)
-    if columns < left + size.board_columns or rows < size.board_rows:  # not even the board fits
+    panel_columns, panel_rows = panel_size(columns, rows)
+    if panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
         drawn = _draw(view, size, glyphs, lambda text, _: text)
         return Frame(tuple(row[:columns] for row in drawn[:rows]))
     board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
-    panel_columns, panel_rows = panel_size(columns, rows)
     panel = _panel(view, panel_columns, panel_rows)
     margin = " " * left
     found = [_heading(view, left, size, columns), ""][:top] if top else []

@@ -68,7 +68,7 @@ def show_end(screen: Screen, game: Game, score: Mapping[Mark | None, int]) -> No
     """Show the score and, to a person at a terminal with room for it, what decided the game."""
     if screen.interactive and not screen.compact:
         found = review(game.moves, game.board.first)
-        screen.say(say_turning_point(found, game, screen.cell_names, screen.wording))
+        screen.say(say_turning_point(found, game, screen.cell_names, screen.wording, screen.who))
     screen.show_score(game, score)
 
 

@@ -125,11 +125,13 @@ class KeyReader:
         self._terminal = terminal
         self._poller = poller
         self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self.has_ended = False
+        """Whether the terminal is gone."""
 
     def read(self) -> list[str]:
-        """Return the keys that have arrived; none once the terminal is gone."""
+        """Return the keys that have arrived, after the rest of one that is incomplete."""
         text = self._read_available()
-        while text and _ends_incomplete(text) and self._has_more():
+        while not self.has_ended and _ends_incomplete(text) and self._has_more():
             text += self._read_available()
         return _KEY.findall(text)
 
@@ -137,10 +139,10 @@ class KeyReader:
         return self._terminal in self._poller.wait([self._terminal], ESCAPE_SEQUENCE_SECONDS)
 
     def _read_available(self) -> str:
-        while (more := os.read(self._terminal, 4096)) and not (text := self._decode(more)):
-            pass  # the first bytes of a character
-        return text if more else ""
+        found = os.read(self._terminal, 4096)
+        self.has_ended = not found
+        return self._decode(found)
 
 
 def _ends_incomplete(text: str) -> bool:
-    return _INCOMPLETE_KEY.fullmatch(text, max(text.rfind("\x1b"), 0)) is not None
+    return not text or _INCOMPLETE_KEY.fullmatch(text, max(text.rfind("\x1b"), 0)) is not None

@@ -106,10 +106,9 @@ class LineEditor:
         self._out.flush()
 
     def feed(self) -> None:
-        keys = self._terminal.read()
-        self.has_ended = not keys
-        for key in keys:
+        for key in self._terminal.read():
             self._press(key)
+        self.has_ended |= self._terminal.has_ended
 
     def _press(self, key: str) -> None:
         command = _CONTROLS.get(key)

@@ -24,7 +24,7 @@ from noughts.core.game import Game
 from noughts.text.speaker import NUMPAD_ORDER, READING_ORDER, CellNames
 
 _UP, _DOWN, _RIGHT, _LEFT = "ABCD"
-_ARROW = re.compile("\x1b[[O](?:1;[0-9])?([ABCD])")
+_ARROW = re.compile("\x1b[\\[O](?:1;[0-9])?([ABCD])")
 _CLICK = re.compile("\x1b\\[<0;([0-9]{1,5});([0-9]{1,5})M")
 _ENTER = "\r", "\n", " "
 _REDRAW, _END, _ESCAPE = "\x0c", "\x04", "\x1b"
@@ -122,7 +122,7 @@ class LiveScreen(Screen):
             super().show_score(game, ends)
 
     def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
-        x, o = (self._who(game, mark) for mark in Mark)
+        x, o = (self.who(game, mark) for mark in Mark)
         won = {"x_won": ends[Mark.X], "o_won": ends[Mark.O], "drawn": ends[None]}
         key = "live.points_drawn" if ends[None] else "live.points"
         self._score = self.wording.say(key, x=x, o=o, **won)
@@ -183,7 +183,7 @@ class LiveScreen(Screen):
         player = game.player(mark)
         return level_of(player.name) or super().name(game, mark) if player else super().name(game, mark)
 
-    def _who(self, game: Game, mark: Mark) -> str:
+    def who(self, game: Game, mark: Mark) -> str:
         return self.wording.say("live.you") if mark is self.you else self.name(game, mark)
 
     def _result(self, game: Game) -> str:
@@ -200,10 +200,9 @@ class LiveScreen(Screen):
         return [] if self.has_ended else [self._terminal.source]
 
     def feed(self) -> None:
-        keys = self._terminal.read()
-        self.has_ended = not keys
-        for key in keys:
+        for key in self._terminal.read():
             self._press(key)
+        self.has_ended |= self._terminal.has_ended
 
     def __bool__(self) -> bool:
         return bool(self._words)

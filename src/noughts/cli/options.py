@@ -27,6 +27,11 @@ VARIABLES = {
         "NO_COLOR": "if not empty, no colours unless --color asks for them",
         "FORCE_COLOR": "if not empty, colours even in a pipe; NO_COLOR and --color win",
     },
+    "--plain": {
+        "NOUGHTS_PLAIN": "if not empty, lines as with --plain",
+        "XDG_CONFIG_HOME": "the folder that holds noughts/settings.json (default: ~/.config)",
+        "XDG_STATE_HOME": "the folder that holds noughts/history (default: ~/.local/state)",
+    },
 }
 """The environment variables that go with an option."""
 
@@ -142,9 +147,7 @@ def add_interval(parser: Parser, default: int | None) -> None:
 
 
 def add_live(parser: Parser) -> None:
-    parser.add_argument(
-        "--plain", action="store_true", help="print lines instead of a board in place (NOUGHTS_PLAIN)"
-    )
+    parser.add_argument("--plain", action="store_true", help="print lines instead of a board in place")
 
 
 def add_display(parser: Parser, wording: str) -> None:

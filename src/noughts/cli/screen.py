@@ -130,6 +130,10 @@ class Screen:
         player = game.player(mark)
         return shown_name(player) if player else self.wording.say("game.player", mark=mark)
 
+    def who(self, game: Game, mark: Mark) -> str:
+        """Return what to call a player in a sentence."""
+        return self.name(game, mark)
+
     def move_question(self, game: Game, mark: Mark) -> str:
         question = "game.ask_short" if self.compact else "game.ask"
         return self.wording.say(question, mark=mark, player=self.name(game, mark))

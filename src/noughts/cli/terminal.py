@@ -70,8 +70,13 @@ class KeyTerminal:
                 return columns, rows
         return FALLBACK_SIZE
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the terminal is gone."""
+        return self._keys.has_ended
+
     def read(self) -> list[str]:
-        """Return the keys that have arrived; none once the terminal is gone."""
+        """Return the keys that have arrived."""
         return self._keys.read()
 
     def _take(self) -> None:

@@ -5,13 +5,15 @@ The output is reproducible, and text in an SVG is text.
 
 from __future__ import annotations
 
+from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
+
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from noughts.core.errors import complaint, quoted
@@ -20,8 +22,6 @@ from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
 from noughts.text.columns import shorten
 
-if TYPE_CHECKING:
-    from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
 
 
 @contextmanager

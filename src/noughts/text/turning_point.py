@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from noughts.analysis.coach import Advice, Review
 from noughts.analysis.reasons import best_play
 from noughts.analysis.solver import Result
@@ -15,9 +18,15 @@ from noughts.text.speaker import CellNames, Speaker
 
 
 def say_turning_point(
-    review: Review, game: Game, cells: CellNames = "numbers", wording: Catalogue = ENGLISH
+    review: Review,
+    game: Game,
+    cells: CellNames = "numbers",
+    wording: Catalogue = ENGLISH,
+    names: Callable[[Game, Mark], str] | None = None,
 ) -> str:
     """Say which move decided a game, and what was better; or that nobody made a mistake.
+
+    `names` says what to call the players.
 
     >>> from noughts.analysis.coach import review
     >>> from noughts.core.notation import parse_board
@@ -25,11 +34,12 @@ def say_turning_point(
     'The game turned on move 2: O took 4 and let X force a fork (4, 2, 3, 5, 9, 8); 5 was better.'
     """
     speaker = Speaker(wording, cells)
+    name = names or partial(player_of, wording=wording)
     if game.resigned:
         is_on_turn = game.resigned is game.board.turn
         worth = review.standing.result if is_on_turn else review.standing.result.other
         if worth is not Result.LOSS:
-            player, play = player_of(game, game.resigned, wording), speaker.play(best_play(game.board))
+            player, play = name(game, game.resigned), speaker.play(best_play(game.board))
             return wording.say(f"review.resigned_{worth}", player=player, play=play)
     if review.decisive is None:
         return wording.say("review.flawless" if game.is_over else "review.flawless_so_far")
@@ -39,9 +49,9 @@ def say_turning_point(
     return wording.say(
         f"review.{key}",
         number=review.decisive,
-        player=player_of(game, advice.mark, wording),
+        player=name(game, advice.mark),
         cell=speaker.cell(advice.cell),
-        mistake=_mistake(advice, player_of(game, advice.mark.other, wording), speaker),
+        mistake=_mistake(advice, name(game, advice.mark.other), speaker),
     )
 
 

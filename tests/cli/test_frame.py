@@ -1,0 +1,98 @@
+"""How a live board fills a window: all positions, all sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from noughts import Board, Cell, reachable
+from noughts.cli.frame import (
+    ASCII,
+    HUGE,
+    LARGE,
+    SMALL,
+    UNICODE,
+    CellSize,
+    Glyphs,
+    View,
+    lay_out,
+    lay_out_page,
+)
+from noughts.text.columns import display_width
+
+NUMBERS = "123456789"
+KEYS = "h hint", "w why", "u undo", "r resign", "? help", "q quit"
+SIZES = [(columns, rows) for columns in (1, 5, 19, 20, 43, 44, 80, 200) for rows in (1, 4, 5, 10, 24, 60)]
+
+
+def view(board: Board, last: Cell | None = None, cursor: Cell | None = None) -> View:
+    talk = ("Ann \u540d\u540d, your move.", ("a" * 90, "two words"), "Sure?", KEYS)
+    return View(board, NUMBERS, last, cursor, "you 2 · Medium 1", *talk)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_nothing_is_wider_or_higher_than_the_window(size: tuple[int, int]) -> None:
+    for board in (Board(), Board.from_moves([4, 0, 8]), Board.from_moves([0, 4, 1, 8, 2])):
+        for cursor in (None, 0, 8):
+            frame = lay_out(view(board, cursor=cursor, last=4), *size, UNICODE, colour=True)
+
+            assert len(frame.rows) <= size[1]
+            assert all(display_width(row) <= size[0] for row in frame.rows)
+            if frame.cursor:
+                assert frame.cursor[0] < size[0]
+                assert frame.cursor[1] < size[1]
+
+
+@pytest.mark.parametrize(
+    ("size", "cells"),
+    [((20, 5), SMALL), ((60, 12), LARGE), ((30, 20), LARGE), ((80, 24), LARGE), ((200, 60), HUGE)],
+)
+def test_cells_are_as_large_as_the_window_allows(size: tuple[int, int], cells: CellSize) -> None:
+    assert lay_out(view(Board()), *size, UNICODE, colour=False).size is cells
+
+
+@pytest.mark.parametrize("size", [(20, 5), (80, 24), (30, 30), (200, 60)], ids=str)
+def test_the_cursor_is_in_the_cell_that_a_click_there_means(size: tuple[int, int]) -> None:
+    for cell in range(9):
+        frame = lay_out(view(Board(), cursor=cell), *size, UNICODE, colour=False)
+
+        assert frame.cursor
+        assert frame.cell_at(*frame.cursor) == cell
+        clicked = {frame.cell_at(column, row) for column in range(size[0]) for row in range(size[1])}
+        assert clicked == {*range(9), None}
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_every_position_is_told_apart(glyphs: Glyphs) -> None:
+    """In each size of cells."""
+    for size in ((20, 5), (80, 24), (200, 60)):
+        seen = {lay_out(View(board, NUMBERS), *size, glyphs, colour=False).rows for board in reachable()}
+        assert len(seen) == 5478
+
+
+def test_an_ascii_terminal_gets_only_ascii() -> None:
+    for size in ((20, 5), (80, 24), (200, 60)):
+        frame = lay_out(
+            View(Board.from_moves([4, 0]), NUMBERS, last=0, cursor=8), *size, ASCII, colour=True
+        )
+        assert "".join(frame.rows).isascii()
+
+
+def test_the_last_move_and_the_winning_line_are_marked() -> None:
+    won = Board.from_moves([0, 4, 1, 8, 2])
+    for size in ((20, 5), (80, 24), (200, 60)):
+        plain = lay_out(View(won, NUMBERS), *size, UNICODE, colour=False).rows
+        marked = lay_out(View(won, NUMBERS, last=2), *size, UNICODE, colour=False).rows
+
+        assert "".join(plain).count("\x1b[7m") == (9 if size == (200, 60) else 3)
+        assert marked != plain
+
+
+@pytest.mark.parametrize("size", [(20, 5), (44, 10), (80, 24)], ids=str)
+def test_a_long_page_is_read_to_its_end(size: tuple[int, int]) -> None:
+    text = "\n".join(f"line {number}" for number in range(100))
+    last_top = lay_out_page(text, 0, *size, "back")[1]
+
+    seen = [row for top in range(last_top + 1) for row in lay_out_page(text, top, *size, "back")[0].rows]
+
+    assert {*text.split("\n")} <= {*seen}
+    assert lay_out_page(text, 10**9, *size, "back")[0] == lay_out_page(text, last_top, *size, "back")[0]
