@@ -12,6 +12,7 @@ import pytest
 
 from support.deadlines import LONG_DEADLINE_SECONDS
 from support.forked import noughts
+from support.live_board import LiveBoard
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
 from support.remote import HostedGame, home, problem, seats
 from support.web.matches import Seat
@@ -28,6 +29,38 @@ def terminal(folder: Path, *arguments: str) -> Session:
 
 
 # A game
+
+
+def test_a_game_in_place(game: HostedGame, tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "join", game.invitation, "--name", "frank") as live:
+        live.see("Waiting for bob.")
+        live.press("5")
+        live.see("Press one of")
+        game.place(1)
+        live.see("bob takes 1.", "Your move.")
+        live.press("5")
+        live.see("Waiting for bob.")
+        game.place(2)
+        live.see("bob takes 2.", "Your move.")
+        live.press("h")
+        live.see("Take 3")
+        live.press("9")
+        live.see("Waiting for bob.")
+        game.place(3)
+        live.see("bob won.", "you took 9", "Enter again", "bob 1 · you 0")
+        live.press("q")
+        assert live.end() == 0
+
+
+def test_an_invitation_is_shown_on_a_page_of_its_own(server: Server, tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "join", f"http://{server.host}:{server.port}/", "--friend") as live:
+        rows = live.see("To play with you, a friend opens", "any key goes back")
+        assert any(re.fullmatch(r"http://\S+#\S+", row) for row in rows), rows
+        live.press("x")
+        live.see("Waiting for somebody to take the other seat.")
+        live.press("q")
+        assert live.end() == 0
+        assert "To go on: noughts join http" in live.screen.text
 
 
 def test_a_whole_game(game: HostedGame, tmp_path: Path) -> None:

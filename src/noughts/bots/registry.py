@@ -9,16 +9,14 @@ Importing this module loads no policy.
 
 from __future__ import annotations
 
-from noughts.bots.policy import Policy
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from noughts.bots.errors import BadPolicy, UnknownPolicy
+from noughts.bots.policy import Policy
 from noughts.core.errors import InvalidName, NoughtsError, complaint, did_you_mean, quoted
 from noughts.core.player import name_key
 from noughts.core.value import Value
-
 
 BOT, PROGRAM = "bot:", "program:"
 SAVED = "saved"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from noughts.cli.settings import Settings
-
 import os
 import sys
 from argparse import Namespace
@@ -15,10 +13,10 @@ from typing import BinaryIO, TextIO
 
 from noughts.cli.input import LineBuffer, LineSource
 from noughts.cli.screen import Display, Screen, is_cramped
+from noughts.cli.settings import Settings
 from noughts.cli.signals import Poller
 from noughts.core.errors import printable
 from noughts.text.wordings import WORDINGS
-
 
 
 class Console:

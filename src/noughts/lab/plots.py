@@ -5,8 +5,6 @@ The output is reproducible, and text in an SVG is text.
 
 from __future__ import annotations
 
-from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
-
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +14,13 @@ from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
+from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
+
 from noughts.core.errors import complaint, quoted
 from noughts.files import check_replaceable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
 from noughts.text.columns import shorten
-
 
 
 @contextmanager

@@ -39,10 +39,10 @@ def shorten(name: str, columns: int) -> str:
 
 
 def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) -> list[str]:
-    """Break lines between words, and words that are too long only if asked to.
+    """Break lines between words, and with `cuts_words` those that are too long.
 
     `indent` is for the lines that a long line goes on in; spaces at the beginning of a line are kept.
-    A line with an address stays whole: it is copied together with its command.
+    Without that, a line with an address stays whole: it is copied together with its command.
 
     >>> wrap("1. X on 5 has four lines still open.", 20, indent=3)
     ['1. X on 5 has four', '   lines still open.']
@@ -50,8 +50,9 @@ def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) 
     found = []
     for line in text.split("\n"):
         indented = " " * (indent + len(line) - len(line.lstrip(" ")))
+        is_whole = "://" in line and not cuts_words
         part = ""
-        for number, word in enumerate([line] if "://" in line else line.split(" ")):
+        for number, word in enumerate([line] if is_whole else line.split(" ")):
             longer = f"{part} {word}" if number else word
             if part.strip() and display_width(longer) > columns:
                 found.append(part)

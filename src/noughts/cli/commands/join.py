@@ -154,10 +154,7 @@ class Joiner:
         seat = messages.read_granted_seat(self._request_seat("/games", {**body, "key": key}))
         address = self._address.at(seat.game)
         self._seats.save(address, SavedSeat(key, seat.secret))
-        if seat.invite:  # the only secret that is shown: it is meant for the friend
-            link = f"{address}#{seat.invite}"
-            self._screen.say(self._screen.wording.say("remote.invite", address=link))
-        return JoinedGame(address, seat.snapshot, seat.mark, seat.secret)
+        return JoinedGame(address, seat.snapshot, seat.mark, seat.secret, seat.invite)
 
     def _list(self, open_games: list[ListedGame], in_progress: list[ListedGame]) -> None:
         say = self._screen.wording.say

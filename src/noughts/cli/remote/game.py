@@ -43,6 +43,8 @@ class JoinedGame(Value):
     snapshot: GameSnapshot
     mark: Mark | None = None
     secret: str | None = None
+    invite: str | None = None
+    """The only secret that is shown: it is meant for a friend."""
 
 
 class RemoteGame:
@@ -111,6 +113,9 @@ class RemoteGame:
         self._disconnected.discard(self._stream)
 
     def _introduce(self) -> None:
+        if self._joined.invite:
+            link = f"{self._joined.address}#{self._joined.invite}"
+            self._screen.say_page(self._text("remote.invite", address=link))
         if self._mark is None:
             x, o = map(self._view.name, Mark)
             self._prompt.say(self._text("remote.watch", x=x, o=o))
