@@ -52,6 +52,8 @@ EVERY_SHAPE = {
     "strokes, indented": "\n  X | | O\n  --+-+--\n    |X|\n  --+-+--\n    | |\n  ",
     "strokes with numbers": "X|2|O\n-+-+-\n4|X|6\n-+-+-\n7|8|9",
     "spread": "X _ O\n_ X _\n_ _ _",
+    "numbers in a small window": "X 2 O\n4 X 6\n7 8 9",
+    "the beads of a box": " X  | 12 | O\n----+----+----\n .  | X  | 3\n----+----+----\n .  | .  | 0",
     "labels": "X | 2 =draw |O/4 -loss 6|X|6 +win 1/7|8 =draw|9",
     "a board": Board(0o021, 0o004),
 }
@@ -136,8 +138,8 @@ def test_game_over_refuses_a_board_that_no_game_reaches() -> None:
         ),
         ([[]] * 9, "[] is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)"),
         (
-            "X|2|O/4|X|6/7|8|8",
-            "'8' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
+            "X|2|O/4|X|6/7|8|x",
+            "'x' is not a mark: a cell is X, O (the letters) or a blank (_ . or a space)",
         ),
         ("X|2|O/4|X/7|8|9", "a row has 3 cells, but row 2 is '4|X'"),
         ("X|2|O/4|X|6|/7|8|9", "a row has 3 cells, but row 2 is '4|X|6|'"),

@@ -45,23 +45,23 @@ def _lines(text: str) -> list[str]:
 
 
 def _row(row: object, number: int) -> list[object]:
-    signs = _first_ten(_spread(row, number) if isinstance(row, str) else row)
+    signs = _first_ten(_spread(row) if isinstance(row, str) else row)
     if len(signs) != 3:
         raise UnreadableBoard(f"a row has 3 cells, but row {number} is {quoted(row)}")
     return signs
 
 
-def _spread(row: str, number: int) -> Iterable[str]:
-    """Return the signs of a row such as `X_O`, `X _ O` or `X| |3`, also if it is indented.
+def _spread(row: str) -> Iterable[str]:
+    """Return the signs of a row such as `X_O`, `X 2 O` or `X| |3`, also if it is indented.
 
-    Between strokes, a free cell may have a label that begins with its own number.
+    Cells that are apart may show a number if they are free; between strokes, also a label after it.
     """
     if "|" in row:
-        cells = enumerate((cell.strip() for cell in row.split("|")), start=3 * number - 2)
-        return ["" if cell.split(" ")[0] == str(place) else cell for place, cell in cells]
+        cells = (cell.strip() for cell in row.split("|"))
+        return ["" if cell.split(" ")[0].isdigit() else cell for cell in cells]
     bare = row.strip()
     if len(bare) == 5 and bare[1::2] == "  ":
-        return bare[::2]
+        return ["" if sign.isdigit() else sign for sign in bare[::2]]
     return bare if len(bare) == 3 else row
 
 
