@@ -33,9 +33,7 @@ def test_a_game_may_be_resigned_out_of_turn(tmp_path: Path) -> None:
     with open_store(url(tmp_path)) as store:
         Service(store).handle("won", Resign(X))
 
-    assert analysed("won", env=saving(tmp_path)).splitlines()[3:] == [
-        "X resigned and O won.",
-    ]
+    assert analysed("won", env=saving(tmp_path)).splitlines()[4:] == ["X resigned and O won."]
 
 
 @pytest.mark.parametrize(

@@ -553,12 +553,6 @@ def test_any_seed_will_do(harm: bytes) -> None:
     assert played[0].stdout == played[1].stdout
 
 
-def test_no_command_at_all_is_refused() -> None:
-    assert refused() == (
-        "noughts: the following arguments are required: COMMAND\nTry 'noughts --help'.\n"
-    )
-
-
 # Encodings
 
 

@@ -150,7 +150,8 @@ def test_two_terminals_play_and_a_third_watches(server: Server, tmp_path: Path) 
                 who.expect(BOB if who is bob else FRANK)
                 who.type(f"{words}\n")
             for one in (bob, frank):
-                one.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n")
+                one.expect("bob Won!\r\nThe game turned on move ")
+                one.expect("Score: bob 1, frank 0, draws 0\r\n")
                 one.expect(AGAIN)
                 one.type("y\n")
             bob.expect("frank starts.")
@@ -318,7 +319,8 @@ def test_a_rematch_starts_when_both_agree(game: HostedGame, tmp_path: Path) -> N
 
         said = session.expect(FRANK)
     assert "frank resigned.\r\n" in result
-    assert "bob Won!\r\nScore: bob 1, frank 0, draws 0\r\n" in result
+    early = "Best play would still have drawn: frank resigned too early."
+    assert f"bob Won!\r\n{early}\r\nScore: bob 1, frank 0, draws 0\r\n" in result
     assert said.startswith("\r\nfrank starts.\r\n1|2|3\r\n")
     assert len(seats(tmp_path)) == 1
     assert seats(tmp_path) != before
@@ -366,7 +368,8 @@ def test_a_watcher_follows_to_the_next_game(game: HostedGame, tmp_path: Path) ->
         session.expect("Take 1: it is safe; ")
         frank.resign()
         session.expect("frank resigned.")
-        session.expect("bob Won!\r\nScore: bob 1, frank 0, draws 0")
+        session.expect("bob Won!\r\n")
+        session.expect("Score: bob 1, frank 0, draws 0")
         game.rematch()
         frank.rematch()
 

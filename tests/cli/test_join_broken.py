@@ -82,7 +82,7 @@ def test_the_coach_and_leaving_need_no_connection(
     game.proxy.cut_streams()
     session.expect(LOST)
     session.type("hint\n")
-    session.expect("As good: ")
+    session.expect("Take 1: ")
 
     session.type(leave)
 

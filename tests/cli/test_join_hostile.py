@@ -331,7 +331,8 @@ def test_names_in_a_game_are_escaped(game: HostedGame, tmp_path: Path) -> None:
     game.proxy.stall("/events")
 
     with in_terminal("join", game.address, "--color", "never", env=home(tmp_path)) as session:
-        session.expect(f"{SHOWN} Won!\r\nScore: {SHOWN} 1, b\\x9bb 0, draws 0")
+        session.expect(f"{SHOWN} Won!\r\n")
+        session.expect(f"b\\x9bb resigned too early.\r\nScore: {SHOWN} 1, b\\x9bb 0, draws 0")
     assert is_clean(session.output)
 
 

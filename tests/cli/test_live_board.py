@@ -342,5 +342,7 @@ def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
         live.see("3/5", "X|X|3")
         live.press(LEFT)
         live.see("2/5")
+        live.press(RIGHT * 100)
+        live.see("5/5")
         live.press("q")
         assert live.end() == 0

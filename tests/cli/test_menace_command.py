@@ -209,7 +209,7 @@ def test_training_can_be_interrupted(way: str, code: int, tmp_path: Path) -> Non
 def boxed(folder: Path, board: str) -> str:
     """Return how a box of the machine in a data folder is shown."""
     out = StringIO()
-    options = Namespace(task="box", position=board, first="X", file=str(kept(folder)))
+    options = Namespace(task="box", position=board, first="X", file=str(kept(folder)), json=False)
     menace.run(options, fake_console(out))
     return out.getvalue()
 

@@ -89,7 +89,7 @@ def test_a_person_plays_a_program_that_starts() -> None:
     ran = noughts("play", "--x", FIRST_FREE, "--o", "ann", typed="5\nquit\n")
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "program:polite takes 1.\n" in ran.stdout
+    assert "polite (program) takes 1.\n" in ran.stdout
     assert ran.stdout.endswith("ann, enter a position from 1 to 9:\nGoodbye!\n")
 
 
@@ -417,7 +417,7 @@ def test_saved_names_with_marks_find_the_bots(tmp_path: Path) -> None:
     ran = noughts("resume", typed="n\n", env=saving(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "\nScore: bot:perfect (X) 0, bot:perfect (O) 0, draws 1\n" in ran.stdout
+    assert "\nScore: perfect (bot X) 0, perfect (bot O) 0, draws 1\n" in ran.stdout
     assert digits(tmp_path)[0].startswith("15")
 
 

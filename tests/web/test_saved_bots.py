@@ -110,7 +110,7 @@ def test_a_bots_name_keeps_its_small_letters(server: Server) -> None:
 def test_a_saved_bot_is_played_from_the_terminal(server: Server, tmp_path: Path) -> None:
     ran = noughts("join", server.url, "--bot", "tiger", typed="resign\n", env=home(tmp_path))
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "bot:tiger" in ran.stdout
+    assert "tiger (bot)" in ran.stdout
 
 
 @pytest.mark.parametrize("policy", ["saved:file=q.json", "saved", "saved:", "tiger:file=q.json", "lion"])

@@ -37,3 +37,8 @@ class NotAMachine(NoughtsError):
 
 class NotAPolicy(NoughtsError):
     """A file that is not a policy."""
+
+
+def is_signal(error: BaseException) -> bool:
+    """Return whether a signal has come: `cli/exit.py` raises a `SystemExit` of its own for SIGTERM."""
+    return isinstance(error, SystemExit) and type(error) is not SystemExit

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from noughts.bots.errors import BadPolicy, UnknownPolicy
+from noughts.bots.errors import BadPolicy, UnknownPolicy, is_signal
 from noughts.core.board import Board, Cell, whole_number
 from noughts.core.errors import NoughtsError, complaint, quoted
 from noughts.core.value import Value
@@ -96,6 +96,8 @@ def _asked(policy: Policy, board: Board) -> tuple[list[Cell], list[Fraction]]:
     except NoughtsError:
         raise
     except (Exception, SystemExit) as error:  # another package's code may raise anything
+        if is_signal(error):
+            raise
         raise BadPolicy(f"a policy fails in '{board}': {complaint(error)}") from error
     cells, chances, free = [], [], board.free_cells
     for key, chance in given:

@@ -10,13 +10,15 @@ Importing this module loads no policy.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from noughts.bots.errors import BadPolicy, UnknownPolicy
-from noughts.bots.policy import Policy
+from noughts.bots.errors import BadPolicy, UnknownPolicy, is_signal
 from noughts.core.errors import InvalidName, NoughtsError, complaint, did_you_mean, quoted
 from noughts.core.player import name_key
 from noughts.core.value import Value
+
+if TYPE_CHECKING:  # it loads fractions, which is slow, and a person needs no policy
+    from noughts.bots.policy import Policy
 
 BOT, PROGRAM = "bot:", "program:"
 SAVED = "saved"
@@ -220,6 +222,8 @@ def _from_entry_point(name: str, parameters: Parameters) -> Policy:
     except NoughtsError:
         raise
     except (Exception, SystemExit) as error:  # another package's code may raise anything
+        if is_signal(error):
+            raise
         raise BadPolicy(
             f"the policy {quoted(name)} of {entry.value} cannot be made: {complaint(error)}"
         ) from error

@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from random import Random
-from typing import BinaryIO, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from noughts.cli.input import LineBuffer, LineSource
 from noughts.cli.screen import Display, Screen, is_cramped
-from noughts.cli.settings import Settings
 from noughts.cli.signals import Poller
 from noughts.core.errors import printable
 from noughts.text.wordings import WORDINGS
+
+if TYPE_CHECKING:  # only a live board needs it
+    from noughts.cli.settings import GameSettings
 
 
 class Console:
@@ -105,16 +107,16 @@ class Console:
     def _lines(self) -> LineBuffer:
         return LineBuffer(sys.stdin.fileno() if sys.stdin else None, self.poller.wait)
 
-    def settings(self) -> Settings:
+    def settings(self) -> GameSettings:
         """Return what the player has set; a broken file is reported, and changes nothing."""
-        from noughts.cli.settings import BadSettings, Settings, load_settings  # noqa: PLC0415 - as above
+        from noughts.cli.settings import BadSettings, GameSettings, load_settings  # noqa: PLC0415 - as above
 
         try:
             return load_settings()
         except BadSettings as error:
             if self.err:
                 self.err.write(f"noughts: {printable(str(error))}; the defaults are used\n")
-            return Settings()
+            return GameSettings()
 
     def _display(self, options: Namespace) -> Display:
         return Display(

@@ -27,7 +27,7 @@ def run_to_exit(work: Callable[[], None]) -> int:
     sys.unraisablehook = _on_unraisable
     try:
         code = _end(work)
-    except (KeyboardInterrupt, _Terminated) as late:  # the command was ending already
+    except (KeyboardInterrupt, Terminated) as late:  # the command was ending already
         _give_up(sys.stdout)
         code = INTERRUPTED if isinstance(late, KeyboardInterrupt) else late.code
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -58,7 +58,7 @@ def _end(work: Callable[[], None]) -> int:
                 sys.stdout.flush()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)  # nothing is raised from here on
-    except _Terminated as signalled:
+    except Terminated as signalled:
         _give_up(sys.stdout)  # it may be full with nobody reading: don't wait
         code = signalled.code
     except KeyboardInterrupt:
@@ -85,14 +85,14 @@ def _end(work: Callable[[], None]) -> int:
 def _run(work: Callable[[], None]) -> int:
     try:
         work()
-    except _Terminated:
+    except Terminated:
         raise
     except SystemExit as leaving:  # the parser has shown its help, or refused the usage
         return leaving.code if isinstance(leaving.code, int) else DONE
     return DONE
 
 
-class _Terminated(SystemExit):
+class Terminated(SystemExit):
     """Raised by SIGTERM and SIGHUP; it ends the command silently."""
 
     code: int
@@ -100,13 +100,13 @@ class _Terminated(SystemExit):
 
 def _leave(number: int, frame: FrameType | None) -> None:
     """Handle a signal that ends the command."""
-    _raise(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(128 + number), frame)
+    _raise(KeyboardInterrupt() if number == signal.SIGINT else Terminated(128 + number), frame)
 
 
 def _on_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
     """Raise a signal's exception a moment later if it came where Python swallows it, as in imports."""
     leaving = unraisable.exc_value
-    if isinstance(leaving, KeyboardInterrupt | _Terminated):
+    if isinstance(leaving, KeyboardInterrupt | Terminated):
         _raise_later(leaving)
     else:
         sys.__unraisablehook__(unraisable)

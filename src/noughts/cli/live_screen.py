@@ -16,7 +16,7 @@ from noughts.bots.registry import level_of
 from noughts.cli.frame import ASCII, UNICODE, Frame, View, is_short, lay_out, lay_out_page
 from noughts.cli.question import HELP, NO, QUIT, YES, Action, Question
 from noughts.cli.screen import Display, Screen
-from noughts.cli.settings import Settings, change_settings
+from noughts.cli.settings import GameSettings, change_settings
 from noughts.cli.signals import Poller
 from noughts.cli.terminal import KeyTerminal
 from noughts.core.board import Board, Cell, Mark
@@ -39,7 +39,7 @@ class LiveScreen(Screen):
     again_key = "live.again"
 
     def __init__(
-        self, out: TextIO, display: Display, source: int, poller: Poller, settings: Settings
+        self, out: TextIO, display: Display, source: int, poller: Poller, settings: GameSettings
     ) -> None:
         super().__init__(out, display)
         self._poller = poller

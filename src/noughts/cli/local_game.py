@@ -80,9 +80,6 @@ class LocalGame:
                 raise
             self._leave()
             raise SystemExit(INTERRUPTED) from None
-        except SystemExit:
-            self._prompt.end_question()
-            raise
 
     def _leave(self) -> None:
         """Say goodbye, and how to continue a game that is not over."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from noughts.cli.exit import Terminated
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.question import NO, NO_WORDS, YES, YES_WORDS, Question, read_words
 from noughts.cli.screen import Screen
@@ -28,10 +29,10 @@ class Prompt:
             self.typed.refresh()
             return
         self.end_question()
+        self.question = question  # before it is shown: Ctrl-C may come at once
         if question is not None:
             self.screen.ask(question, below_board=below_board)
             self.typed.redraw(question.text)
-        self.question = question
 
     def confirm(self, text: str) -> bool:
         """Ask until the answer is a yes or a no."""
@@ -51,6 +52,9 @@ class Prompt:
             line = self.typed.read()
         except UnreadableLine:
             self.take_answer()
+            raise
+        except Terminated:
+            self.end_question()
             raise
         if line is None:
             self.end_question()

@@ -21,7 +21,7 @@ class BadSettings(NoughtsError):
     """A file that does not hold settings."""
 
 
-class Settings(Value):
+class GameSettings(Value):
     level: str = DEFAULT_LEVEL
     """The level that the computer played at last."""
     numpad: bool = False
@@ -33,10 +33,10 @@ class Settings(Value):
 _FORMAT = JsonFormat("noughtsSettings", 1, ("level", "numpad", "pauseSeconds"), BadSettings)
 
 
-def load_settings() -> Settings:
+def load_settings() -> GameSettings:
     """Return the settings in the user's config folder, or the defaults; refuse a broken file."""
     path = _path("XDG_CONFIG_HOME", ".config", "settings.json")
-    return _FORMAT.load(path, _read) if path and path.exists() else Settings()
+    return _FORMAT.load(path, _read) if path and path.exists() else GameSettings()
 
 
 def change_settings(**changes: object) -> None:
@@ -71,8 +71,8 @@ def save_history(lines: list[str]) -> None:
             replace_private(path, "".join(f"{line}\n" for line in lines[-MAX_HISTORY_LINES:]))
 
 
-def _read(written: dict[str, Any]) -> Settings:
-    defaults = Settings()
+def _read(written: dict[str, Any]) -> GameSettings:
+    defaults = GameSettings()
     level = written.get("level", defaults.level)
     numpad = written.get("numpad", defaults.numpad)
     pause = written.get("pauseSeconds", defaults.pause_seconds)
@@ -86,7 +86,7 @@ def _read(written: dict[str, Any]) -> Settings:
         or not 0 <= pause <= MAX_PAUSE_SECONDS
     ):
         raise InvalidArgument(f"pauseSeconds is a number from 0 to {MAX_PAUSE_SECONDS}")
-    return Settings(level, numpad, pause)
+    return GameSettings(level, numpad, pause)
 
 
 def _path(variable: str, below_home: str, name: str) -> Path | None:

@@ -81,13 +81,13 @@ class KeyTerminal:
 
     def _take(self) -> None:
         with suppress(termios.error):  # a terminal that closes sends SIGCONT, too
-            tty.setcbreak(self.source, termios.TCSADRAIN)  # what was typed ahead is kept
+            tty.setcbreak(self.source, termios.TCSANOW)  # what was typed ahead is kept
         self._write(self._on)
 
     def _give_back(self) -> None:
         self._write(self._off)
         with suppress(termios.error):  # the terminal may be gone
-            termios.tcsetattr(self.source, termios.TCSADRAIN, self._before)
+            termios.tcsetattr(self.source, termios.TCSANOW, self._before)
 
     def _write(self, text: str) -> None:
         """Write at once, around the buffer: it may be in use when a signal arrives."""

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
-
-from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
 
 from noughts.core.errors import complaint, quoted
 from noughts.files import check_replaceable, write_output
 from noughts.lab.errors import BadFormat, BadSetting
 from noughts.lab.ratings import Rating
 from noughts.text.columns import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType  # newer than the oldest matplotlib that is allowed
 
 
 @contextmanager

@@ -43,7 +43,10 @@ HELP = shared.CommandHelp(
 def add_options(parser: shared.Parser) -> None:
     add_position(parser)
     parser.add_argument(
-        "--level", choices=LEVELS, default="player", help="say it to a child, a player, or exactly"
+        "--level",
+        choices=LEVELS,
+        default="player",
+        help="say it to a child, a player, or exactly (default: player)",
     )
     shared.add_json(parser)
     shared.add_colour(parser)

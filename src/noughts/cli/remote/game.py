@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
+from noughts.cli.exit import Terminated
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.prompt import Prompt, Quit, sentence
 from noughts.cli.question import NO_WORDS, SEE_ACTIONS, WAIT_ACTIONS, YES_WORDS, Question, read_words
@@ -88,7 +89,7 @@ class RemoteGame:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
             raise
-        except NoughtsError:
+        except (NoughtsError, Terminated):
             self._prompt.end_question()
             raise
         finally:
