@@ -188,7 +188,7 @@ def test_parquet_can_be_piped_and_is_reproducible(table: list[Row]) -> None:
 
 def documented() -> dict[str, str]:
     """Return the columns on the page, and their types."""
-    return dict(re.findall(r"^\| `(\w+)` \| `([\w<>]+)` \| ", PAGE, re.MULTILINE))
+    return dict(re.findall(r"^\|`(\w+)`\|`([\w<>]+)`\|", PAGE, re.MULTILINE))
 
 
 def test_the_page_lists_every_column() -> None:
