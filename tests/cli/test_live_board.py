@@ -100,8 +100,7 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
         live.see("any key goes back", "numpad")
         live.press("x")
         live.see("Your move.")
-        live.press("z")
-        live.see("Press one of")
+        live.press("z", "\t", "\x1b[15~")
         live.press("r")
         live.see("Resign this game?", "y yes", "n no")
         live.press("n")
@@ -137,6 +136,43 @@ def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
         assert live.end() == 0
 
     assert json.loads((tmp_path / "config/noughts/settings.json").read_text())["level"] == "Hard"
+
+
+def test_the_loser_starts_after_the_players_have_changed_marks(tmp_path: Path) -> None:
+    names = ["--x", "ann", "--o", "bob", "--first", "loser", "--no-save"]
+    with LiveBoard(tmp_path, "play", *names) as live:
+        live.see("ann, your move.")
+        live.press(*"15293")
+        live.see("ann won.")
+        live.press("o")
+        live.see("bob starts.", "bob, your move.", "bob 0 · ann 1")
+
+
+def test_a_move_pressed_while_the_bot_thinks_is_not_made(tmp_path: Path) -> None:
+    settings = tmp_path / "config" / "noughts" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"noughtsSettings": 1, "pauseSeconds": 0.5}')
+    with LiveBoard(tmp_path, "play", "--o", "bot:perfect", "--no-save") as live:
+        live.see("Your move.")
+        live.press("1")
+        rows = live.see("Unbeatable is thinking")
+        assert "Your move." not in "\n".join(rows)
+        live.press("2")
+        live.see("Unbeatable takes 5.", "Your move.", "2   │   3")
+
+
+def test_a_sentence_stays_until_the_position_changes(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--no-save") as live:
+        live.see("your move.")
+        live.press(*"15293")
+        live.see("The game turned on move 4")
+        live.press("w")
+        live.see("any key goes back")
+        live.press("x")
+        live.see("What next?", "The game turned on move 4")
+        live.press("\r")
+        rows = live.see("Player X, your move.")
+        assert "turned" not in "\n".join(rows)
 
 
 def test_the_end_says_what_decided_the_game(tmp_path: Path) -> None:
@@ -197,13 +233,27 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) ->
         assert live.session.settings() == live.session.initial_settings
 
 
-@pytest.mark.parametrize(("way", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("hang up", 129)])
+def test_a_game_that_was_stopped_can_be_ended(tmp_path: Path) -> None:
+    """From the background, where the terminal is somebody else's."""
+    killing = ("/bin/sh", "-mc", '"$@"; echo Stopped; read answer; kill %1; fg; echo Over', "sh")
+    with LiveBoard(tmp_path, "play", shell=killing) as live:
+        live.see("Player X, your move.")
+        live.press(CTRL_Z)
+        live.see("Stopped")
+        live.press("\n")
+        live.see("Over")
+
+
+@pytest.mark.parametrize(
+    ("way", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("hang up", 129), ("SIGQUIT", 131)]
+)
 def test_a_closed_terminal_ends_the_game(tmp_path: Path, way: str, code: int) -> None:
     with LiveBoard(tmp_path, "play") as live:
         live.see("Player X, your move.")
         live.press("5")
         live.see("Player O, your move.")
         assert live.session.end_by(way) == code
+        assert live.session.settings() in ([], live.session.initial_settings)
 
     with LiveBoard(tmp_path, "resume") as live:
         live.see("Player O, your move.")

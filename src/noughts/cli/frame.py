@@ -19,6 +19,7 @@ MIN_PANEL_COLUMNS, MIN_PANEL_ROWS = 24, 5
 MAX_PANEL_COLUMNS = 60
 MARGIN_COLUMNS, HEADING_ROWS = 2, 2
 ROOMY_COLUMNS, ROOMY_ROWS = 100, 30
+KEY_COLUMNS = 16
 SHORT_PANEL_COLUMNS, SHORT_PANEL_ROWS = 30, 7
 
 Paint: TypeAlias = Callable[[str, str], str]
@@ -86,6 +87,7 @@ class View(Value):
     question: str = ""
     keys: tuple[str, ...] = ()
     """What can be pressed, such as "h hint"."""
+    is_over: bool = False
 
 
 class Frame(Value):
@@ -143,10 +145,12 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     if panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
         drawn = _draw(view, size, glyphs, lambda text, _: text)
         return Frame(tuple(row[:columns] for row in drawn[:rows]))
+    if view.is_over and not top:  # where there is no heading, the result has the score
+        view = view.replace(status=f"{view.status} {view.score}".rstrip())
     board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
     panel = _panel(view, panel_columns, panel_rows)
     margin = " " * left
-    found = [_heading(view, left, size, columns), ""][:top] if top else []
+    found = [_heading(view, left, size, columns, is_beside=is_beside), ""][:top]
     if is_beside:
         gap = " " * _gap(columns)
         height = max(len(board), len(panel))
@@ -163,7 +167,7 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
 
 def lay_out_page(text: str, top: int, columns: int, rows: int, footer: str) -> tuple[Frame, int]:
     """Show a page of a longer text from a row on; also return the last row it can start from."""
-    lines = wrap(text, columns - 1, cuts_words=True)
+    lines = wrap(text, columns - 1)
     room = max(rows - 1, 1)
     last_top = max(len(lines) - room, 0)
     top = min(top, last_top)
@@ -183,10 +187,11 @@ def _margins(size: CellSize, columns: int, rows: int, *, is_beside: bool) -> tup
     return left, HEADING_ROWS if rows >= needed else 0
 
 
-def _heading(view: View, left: int, size: CellSize, columns: int) -> str:
-    title = pad(f"{' ' * left}noughts ", left + size.board_columns + _gap(columns))
-    room = columns - len(title)
-    score = view.score if display_width(view.score) <= room else ""
+def _heading(view: View, left: int, size: CellSize, columns: int, *, is_beside: bool) -> str:
+    title = f"{' ' * left}noughts  "
+    if is_beside:
+        title = pad(title, left + size.board_columns + _gap(columns))
+    score = view.score if display_width(view.score) <= columns - len(title) else ""
     return f"{_STRONG}{title}{RESET}{score}"
 
 
@@ -202,49 +207,60 @@ def _cursor(view: View, size: CellSize, left: int, top: int) -> tuple[int, int] 
 
 def _panel(view: View, columns: int, rows: int) -> list[str]:
     """Fit the sentences into the space, the most important first."""
-    status = (
-        [f"{_STRONG}{line}{RESET}" for line in wrap(view.status, columns, cuts_words=True)]
-        if view.status
-        else []
-    )
+    status = [f"{_STRONG}{line}{RESET}" for line in _lines(view.status, columns)]
     question = _lines(view.question, columns)
-    messages = [line for message in view.messages for line in _lines(message, columns)]
     keys = _key_rows(view.keys, columns)
     room = rows - len(status) - len(question)
-    messages = messages[-room:] if room > 0 else []
-    room -= len(messages)
-    if len(keys) > room:
-        keys = [_cut(" ".join(view.keys[-2:]), columns)] if room > 0 and keys else []
+    messages = _latest(view.messages, columns, room - bool(keys))
+    if len(keys) > room - len(messages):
+        keys = [_key_row(view.keys, columns)] if room > len(messages) else []
     parts = [part for part in (status, messages, question, keys) if part]
-    is_spaced = sum(map(len, parts)) + len(parts) - 1 <= rows
-    found: list[str] = []
-    for part in parts:
-        found += [""] * (is_spaced and bool(found))
-        found += part
-    return found[:rows]
+    gap = [""] if sum(map(len, parts)) + len(parts) - 1 <= rows else []
+    found = [line for part in parts for line in (*gap, *part)]
+    return found[len(gap) :][:rows]
 
 
 def _lines(text: str, columns: int) -> list[str]:
     return wrap(text, columns, cuts_words=True) if text else []
 
 
-def _cut(text: str, columns: int) -> str:
-    return text if display_width(text) <= columns else text[-columns:]
+def _latest(messages: Iterable[str], columns: int, rows: int) -> list[str]:
+    """Return the latest messages that fit whole; of one that is too long, its beginning."""
+    found: list[str] = []
+    for message in reversed([*messages]):
+        lines = _lines(message, columns)
+        if len(lines) + len(found) > rows:
+            return found or lines[: max(rows, 0)]
+        found = lines + found
+    return found
 
 
 def _key_rows(keys: Iterable[str], columns: int) -> list[str]:
-    """Put the keys in two columns, or one below the other."""
+    """Put the keys in two columns; one that is too wide has a row of its own."""
+    width = min(columns // 2, KEY_COLUMNS)
     rows: list[str] = []
-    half = columns // 2
-    labels = [*keys]
-    is_double = bool(labels) and max(map(display_width, labels)) < min(half, 16)
-    while labels:
-        first, *labels = labels
-        if is_double and labels:
-            second, *labels = labels
-            first = f"{pad(first, min(half, 16))}{second}"
-        rows.append(first)
-    return rows
+    left = ""
+    for key in keys:
+        is_wide = display_width(key) >= width
+        if left and not is_wide:
+            rows[-1] = f"{pad(left, width)}{key}"
+            left = ""
+        else:
+            rows.append(key)
+            left = "" if is_wide else key
+    return rows if all(display_width(row) <= columns for row in rows) else [_key_row(keys, columns)]
+
+
+def _key_row(keys: Iterable[str], columns: int) -> str:
+    """Return a row of the first keys that fit, and the last, which leaves."""
+    *most, last = keys
+    row = last if display_width(last) <= columns else ""
+    shown: list[str] = []
+    for key in most:
+        if display_width("  ".join([*shown, key, row])) > columns:
+            break
+        shown.append(key)
+    return "  ".join([*shown, row])
 
 
 def _draw(view: View, size: CellSize, glyphs: Glyphs, paint: Paint) -> list[str]:

@@ -21,14 +21,18 @@ from noughts.cli.signals import Poller
 from noughts.cli.terminal import KeyTerminal
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.game import Game
+from noughts.text.columns import shorten
 from noughts.text.speaker import NUMPAD_ORDER, READING_ORDER, CellNames
+
+MAX_SCORE_NAME_COLUMNS = 14
 
 _UP, _DOWN, _RIGHT, _LEFT = "ABCD"
 _ARROW = re.compile("\x1b[\\[O](?:1;[0-9])?([ABCD])")
 _CLICK = re.compile("\x1b\\[<0;([0-9]{1,5});([0-9]{1,5})M")
 _ENTER = "\r", "\n", " "
-_REDRAW, _END, _ESCAPE = "\x0c", "\x04", "\x1b"
+_REDRAW, _END = "\x0c", "\x04"
 _HOME, _TO_LINE_END, _TO_SCREEN_END = "\x1b[H", "\x1b[K", "\x1b[J"
+_MOUSE_ON, _MOUSE_OFF = "\x1b[?1000h", "\x1b[?1000l"
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 
@@ -53,7 +57,8 @@ class LiveScreen(Screen):
         self._score = ""
         self._status = ""
         self._messages: list[str] = []
-        self._note = ""
+        self._seen_messages = 0
+        self._is_answered = False
         self._question = self._idle_question = Question("", (HELP, QUIT))
         self._confirming: Action | None = None
         self._cursor: Cell = 4
@@ -88,10 +93,14 @@ class LiveScreen(Screen):
         return is_short(*self._terminal.size) if self._is_open else super().compact
 
     def say(self, line: str) -> None:
-        if self._is_open:
-            self._messages.append(line)
-        else:
+        if not self._is_open:
             super().say(line)
+            return
+        if self._is_answered:  # a new reply takes the place of the last one
+            self._is_answered = False
+            self._messages.clear()
+            self._seen_messages = 0
+        self._messages.append(line)
 
     def say_page(self, text: str) -> None:
         if self._is_open:
@@ -111,6 +120,8 @@ class LiveScreen(Screen):
             super().show(game)
             return
         if game != self._game:
+            del self._messages[: self._seen_messages]  # they were about another position
+            self._seen_messages = 0
             self._game = game
             self._status = self._result(game) if game.is_over else ""
         self.flush()
@@ -118,15 +129,15 @@ class LiveScreen(Screen):
     def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
         if self._is_open:
             self.show_heading(game, ends)
+            self.flush()
         else:
             super().show_score(game, ends)
 
     def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
-        x, o = (self.who(game, mark) for mark in Mark)
+        x, o = (shorten(self.who(game, mark), MAX_SCORE_NAME_COLUMNS) for mark in Mark)
         won = {"x_won": ends[Mark.X], "o_won": ends[Mark.O], "drawn": ends[None]}
         key = "live.points_drawn" if ends[None] else "live.points"
         self._score = self.wording.say(key, x=x, o=o, **won)
-        self.flush()
 
     def think(self, game: Game) -> None:
         if self._is_open and game.active:
@@ -138,6 +149,7 @@ class LiveScreen(Screen):
             super().ask(question, below_board=below_board)
             return
         self._question = question
+        self._status = self._status if self._game.is_over else ""
         self.flush()
 
     def ask_meanwhile(self, question: Question) -> None:
@@ -181,7 +193,8 @@ class LiveScreen(Screen):
     def name(self, game: Game, mark: Mark) -> str:
         """Return a player's name; a bot's is that of its level."""
         player = game.player(mark)
-        return level_of(player.name) or super().name(game, mark) if player else super().name(game, mark)
+        level = level_of(player.name) if player else None
+        return level or super().name(game, mark)
 
     def who(self, game: Game, mark: Mark) -> str:
         return self.wording.say("live.you") if mark is self.you else self.name(game, mark)
@@ -208,7 +221,8 @@ class LiveScreen(Screen):
         return bool(self._words)
 
     def next_line(self) -> str:
-        self._messages.clear()
+        self._question = self._idle_question
+        self._is_answered = True
         return self._words.popleft()
 
     def read(self) -> str | None:
@@ -227,7 +241,6 @@ class LiveScreen(Screen):
         self.flush()
 
     def _press(self, key: str) -> None:
-        self._note = ""
         if key == _REDRAW:
             self._forget_frame()
         elif self._page is not None:
@@ -263,9 +276,6 @@ class LiveScreen(Screen):
             self._move_cursor(arrow[1])
         elif key in _ENTER and question.default:
             self._words.append(question.default)
-        elif key != _ESCAPE and not key.startswith("\x1b[<"):
-            keys = ", ".join(one.key for one in question.actions)
-            self._note = self.wording.say("live.keys", keys=keys)
 
     def _cell(self, key: str) -> Cell | None:
         """Return the cell that a digit, Enter or a click means."""
@@ -310,19 +320,21 @@ class LiveScreen(Screen):
             super().flush()
             return
         columns, rows = self._terminal.size
+        self._seen_messages = len(self._messages)
         if self._page is not None:
             self._frame, self._last_top = lay_out_page(
                 self._page, self._page_top, columns, rows, self.wording.say("live.page")
             )
         else:
             self._frame = lay_out(self._view(), columns, rows, self._glyphs, colour=self.colour)
-        text = f"{_TO_LINE_END}\n".join(self._frame.rows) + _TO_LINE_END + _TO_SCREEN_END
+        mouse = _MOUSE_OFF if self._page is not None else _MOUSE_ON  # a page can be copied from
+        text = mouse + _HOME + f"{_TO_LINE_END}\n".join(self._frame.rows) + _TO_LINE_END + _TO_SCREEN_END
         if self._frame.cursor:
             column, row = self._frame.cursor
             text += f"\x1b[{row + 1};{column + 1}H{_SHOW_CURSOR}"
         if (drawn := f"{columns} {rows} {text}") != self._drawn:
             self._drawn = drawn
-            self.out.write(f"{_HIDE_CURSOR}{_HOME}{text}")
+            self.out.write(f"{_HIDE_CURSOR}{text}")
             self.out.flush()
 
     def _view(self) -> View:
@@ -336,15 +348,16 @@ class LiveScreen(Screen):
             cursor=self._cursor if question.wants_cell else None,
             score=self._score,
             status=status,
-            messages=(*self._messages, *filter(None, [self._note])),
+            messages=tuple(self._messages),
             question=asked if asked != status else "",
             keys=self._keys(question),
+            is_over=game.is_over,
         )
 
     def _keys(self, question: Question) -> tuple[str, ...]:
         say = self.wording.say
         actions = (YES, NO) if self._confirming else question.actions
-        moves = ("key.cells", "key.mouse") if question.wants_cell and not self._confirming else ()
+        moves = ("key.cells",) if question.wants_cell and not self._confirming else ()
         keys = {one.key: say(one.label) for one in actions}
         enter = [one.key for one in actions if one.word == question.default][:1]
         return (

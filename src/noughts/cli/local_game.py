@@ -71,8 +71,8 @@ class LocalGame:
                 game = self._play_one(game)
                 self._score[game.winner] += 1
                 hints.show_end(self._screen, game, self._score)
-                self._choose_next(game)
-                game = self._begin(game)
+                have_swapped = self._choose_next(game)
+                game = self._begin(game, have_swapped=have_swapped)
         except Quit:
             self._leave()
         except KeyboardInterrupt:
@@ -90,9 +90,9 @@ class LocalGame:
         self._screen.say(self._text("game.goodbye"))
         self._screen.flush()
 
-    def _begin(self, before: Game | None) -> Game:
+    def _begin(self, before: Game | None, *, have_swapped: bool = False) -> Game:
         """Start a game, and say who moves first unless it is the first game and was not random."""
-        first = self._starters.pick(before)
+        first = self._starters.pick(before, have_swapped=have_swapped)
         game = self._recorder.begin(first, self._players)
         line = self._starters.announcement(self._screen, game)
         if before is not None and line is None:
@@ -124,8 +124,8 @@ class LocalGame:
 
     # After a game
 
-    def _choose_next(self, game: Game) -> None:
-        """Ask what to do next, until it is another game."""
+    def _choose_next(self, game: Game) -> bool:
+        """Ask what to do next, until it is another game; return whether the players change marks."""
         while True:
             question = self._ending()
             self._prompt.ask(question, below_board=False)
@@ -136,13 +136,13 @@ class LocalGame:
             if words in NO_WORDS:
                 raise Quit
             if words in YES_WORDS:
-                return
+                return False
             if words == SWAP.word and SWAP in question.actions:
                 self._swap()
-                return
+                return True
             if words in (HARDER.word, EASIER.word) and (level := self._next_level(words)):
                 self._change_level(level)
-                return
+                return False
             if hints.is_question(words):
                 hints.answer(self._prompt, game, words)
             else:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from noughts.bots.registry import BOT, LEVELS, level_of
 from noughts.cli.console import Console
 from noughts.cli.input import UnreadableLine
-from noughts.cli.prompt import Prompt, Quit
+from noughts.cli.prompt import Prompt
 from noughts.cli.question import Question
 from noughts.cli.settings import DEFAULT_LEVEL, change_settings
 from noughts.core.errors import printable
@@ -40,8 +40,6 @@ def ask(console: Console) -> tuple[str, ...]:
             prompt.ask(Question(ENGLISH.say("menu.ask")), below_board=False)
             with suppress(UnreadableLine):
                 words = prompt.read_words()
-                if words in ("q", "exit"):
-                    raise Quit
                 if chosen := _pick(words or "1", choices):
                     return chosen
             screen.say(ENGLISH.say("menu.help", last=len(choices)))

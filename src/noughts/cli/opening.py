@@ -102,15 +102,16 @@ class Starters(Value):
     rule: Starter
     rng: Random
 
-    def pick(self, before: Game | None) -> Mark:
-        """Return the mark that starts; for `loser`, X at first, and the other mark after a draw."""
+    def pick(self, before: Game | None, *, have_swapped: bool = False) -> Mark:
+        """Return the mark that starts; for `loser`, X at first, and the other player after a draw."""
         if self.rule == "random":
             return self.rng.choice(list(Mark))
         if self.rule != "loser":
             return Mark(self.rule)
         if before is None:
             return Mark.X
-        return before.winner.other if before.winner else before.board.first.other
+        first = before.winner.other if before.winner else before.board.first.other
+        return first.other if have_swapped else first
 
     def announcement(self, screen: Screen, game: Game) -> str | None:
         """Return the line that names a starter who was picked at random."""

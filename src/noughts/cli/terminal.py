@@ -13,7 +13,7 @@ import tty
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 from noughts.cli.input import KeyReader
 from noughts.cli.signals import Poller
@@ -42,22 +42,24 @@ class KeyTerminal:
         self._on, self._off = (FULL_SCREEN_ON, FULL_SCREEN_OFF) if full_screen else ("", "")
         self._on_return = on_return
         self._before = termios.tcgetattr(source)
+        self._handlers_before: dict[signal.Signals, Any] = {}
         self._handlers: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {
             signal.SIGTSTP: self._on_stop,
             signal.SIGCONT: self._on_continue,
+            signal.SIGQUIT: self._on_stop,
             signal.SIGWINCH: _wake,
         }
 
     def __enter__(self) -> Self:
         atexit.register(self._give_back)  # a signal may come before the `with` block has begun
         for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+            self._handlers_before[number] = signal.signal(number, handler)
         self._take()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number in self._handlers:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in self._handlers_before.items():
+            signal.signal(number, handler)
         self._give_back()
         atexit.unregister(self._give_back)
 
@@ -79,12 +81,23 @@ class KeyTerminal:
         """Return the keys that have arrived."""
         return self._keys.read()
 
+    def _is_ours(self) -> bool:
+        """Return whether we may change the terminal; in the background that would stop us."""
+        try:
+            return os.tcgetpgrp(self.source) == os.getpgrp()
+        except OSError:
+            return False
+
     def _take(self) -> None:
+        if not self._is_ours():
+            return
         with suppress(termios.error):  # a terminal that closes sends SIGCONT, too
             tty.setcbreak(self.source, termios.TCSANOW)  # what was typed ahead is kept
         self._write(self._on)
 
     def _give_back(self) -> None:
+        if not self._is_ours():
+            return
         self._write(self._off)
         with suppress(termios.error):  # the terminal may be gone
             termios.tcsetattr(self.source, termios.TCSANOW, self._before)
@@ -95,9 +108,10 @@ class KeyTerminal:
             os.write(self._target, text.encode())
 
     def _on_stop(self, number: int, _frame: FrameType | None) -> None:
+        """Handle SIGTSTP and SIGQUIT: give the terminal back, and let the signal do its work."""
         self._give_back()
         signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)  # stops here until SIGCONT, if there is a shell to return to
+        os.kill(os.getpid(), number)  # stops until SIGCONT, if there is a shell to return to
         signal.signal(number, self._on_stop)
         self._return()
 

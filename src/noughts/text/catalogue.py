@@ -63,7 +63,6 @@ h, w, u, r, ? and q are short for these words.""",
     "live.points_drawn": "{x} {x_won} · {o} {o_won} · drawn {drawn}",
     "live.again": "What next?",
     "live.resign": "Resign this game?",
-    "live.keys": "Press one of {keys}.",
     "live.page": "any key goes back",
     "live.help": """\
 The arrows choose a cell, and Enter takes it. A digit or a click takes a cell
@@ -76,8 +75,7 @@ u  undo: takes back the last token; against a bot or on a server, your last
 r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again
 q  quit: a saved game can be continued""",
-    "key.cells": "arrows, 1-9",
-    "key.mouse": "or mouse",
+    "key.cells": "arrows, 1-9 or mouse",
     "key.enter": "Enter",
     "key.yes": "yes",
     "key.no": "no",

@@ -47,7 +47,7 @@ CHUNK_GAMES = 5000
 HELP = shared.CommandHelp(
     "Train MENACE, Michie's machine of matchboxes, or look into a box. Playing bot:menace trains it too.",
     {
-        "noughts menace train --against perfect --games 5000": "let it learn, and draw how it got better",
+        "noughts menace train --against random --games 5000": "let it learn, and draw how it got better",
         "noughts menace box X_O/___/___": "the beads that decide its next move",
     },
     shared.DATA_FOLDER,

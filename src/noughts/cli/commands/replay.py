@@ -92,6 +92,4 @@ def _step_through(prompt: Prompt, found: list[Step]) -> None:
             words = prompt.read_words()
         except UnreadableLine:
             continue
-        if words in ("q", "quit"):
-            return
         at = min(max(at + (words in _NEXT) - (words in _BACK), 0), len(found) - 1)

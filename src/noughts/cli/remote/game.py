@@ -115,8 +115,7 @@ class RemoteGame:
 
     def _introduce(self) -> None:
         if self._joined.invite:
-            link = f"{self._joined.address}#{self._joined.invite}"
-            self._screen.say_page(self._text("remote.invite", address=link))
+            self._screen.say_page(self._invite())
         if self._mark is None:
             x, o = map(self._view.name, Mark)
             self._prompt.say(self._text("remote.watch", x=x, o=o))
@@ -140,9 +139,15 @@ class RemoteGame:
         self._prompt.say(self._text("game.starts", player=first))
         self._view.show()
 
+    def _invite(self) -> str:
+        link = f"{self._joined.address}#{self._joined.invite}"
+        return self._text("remote.invite", address=link)
+
     def _leave(self) -> None:
         self._prompt.end_question()
         self._screen.close()
+        if self._joined.invite and not self._view.game.is_ready:
+            self._screen.say(self._invite())
         if self._mark is None:
             return
         if self._view.game.is_over and not self._wants_rematch:

@@ -165,7 +165,7 @@ class GameView:
             return Question(self._text(screen.again_key), (AGAIN, REVIEW, LEAVE), default=AGAIN.word)
         if self.has_to_answer:
             text = self._text("remote.wants_undo", player=self.name(mark.other))
-            return Question(text, (YES, NO), default=YES.word)
+            return Question(text, (YES, NO))
         if not game.is_ready or game.active is not mark:
             return None
         return Question(screen.move_question(game, mark), MOVE_ACTIONS, wants_cell=True)
