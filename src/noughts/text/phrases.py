@@ -19,6 +19,10 @@ class Phrase(Value):
     values: Mapping[str, str] = {}
 
 
+CLAUSES = "is_safe", "is_only_safe", "threat_forces_fork"
+"""What speaks of the opponent, too, and so comes last in a sentence."""
+
+
 def deeds_of(advice: Advice, speaker: Speaker) -> Iterator[Phrase]:
     """Yield what a move does for the player, the most urgent first."""
     found = {reason.kind: reason for reason in advice.reasons}

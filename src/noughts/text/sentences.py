@@ -10,7 +10,7 @@ from noughts.analysis.reasons import PLACES, Kind, Reason
 from noughts.analysis.solver import Prospect, Result
 from noughts.core.board import Mark
 from noughts.text.catalogue import ENGLISH, Catalogue
-from noughts.text.phrases import Phrase, better_move, deeds_of, outlook, winning_answer
+from noughts.text.phrases import CLAUSES, Phrase, better_move, deeds_of, outlook, winning_answer
 from noughts.text.speaker import CellNames, Speaker, capitalised
 
 Level: TypeAlias = Literal["child", "player", "exact"]
@@ -120,7 +120,10 @@ def _say_plainly(
     def say(area: str, phrase: Phrase | None) -> str:
         return speaker.say(f"{area}.{phrase.name}", **names, **phrase.values) if phrase else ""
 
-    deeds = [say(level, deed) for deed in deeds_of(advice, speaker)]
+    phrases = [*deeds_of(advice, speaker)]
+    if level == "player":
+        phrases.sort(key=lambda phrase: phrase.name in CLAUSES)
+    deeds = [say(level, phrase) for phrase in phrases]
     if level == "child":  # one thing is enough
         deeds = deeds[-1:] if advice.prospect.result is Result.WIN else deeds[:1]
     answer = say("answer", winning_answer(advice, speaker))
