@@ -61,18 +61,22 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _dispatch(arguments: Sequence[str]) -> None:
+    console = Console()
     if not arguments:
-        arguments = _ask() if Console().is_terminal() else ["play"]
-    options = build_parser(arguments).parse_args(arguments)
-    options.run(options, Console())
+        arguments = _ask(console) if console.is_terminal() else ["play"]
+    parser = build_parser(arguments)
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.error("name a command, such as play")
+    options.run(options, console)
 
 
-def _ask() -> Sequence[str]:
+def _ask(console: Console) -> Sequence[str]:
     """Return what somebody who typed only `noughts` would like."""
     from noughts.cli import menu  # noqa: PLC0415 - only if somebody is asked
 
     try:
-        return menu.ask(Console())
+        return menu.ask(console)
     except Quit:
         raise SystemExit(DONE) from None
 
@@ -85,15 +89,13 @@ def build_parser(arguments: Sequence[str]) -> Parser:
     """
     parser = Parser(
         prog="noughts",
-        usage="noughts [-h] [--version] COMMAND ...",
+        usage="noughts [-h] [--version] [COMMAND ...]",
         description="Tic-tac-toe with exact rules: play it, understand it, build players for it.",
-        epilog="noughts COMMAND --help explains a command, with examples.",
+        epilog="noughts alone asks whom to play. noughts COMMAND --help explains a command.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"noughts {__version__}")
-    parsers = parser.add_subparsers(
-        prog="noughts", metavar="COMMAND", dest="command", required=True, help=SUPPRESS
-    )
+    parsers = parser.add_subparsers(prog="noughts", metavar="COMMAND", dest="command", help=SUPPRESS)
     asked = next((argument for argument in arguments if not argument.startswith("-")), None)
     names = [asked] if asked in COMMANDS and arguments[0] == asked else [*COMMANDS]
     for name in names:

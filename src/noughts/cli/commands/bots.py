@@ -6,7 +6,6 @@ import json
 import sys
 from argparse import Namespace
 from fractions import Fraction
-from textwrap import fill
 from typing import TextIO
 
 from noughts.bots.menace.machine import Menace
@@ -16,19 +15,19 @@ from noughts.bots.registry import BOT, BUILT_IN, LEVELS, built_in_parameters, fi
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import load_checked
 from noughts.cli.console import Console
-from noughts.cli.opponents import MENACE, load_bot
+from noughts.cli.layout import say, window_columns
+from noughts.cli.opponents import MENACE, count_games, load_bot
 from noughts.core.board import Mark
 from noughts.core.value import Value
-from noughts.text.columns import display_width, shorten
+from noughts.text.columns import display_width, shorten, wrap
 
 RIVALS = "random", "perfect"
 """The bots whose play every bot is measured against."""
 MAX_NAME_COLUMNS = 40
-TEXT_COLUMNS = 78
+MAX_TEXT_COLUMNS = 78
 
 NOTES = """
-Scores are exact, against random and against perfect, over both seats;
-a win counts 1, a draw 1/2.
+Scores are exact, against random and against perfect, over both seats; a win counts 1, a draw 1/2.
 
   noughts play --o bot:club              play against one
   noughts play --o bot:club:block=1/3    let it overlook every third block;
@@ -36,8 +35,7 @@ a win counts 1, a draw 1/2.
   noughts certify club                   what is certain about it
   noughts odds club expert               the odds of one against another
 
-A bot in a file is bot:saved:file=PATH, and a program is program:COMMAND.
-"""
+A bot in a file is bot:saved:file=PATH, and a program is program:COMMAND."""
 
 HELP = shared.CommandHelp(
     "List the bots in plain words: their level, their exact strength, and how to name them.",
@@ -83,7 +81,7 @@ class ListedBot(Value):
 def _description(name: str) -> str:
     machine = load_bot(name) if name == MENACE else None
     if isinstance(machine, Menace) and machine.games:
-        games = f"{machine.games:,} game{'' if machine.games == 1 else 's'}"
+        games = count_games(machine.games)
         return f"Michie's learning machine of matchboxes; yours has learned from {games}."
     return BUILT_IN[name].description if name in BUILT_IN else "A bot of another package."
 
@@ -101,8 +99,9 @@ def _write(bots: list[ListedBot], out: TextIO) -> None:
         padding = " " * (width - display_width(name))
         scores = "  ".join(f"{percent(score):>8}" for score in bot.scores.values())
         out.write(f"{name}{padding}  {bot.level or '':<10}  {scores}\n")
-        out.write(f"{fill(bot.description, TEXT_COLUMNS, initial_indent='  ', subsequent_indent='  ')}\n")
-    out.write(NOTES)
+        columns = min(window_columns(out) or MAX_TEXT_COLUMNS, MAX_TEXT_COLUMNS)
+        out.writelines(f"{line}\n" for line in wrap(f"  {bot.description}", columns))
+    say(NOTES, out)
 
 
 def _to_dict(bot: ListedBot) -> dict[str, object]:
