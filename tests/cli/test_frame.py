@@ -90,9 +90,16 @@ def test_the_last_move_and_the_winning_line_are_marked() -> None:
 @pytest.mark.parametrize("size", [(20, 5), (44, 10), (80, 24)], ids=str)
 def test_a_long_page_is_read_to_its_end(size: tuple[int, int]) -> None:
     text = "\n".join(f"line {number}" for number in range(100))
-    last_top = lay_out_page(text, 0, *size, "back")[1]
+    last_top = lay_out_page(text, 0, *size, ("back", "more"))[1]
 
-    seen = [row for top in range(last_top + 1) for row in lay_out_page(text, top, *size, "back")[0].rows]
+    seen = [
+        row
+        for top in range(last_top + 1)
+        for row in lay_out_page(text, top, *size, ("back", "more"))[0].rows
+    ]
 
     assert {*text.split("\n")} <= {*seen}
-    assert lay_out_page(text, 10**9, *size, "back")[0] == lay_out_page(text, last_top, *size, "back")[0]
+    assert (
+        lay_out_page(text, 10**9, *size, ("back", "more"))[0]
+        == lay_out_page(text, last_top, *size, ("back", "more"))[0]
+    )

@@ -6,7 +6,7 @@ lines out; `LiveScreen` writes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from noughts.cli.screen import COLOURS, FREE, RESET, WON
@@ -20,10 +20,14 @@ MAX_PANEL_COLUMNS = 60
 MARGIN_COLUMNS, HEADING_ROWS = 2, 2
 ROOMY_COLUMNS, ROOMY_ROWS = 100, 30
 KEY_COLUMNS = 16
+PAGE_INDENT = 3
 SHORT_PANEL_COLUMNS, SHORT_PANEL_ROWS = 30, 7
 
 Paint: TypeAlias = Callable[[str, str], str]
 """Adds a style, which is an escape sequence, to a text."""
+
+Footers: TypeAlias = tuple[str, str]
+"""The last row of a page at its end, and where there is more."""
 
 _LAST = "\x1b[4m"
 _STRONG = "\x1b[1m"
@@ -50,6 +54,8 @@ class Glyphs(Value):
 
     rules: tuple[str, str, str]
     """Between the cells of a row, between rows, and where these cross."""
+    last: str
+    """Below the last move."""
     corners: tuple[str, str, str, str]
     """Of the box around the cursor, clockwise from the top left."""
     marks: dict[str, tuple[str, ...]]
@@ -58,6 +64,7 @@ class Glyphs(Value):
 
 UNICODE = Glyphs(
     ("│", "─", "┼"),
+    "═",
     ("┌", "┐", "┘", "└"),
     {
         "X": ("╲   ╱", "  ╳  ", "╱   ╲"),  # noqa: RUF001 - drawn on purpose
@@ -66,6 +73,7 @@ UNICODE = Glyphs(
 )
 ASCII = Glyphs(
     ("|", "-", "+"),
+    "=",
     ("+", "+", "+", "+"),
     {"X": ("\\   /", "  X  ", "/   \\"), "O": (".---.", "|   |", "`---'")},
 )
@@ -165,14 +173,14 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     return Frame(tuple(found[:rows]), _cursor(view, size, left, top), (left, top), size)
 
 
-def lay_out_page(text: str, top: int, columns: int, rows: int, footer: str) -> tuple[Frame, int]:
+def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers) -> tuple[Frame, int]:
     """Show a page of a longer text from a row on; also return the last row it can start from."""
-    lines = wrap(text, columns - 1)
+    lines = wrap(text, columns - 1, indent=PAGE_INDENT)
     room = max(rows - 1, 1)
     last_top = max(len(lines) - room, 0)
     top = min(top, last_top)
-    more = f" {min(top + room, len(lines))}/{len(lines)}" if last_top else ""
-    shown = (*lines[top : top + room], f"{FREE}{f'{footer}{more}'[: columns - 1]}{RESET}")
+    footer = footers[top < last_top]
+    shown = (*lines[top : top + room], f"{FREE}{footer[: columns - 1]}{RESET}")
     return Frame(shown[:rows]), last_top
 
 
@@ -235,7 +243,7 @@ def _latest(messages: Iterable[str], columns: int, rows: int) -> list[str]:
     return found
 
 
-def _key_rows(keys: Iterable[str], columns: int) -> list[str]:
+def _key_rows(keys: Sequence[str], columns: int) -> list[str]:
     """Put the keys in two columns; one that is too wide has a row of its own."""
     width = min(columns // 2, KEY_COLUMNS)
     rows: list[str] = []
@@ -251,16 +259,13 @@ def _key_rows(keys: Iterable[str], columns: int) -> list[str]:
     return rows if all(display_width(row) <= columns for row in rows) else [_key_row(keys, columns)]
 
 
-def _key_row(keys: Iterable[str], columns: int) -> str:
-    """Return a row of the first keys that fit, and the last, which leaves."""
-    *most, last = keys
-    row = last if display_width(last) <= columns else ""
-    shown: list[str] = []
-    for key in most:
-        if display_width("  ".join([*shown, key, row])) > columns:
-            break
-        shown.append(key)
-    return "  ".join([*shown, row])
+def _key_row(keys: Sequence[str], columns: int) -> str:
+    """Return a row of the keys that fit: the first before the others, and of those the last."""
+    shown: set[str] = set()
+    for key in (*keys[:1], *reversed(keys[1:])):
+        if display_width(" ".join([*shown, key])) <= columns:
+            shown.add(key)
+    return " ".join(key for key in keys if key in shown)
 
 
 def _draw(view: View, size: CellSize, glyphs: Glyphs, paint: Paint) -> list[str]:
@@ -291,7 +296,7 @@ def _draw_cell(view: View, cell: Cell, size: CellSize, glyphs: Glyphs, paint: Pa
     inside += ("",) * (size.rows - 2 - len(inside))
     across, along, _ = glyphs.rules if has_cursor else (" ",) * 3
     top_left, top_right, bottom_right, bottom_left = glyphs.corners if has_cursor else (" ",) * 4
-    below = glyphs.rules[1] * 3 if is_last else ""
+    below = glyphs.last * 3 if is_last else ""
     return [
         f"{top_left}{along * width}{top_right}",
         *(f"{across}{paint(text.center(width), style)}{across}" for text in inside),

@@ -25,14 +25,18 @@ def answer(prompt: Prompt, game: Game, words: str) -> None:
     screen = prompt.screen
     wording, short = screen.wording, screen.compact
     if words == "help" and not short:
-        prompt.show_page(wording.say(screen.help_key), game)
+        prompt.show_page(screen.text("help"), game)
     elif words == "help":
         prompt.reply(wording.say("prompt.help_short"), game)
     elif words == "review":
         found = review(game.moves, game.board.first)
-        prompt.show_page("\n".join(say_review(found, game, "player", screen.cell_names, wording)), game)
+        names = screen.who if screen.you else None
+        lines = say_review(found, game, "player", screen.cell_names, wording, names)
+        prompt.show_page("\n".join(lines), game)
     elif game.is_over and words != "why":
         prompt.reply(wording.say("game.over"), game)
+    elif words == "why" and not game.moves:
+        prompt.reply(wording.say("prompt.no_token_short") if short else screen.text("no_token"), game)
     elif words == "hint":
         prompt.reply(hint(game.board, Speaker(wording, screen.cell_names), short=short), game)
     else:
@@ -56,8 +60,6 @@ def explain(game: Game, asked: str, speaker: Speaker, *, short: bool = False) ->
     """Say what the last token did, or what one on the cell that is asked about would do."""
     if asked:
         return _say(judge_move(game.board, parse_cell(asked)), speaker, "move.cell", short=short)
-    if not game.moves:
-        return speaker.say("prompt.no_token_short" if short else "prompt.no_token")
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)

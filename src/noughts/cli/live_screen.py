@@ -10,7 +10,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from noughts.bots.registry import level_of
 from noughts.cli.frame import ASCII, UNICODE, Frame, View, is_short, lay_out, lay_out_page
@@ -39,8 +39,14 @@ _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 class LiveScreen(Screen):
     """The screen and the keyboard of a game in place; closed, it prints lines."""
 
-    help_key = "live.help"
-    again_key = "live.again"
+    SENTENCES: ClassVar = {
+        "help": "live.help",
+        "taken": "live.taken",
+        "no_token": "live.no_token",
+        "step": "replay.step_short",
+        "step_short": "replay.step_short",
+        "watching": "live.watching",
+    }
 
     def __init__(
         self, out: TextIO, display: Display, source: int, poller: Poller, settings: GameSettings
@@ -101,6 +107,16 @@ class LiveScreen(Screen):
             self._messages.clear()
             self._seen_messages = 0
         self._messages.append(line)
+
+    def again(self, others: str = "") -> str:
+        return self.wording.say("live.again") if self._is_open else super().again(others)
+
+    def refusal(self, why: str) -> str:
+        return why if self._is_open else super().refusal(why)
+
+    def say_start(self, line: str) -> None:
+        if not self._is_open:  # otherwise the status says it
+            super().say_start(line)
 
     def say_page(self, text: str) -> None:
         if self._is_open:
@@ -195,6 +211,9 @@ class LiveScreen(Screen):
         player = game.player(mark)
         level = level_of(player.name) if player else None
         return level or super().name(game, mark)
+
+    def subject(self, game: Game, mark: Mark) -> str:
+        return self.wording.say("live.you_first") if mark is self.you else self.name(game, mark)
 
     def who(self, game: Game, mark: Mark) -> str:
         return self.wording.say("live.you") if mark is self.you else self.name(game, mark)
@@ -322,8 +341,9 @@ class LiveScreen(Screen):
         columns, rows = self._terminal.size
         self._seen_messages = len(self._messages)
         if self._page is not None:
+            say = self.wording.say
             self._frame, self._last_top = lay_out_page(
-                self._page, self._page_top, columns, rows, self.wording.say("live.page")
+                self._page, self._page_top, columns, rows, (say("live.page"), say("live.page_more"))
             )
         else:
             self._frame = lay_out(self._view(), columns, rows, self._glyphs, colour=self.colour)

@@ -67,12 +67,13 @@ class LocalGame:
 
     def _play_from(self, game: Game) -> None:
         try:
-            while True:
-                game = self._play_one(game)
-                self._score[game.winner] += 1
-                hints.show_end(self._screen, game, self._score)
-                have_swapped = self._choose_next(game)
-                game = self._begin(game, have_swapped=have_swapped)
+            with self._prompt:
+                while True:
+                    game = self._play_one(game)
+                    self._score[game.winner] += 1
+                    hints.show_end(self._screen, game, self._score)
+                    have_swapped = self._choose_next(game)
+                    game = self._begin(game, have_swapped=have_swapped)
         except Quit:
             self._leave()
         except KeyboardInterrupt:
@@ -98,7 +99,7 @@ class LocalGame:
         if before is not None and line is None:
             line = self._text("game.starts", player=self._screen.name(game, first))
         if line is not None:
-            self._screen.say(line)
+            self._screen.say_start(line)
         self._screen.log(opening_events(first, self._players))
         return game
 
@@ -135,7 +136,7 @@ class LocalGame:
                 words = "?"
             if words in NO_WORDS:
                 raise Quit
-            if words in YES_WORDS:
+            if words in YES_WORDS or (self._screen.interactive and not words):
                 return False
             if words == SWAP.word and SWAP in question.actions:
                 self._swap()
@@ -145,8 +146,8 @@ class LocalGame:
                 return False
             if hints.is_question(words):
                 hints.answer(self._prompt, game, words)
-            else:
-                self._screen.say(self._please_answer(question))
+            elif not self._screen.interactive:
+                self._screen.say(self._text("prompt.yes_or_no"))
 
     def _ending(self) -> Question:
         """Return the question after a game, with what makes sense for these players."""
@@ -155,13 +156,8 @@ class LocalGame:
             actions += [step for step in (HARDER, EASIER) if self._next_level(step.word)]
             actions += [SWAP] if len(self._opponents) < len(Mark) else []
             actions += [REVIEW]
-        return Question(self._text(self._screen.again_key), (*actions, LEAVE), default=AGAIN.word)
-
-    def _please_answer(self, question: Question) -> str:
-        *others, last = ("n", *(one.word for one in question.actions if one not in (AGAIN, LEAVE)))
-        if not others:
-            return self._text("prompt.yes_or_no")
-        return self._text("prompt.what_next", words=", ".join(others), last=last)
+        others = ", ".join(action.word for action in actions[1:])
+        return Question(self._screen.again(others), (*actions, LEAVE), default=AGAIN.word)
 
     def _next_level(self, word: str) -> str | None:
         """Return the level above or below that of the only bot, if there is one."""
@@ -246,8 +242,8 @@ class LocalGame:
                 self._prompt.refuse_taken(game)
                 return game
             if resigned := answer.game.resigned:
-                name = self._screen.name(answer.game, resigned)
-                self._screen.say(self._text("game.resigned", player=name))
+                player = self._screen.subject(answer.game, resigned)
+                self._screen.say(self._text("game.resigned", player=player))
         self._screen.show(answer.game)
         return answer.game
 

@@ -31,8 +31,7 @@ def ask(console: Console) -> tuple[str, ...]:
     known = console.settings().level
     level = known if known in LEVELS else DEFAULT_LEVEL
     choices = _choices(level)
-    with console.line_screen(_LINES) as (screen, typed):
-        prompt = Prompt(screen, typed)
+    with console.line_screen(_LINES) as (screen, typed), Prompt(screen, typed) as prompt:
         screen.say(ENGLISH.say("menu.title"))
         for number, choice in enumerate(choices, 1):
             screen.say(ENGLISH.say("menu.choice", number=number, choice=choice.text))

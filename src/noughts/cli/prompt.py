@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from noughts.cli.exit import Terminated
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.question import NO, NO_WORDS, YES, YES_WORDS, Question, read_words
@@ -22,6 +24,14 @@ class Prompt:
         self.typed = typed
         self.question: Question | None = None
         """The question that has no answer yet."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End the line of a question that a signal or an error leaves without an answer."""
+        if kind and issubclass(kind, Terminated | NoughtsError):
+            self.end_question()
 
     def ask(self, question: Question | None, *, below_board: bool) -> None:
         """Ask, unless that question is on the screen already."""
@@ -52,9 +62,6 @@ class Prompt:
             line = self.typed.read()
         except UnreadableLine:
             self.take_answer()
-            raise
-        except Terminated:
-            self.end_question()
             raise
         if line is None:
             self.end_question()
@@ -107,12 +114,11 @@ class Prompt:
 
     def refuse(self, why: str, game: Game) -> None:
         """Refuse what is not a move."""
-        refusal = self.screen.wording.say("prompt.invalid")
-        self.reply(refusal if self.screen.compact else f"{refusal}\n{sentence(why)}", game)
+        self.reply(self.screen.refusal(sentence(why)), game)
 
     def refuse_taken(self, game: Game) -> None:
         free = ", ".join(map(self.screen.number, game.board.free_cells))
-        self.refuse(self.screen.wording.say("prompt.taken", cells=free), game)
+        self.refuse(self.screen.text("taken", cells=free), game)
 
     def refuse_error(self, error: NoughtsError, game: Game) -> None:
         """Say why what was typed cannot be done."""

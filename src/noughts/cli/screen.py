@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from noughts.cli.layout import fit
 from noughts.cli.question import Question
@@ -48,10 +48,15 @@ class Display(Value):
 class Screen:
     """Where a game is shown; this one prints lines."""
 
-    help_key = "prompt.help"
-    """The help at the board."""
-    again_key = "prompt.again"
-    """The question after a game."""
+    SENTENCES: ClassVar = {
+        "help": "prompt.help",
+        "taken": "prompt.taken",
+        "no_token": "prompt.no_token",
+        "step": "replay.step",
+        "step_short": "replay.step_short",
+        "watching": "remote.watching",
+    }
+    """Where the two kinds of screen speak differently."""
     you: Mark | None = None
     """The mark of the only person who plays here, if there is one."""
 
@@ -80,6 +85,23 @@ class Screen:
 
     def say(self, line: str) -> None:
         self.out.write(fit(line, self.out) + "\n")
+
+    def text(self, name: str, **values: object) -> str:
+        """Return the sentence that this kind of screen uses for something."""
+        return self.wording.say(self.SENTENCES[name], **values)
+
+    def again(self, others: str = "") -> str:
+        """Return the question after a game; `others` are the answers besides yes and no."""
+        return self.wording.say("prompt.what_next" if others else "prompt.again", others=others)
+
+    def refusal(self, why: str) -> str:
+        """Return how what is not a move is refused."""
+        refusal = self.wording.say("prompt.invalid")
+        return refusal if self.compact else f"{refusal}\n{why}"
+
+    def say_start(self, line: str) -> None:
+        """Say who starts."""
+        self.say(line)
 
     def say_page(self, text: str) -> None:
         """Show a longer text."""
@@ -131,7 +153,11 @@ class Screen:
         return shown_name(player) if player else self.wording.say("game.player", mark=mark)
 
     def who(self, game: Game, mark: Mark) -> str:
-        """Return what to call a player in a sentence."""
+        """Return what to call a player within a sentence."""
+        return self.name(game, mark)
+
+    def subject(self, game: Game, mark: Mark) -> str:
+        """Return what to call a player at the beginning of a sentence."""
         return self.name(game, mark)
 
     def move_question(self, game: Game, mark: Mark) -> str:

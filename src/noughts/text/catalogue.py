@@ -31,7 +31,7 @@ SENTENCES = {
     # Questions, and replies to what was typed
     "prompt.again": "Play again? (y/n)",
     "prompt.yes_or_no": "Please answer y or n.",
-    "prompt.what_next": "Please answer y, {words} or {last}.",
+    "prompt.what_next": "Play again? (y, n, {others})",
     "prompt.invalid": "That is not a move.",
     "prompt.not_a_cell": "type a number from 1 to 9, or help",
     "prompt.taken": "that cell is taken: the free cells are {cells}",
@@ -56,6 +56,10 @@ h, w, u, r, ? and q are short for these words.""",
     "live.thinking": "{player} is thinking…",
     "live.step": "{number}. {player}",
     "live.you": "you",
+    "live.you_first": "You",
+    "live.taken": "that cell is taken",
+    "live.no_token": "Nobody has moved yet.",
+    "live.watching": "You are watching this game.",
     "live.you_won": "You won.",
     "live.won": "{player} won.",
     "live.drawn": "A draw.",
@@ -64,14 +68,14 @@ h, w, u, r, ? and q are short for these words.""",
     "live.again": "What next?",
     "live.resign": "Resign this game?",
     "live.page": "any key goes back",
+    "live.page_more": "down or space: more, any other key goes back",
     "live.help": """\
-The arrows choose a cell, and Enter takes it. A digit or a click takes a cell
-at once.
+The arrows choose a cell, and Enter takes it. A digit or a click takes a cell at once.
 
 h  hint: a best move, and why it is one
 w  why: explains the last token
-u  undo: takes back the last token; against a bot or on a server, your last
-   token and the answer to it (a person on a server is asked first)
+u  undo: takes back the last token; against a bot or on a server, your last token and the answer to it
+   (a person on a server is asked first)
 r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again
 q  quit: a saved game can be continued""",
@@ -237,6 +241,7 @@ q  quit: a saved game can be continued""",
     "exact.loss": "loss in {distance}",
     # The review of a game
     "review.players": "{x} against {o}",
+    "review.names": "X is {x}, O is {o}.",
     "review.turned": "The game turned on move {number}: {player} took {cell} and {mistake}.",
     "review.turned_so_far": (
         "The losing move so far is move {number}: {player} took {cell} and {mistake}."

@@ -61,10 +61,14 @@ def say_review(
     level: Level = "player",
     cells: CellNames = "numbers",
     wording: Catalogue = ENGLISH,
+    names: Callable[[Game, Mark], str] | None = None,
 ) -> list[str]:
     """Return what decided a game, who played, what each move did, and how it ended, a line each."""
-    found = [say_turning_point(review, game, cells, wording)]
-    if game.players:
+    found = [say_turning_point(review, game, cells, wording, names)]
+    if names:
+        x, o = (names(game, mark) for mark in Mark)
+        found.append(wording.say("review.names", x=x, o=o))
+    elif game.players:
         x, o = (player_of(game, mark, wording) for mark in Mark)
         found.append(wording.say("review.players", x=x, o=o))
     key = "review.child_move" if level == "child" else "review.move"

@@ -43,7 +43,8 @@ def run(options: Namespace, console: Console) -> None:
     with console.game_screen(options) as (screen, typed), suppress(Quit):
         found = steps(events, screen)
         if options.interval is None and screen.interactive:
-            _step_through(Prompt(screen, typed), found)
+            with Prompt(screen, typed) as prompt:
+                _step_through(prompt, found)
             return
         screen.ask_meanwhile(Question("", WATCH_ACTIONS))
         pause = Pause(options.interval or 0, screen, typed)
@@ -85,8 +86,8 @@ def _step_through(prompt: Prompt, found: list[Step]) -> None:
         if at != shown:
             prompt.screen.show_step(found[at].line, found[at].game)
             shown = at
-        key = "replay.step_short" if prompt.screen.compact else "replay.step"
-        text = prompt.screen.wording.say(key, step=at, steps=len(found) - 1)
+        name = "step_short" if prompt.screen.compact else "step"
+        text = prompt.screen.text(name, step=at, steps=len(found) - 1)
         prompt.ask(Question(text, STEP_ACTIONS, default="next"), below_board=False)
         try:
             words = prompt.read_words()

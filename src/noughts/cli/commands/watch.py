@@ -108,6 +108,7 @@ def watch(
         if line := starters.announcement(screen, game):
             screen.say(line)
         screen.log(opened)
+        screen.show_heading(game, results)
         for opponent in opponents.values():
             opponent.start_game()
         while mark := game.active:

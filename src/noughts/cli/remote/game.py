@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
-from noughts.cli.exit import Terminated
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.prompt import Prompt, Quit, sentence
 from noughts.cli.question import NO_WORDS, SEE_ACTIONS, WAIT_ACTIONS, YES_WORDS, Question, read_words
@@ -77,20 +76,18 @@ class RemoteGame:
         """Play or watch, until somebody leaves."""
         self._enter(joined)
         try:
-            self._introduce()
-            while True:
-                self._continue()
-                self._ask()
-                self._wait()
+            with self._prompt:
+                self._introduce()
+                while True:
+                    self._continue()
+                    self._ask()
+                    self._wait()
         except Quit:
             self._leave()
             self._screen.say(self._text("game.goodbye"))
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
-            raise
-        except (NoughtsError, Terminated):
-            self._prompt.end_question()
             raise
         finally:
             self._stream.close()
@@ -136,7 +133,7 @@ class RemoteGame:
         self._remove_seat()
         self._enter(joined)
         first = self._view.name(self._view.game.board.first)
-        self._prompt.say(self._text("game.starts", player=first))
+        self._screen.say_start(self._text("game.starts", player=first))
         self._view.show()
 
     def _invite(self) -> str:
@@ -317,7 +314,7 @@ class RemoteGame:
             if hints.is_question(words) and (self._mark or words != "help"):
                 hints.answer(self._prompt, game, words)
             elif self._mark is None:
-                self._prompt.reply(self._text("remote.watching"), game)
+                self._prompt.reply(self._screen.text("watching"), game)
             elif self._disconnected:
                 self._prompt.reply(self._text("remote.disconnected"), game)
             elif self._pending:

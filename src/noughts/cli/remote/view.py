@@ -162,7 +162,7 @@ class GameView:
         if mark is None:
             return None
         if game.is_over:
-            return Question(self._text(screen.again_key), (AGAIN, REVIEW, LEAVE), default=AGAIN.word)
+            return Question(screen.again(), (AGAIN, REVIEW, LEAVE), default=AGAIN.word)
         if self.has_to_answer:
             text = self._text("remote.wants_undo", player=self.name(mark.other))
             return Question(text, (YES, NO))
@@ -204,8 +204,8 @@ class GameView:
                 takes = self._text("game.takes", player=self.name(mark), cell=cell)
                 return "" if mark is self.mark else takes
             case PlayerTookBack(mark):
-                return self._text("game.took_back", player=self.name(mark))
+                return self._text("game.took_back", player=self._prompt.screen.subject(self.game, mark))
             case PlayerResigned(mark):
-                return self._text("game.resigned", player=self.name(mark))
+                return self._text("game.resigned", player=self._prompt.screen.subject(self.game, mark))
             case _:
                 return None
