@@ -82,7 +82,7 @@ def test_ctrl_c_and_ctrl_d_say_goodbye(keys: bytes, code: int, *, is_after_a_gam
     with asked() as session:
         if is_after_a_game:
             session.type("resign\n")
-            session.expect(f"{AGAIN} ")
+            session.expect("Play again? (y, n, swap, review) ")
         before = session.output
 
         session.type(keys)

@@ -30,7 +30,7 @@ Record: TypeAlias = Callable[[str, object], None]
 
 RUNS = 2000 if os.environ.get("NOUGHTS_TORTURE") else 24
 
-QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\))[ \n]"
+QUESTION = r"(?:1 to 9:|1-9:|make your move|\(y/n\)|review\))[ \n]"
 MOVED = r":\r?\n|forfeits: | resigned\."
 PLACE = r"\d/\d (?:\(.*\) )?"
 COLOURS = re.compile(r"\x1b\[(?:0|1;94|1;33|2|7)m")

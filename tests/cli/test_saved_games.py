@@ -463,7 +463,7 @@ def test_a_game_that_ended_elsewhere_has_ended_here(tmp_path: Path, two: tuple[S
 
     other.type("3\n")
 
-    shown = other.expect("Play again? (y/n)")
+    shown = other.expect("Play again? (y")
     assert "Player O Won!" in shown
     assert ELSEWHERE in shown
     other.type("y\n5\n")
@@ -481,7 +481,7 @@ def test_a_resignation_counts_in_a_newer_position(tmp_path: Path, two: tuple[Ses
 
     other.expect("Player X resigned.")
     one.type("3\n")
-    assert "Player O Won!" in one.expect("Play again? (y/n)")
+    assert "Player O Won!" in one.expect("Play again? (y")
     assert listed(saving(tmp_path)) == ["519    -  -  X resigned"]
 
 

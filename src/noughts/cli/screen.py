@@ -92,7 +92,8 @@ class Screen:
 
     def again(self, others: str = "") -> str:
         """Return the question after a game; `others` are the answers besides yes and no."""
-        return self.wording.say("prompt.what_next" if others else "prompt.again", others=others)
+        key = "prompt.what_next" if others and not self.compact else "prompt.again"
+        return self.wording.say(key, others=others)
 
     def refusal(self, why: str) -> str:
         """Return how what is not a move is refused."""

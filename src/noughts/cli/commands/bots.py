@@ -15,7 +15,7 @@ from noughts.bots.registry import BOT, BUILT_IN, LEVELS, built_in_parameters, fi
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import load_checked
 from noughts.cli.console import Console
-from noughts.cli.layout import say, window_columns
+from noughts.cli.layout import window_columns
 from noughts.cli.opponents import MENACE, count_games, load_bot
 from noughts.core.board import Mark
 from noughts.core.value import Value
@@ -95,13 +95,13 @@ def _write(bots: list[ListedBot], out: TextIO) -> None:
     names = [shorten(f"{BOT}{bot.name}", MAX_NAME_COLUMNS) for bot in bots]
     width = max(map(display_width, names))
     out.write(f"{'bot':<{width}}  {'level':<10}  {'random':>8}  {'perfect':>8}\n")
+    columns = min(window_columns(out) or MAX_TEXT_COLUMNS, MAX_TEXT_COLUMNS)
     for name, bot in zip(names, bots, strict=True):
         padding = " " * (width - display_width(name))
         scores = "  ".join(f"{percent(score):>8}" for score in bot.scores.values())
         out.write(f"{name}{padding}  {bot.level or '':<10}  {scores}\n")
-        columns = min(window_columns(out) or MAX_TEXT_COLUMNS, MAX_TEXT_COLUMNS)
         out.writelines(f"{line}\n" for line in wrap(f"  {bot.description}", columns))
-    say(NOTES, out)
+    out.writelines(f"{line}\n" for line in wrap(NOTES, columns))
 
 
 def _to_dict(bot: ListedBot) -> dict[str, object]:
