@@ -16,7 +16,7 @@ BLUE_X, ORANGE_O, RESET = "\x1b[1;94mX\x1b[0m", "\x1b[1;33mO\x1b[0m", "\x1b[0m"
 WON_X = f"\x1b[7m{BLUE_X}"
 
 SMALL = 20, 5
-ASKED_SMALL = r"[XO] 1-9: "
+ASKED_SMALL = r"\n[XO] 1-9: "
 AGAIN_SMALL = r"Play again\? \(y/n\) "
 WORDINGS = ["narrative", "gem", "kata"]
 
