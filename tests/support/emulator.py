@@ -19,7 +19,7 @@ class Emulator:
         self.size = columns, rows
         self.modes: set[str] = set()
         self.has_scrolled = False
-        self._decode = getincrementaldecoder("utf-8")().decode
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
         self._pages = {False: [""] * rows, True: [""] * rows}
         self._cursors = {False: (0, 0), True: (0, 0)}

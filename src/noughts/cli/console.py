@@ -88,8 +88,10 @@ class Console:
         try:  # not `with`: a signal may come while it is being opened
             live.open()
             yield live, live
-        finally:
-            live.close()
+        except BaseException:
+            live.give_back()
+            raise
+        live.close()
 
     @contextmanager
     def line_screen(self, options: Namespace) -> Iterator[tuple[Screen, LineSource]]:

@@ -83,11 +83,15 @@ class LiveScreen(Screen):
         """Give the terminal back, and leave the last position and the latest messages on it."""
         if not self._is_open:
             return
-        self._is_open = False
-        self._terminal.__exit__()
+        self.give_back()
         super().show(self._game)
         for message in self._messages:
             super().say(message)
+
+    def give_back(self) -> None:
+        """Give the terminal back without another word."""
+        self._is_open = False
+        self._terminal.__exit__()
 
     def _forget_frame(self) -> None:
         self._drawn = ""
