@@ -153,7 +153,7 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     if panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
         drawn = _draw(view, size, glyphs, lambda text, _: text)
         return Frame(tuple(row[:columns] for row in drawn[:rows]))
-    if view.is_over and not top:  # where there is no heading, the result has the score
+    if view.is_over and not top:  # no room for a heading: show the score with the result
         view = view.replace(status=f"{view.status} {view.score}".rstrip())
     board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
     panel = _panel(view, panel_columns, panel_rows)

@@ -14,7 +14,7 @@ class Action(Value):
     label: str
     """The key of its sentence."""
     confirm: str = ""
-    """The sentence that asks whether it is meant: there is no way back."""
+    """The key of the question to confirm it, if it cannot be undone."""
     arrows: str = ""
     """The arrows that mean it, by the letters that end their sequences."""
 

@@ -1,6 +1,6 @@
 """A terminal that sends single keys: its modes, its size, and how it is left as it was.
 
-Ctrl-Z gives the terminal back to the shell, and `fg` takes it again; a resize wakes whoever waits.
+Ctrl-Z returns the terminal to the shell until `fg`; a resize ends the wait for input.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Boards as SVG images, for pages and notebooks.
 
-There is no background, and every colour can be read on a light page and on a dark one.
+The background is transparent; the colours are readable in light and dark themes.
 """
 
 from __future__ import annotations
