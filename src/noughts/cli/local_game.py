@@ -54,6 +54,7 @@ class LocalGame:
         self._seating = seating
         self._opponents = seating.opponents
         self._score = dict.fromkeys((Mark.X, Mark.O, None), 0)
+        self._is_over = False
 
     def play(self) -> None:
         """Play until the players have had enough."""
