@@ -9,7 +9,6 @@ import atexit
 import os
 import signal
 import termios
-import tty
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -37,7 +36,7 @@ class KeyTerminal:
         on_return: Callable[[], None],
     ) -> None:
         self.source = source
-        self._target = target
+        self._target = os.dup(target)  # a command that is ended no longer uses its own output
         self._keys = KeyReader(source, poller)
         self._on, self._off = (FULL_SCREEN_ON, FULL_SCREEN_OFF) if full_screen else ("", "")
         self._on_return = on_return
@@ -92,7 +91,7 @@ class KeyTerminal:
         if not self._is_ours():
             return
         with suppress(termios.error):  # a terminal that closes sends SIGCONT, too
-            tty.setcbreak(self.source, termios.TCSANOW)  # what was typed ahead is kept
+            termios.tcsetattr(self.source, termios.TCSANOW, _key_by_key(self._before))
         self._write(self._on)
 
     def _give_back(self) -> None:
@@ -121,6 +120,19 @@ class KeyTerminal:
     def _return(self) -> None:
         self._take()
         self._on_return()
+
+
+def _key_by_key(settings: list[Any]) -> list[Any]:
+    """Return the settings of a terminal that passes on each key, and echoes none.
+
+    Ctrl-C no longer discards the keys before it: a key that has been announced would then be missing, and
+    the command would wait for another.
+    """
+    *others, local, ispeed, ospeed, characters = settings
+    local = local & ~(termios.ICANON | termios.ECHO) | termios.NOFLSH
+    characters = [*characters]
+    characters[termios.VMIN], characters[termios.VTIME] = 1, 0
+    return [*others, local, ispeed, ospeed, characters]
 
 
 def _wake(_number: int, _frame: FrameType | None) -> None:
