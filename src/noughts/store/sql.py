@@ -17,6 +17,7 @@ from noughts.store.checkpoints import Checkpoint, CheckpointSlot
 from noughts.store.documents import Row as DocumentRow
 from noughts.store.errors import CorruptStore, NotAStore, OldStore, StoreUnavailable
 from noughts.store.records import Record, read_tombstone, sum_hashes
+from noughts.threads import start_thread
 
 Row = TypeVar("Row")
 
@@ -102,7 +103,7 @@ class SQLStore(EventStore):
         with self._lock:
             if name not in [thread.name for thread in self._threads]:
                 self._threads.append(Thread(target=loop, name=name, daemon=True))
-                self._threads[-1].start()
+                start_thread(self._threads[-1])
 
     def _write(self, batch: Batch) -> None:
         super()._write(batch)
@@ -119,7 +120,8 @@ class SQLStore(EventStore):
     def _close(self) -> None:
         self._closing.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # a signal may have come just before its start
+                thread.join()
         if self._has_written:
             with suppress(NoughtsError):  # the next process catches up
                 self._make_checkpoint(is_closing=True)

@@ -20,6 +20,7 @@ from noughts.cli.remote.messages import RoomState, read_event, read_room
 from noughts.core.errors import NoughtsError
 from noughts.core.events import Event
 from noughts.core.value import Value
+from noughts.threads import start_thread
 
 INBOX_UPDATES = 100
 """How many updates an inbox holds; a server that sends more is read more slowly."""
@@ -219,4 +220,4 @@ def _start_thread(work: Callable[[], None], fail: Callable[[NoughtsError], None]
         except Exception as error:  # noqa: BLE001 - the traceback of a thread is lost
             fail(BadResponse(f"the server's answer cannot be understood ({type(error).__name__})"))
 
-    Thread(target=run, daemon=True).start()
+    start_thread(Thread(target=run, daemon=True))
