@@ -220,6 +220,7 @@ def in_terminal(
     master, slave = os.openpty()
     try:
         _set_size(slave, *size)
+        _keep_output(slave)
         if not echo:
             _disable_echo(slave)
         before = termios.tcgetattr(slave)
@@ -270,10 +271,17 @@ def _set_size(terminal: int, columns: int, rows: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def _keep_output(terminal: int) -> None:
+    """Turn off flushing: Ctrl-C and Ctrl-Z would discard what the command has just written."""
+    settings = termios.tcgetattr(terminal)
+    settings[3] |= termios.NOFLSH
+    termios.tcsetattr(terminal, termios.TCSANOW, settings)
+
+
 def _disable_echo(terminal: int) -> None:
-    """Turn off echo, flow control, the bell, and flushing on Ctrl-C."""
+    """Turn off echo, flow control and the bell."""
     inward, outward, control, local, *speeds, keys = termios.tcgetattr(terminal)
     inward &= ~(termios.IXON | termios.IMAXBEL)
-    local = local & ~termios.ECHO | termios.NOFLSH
+    local &= ~termios.ECHO
     keys[termios.VQUIT] = bytes([os.fpathconf(terminal, "PC_VDISABLE")])
     termios.tcsetattr(terminal, termios.TCSANOW, [inward, outward, control, local, *speeds, keys])
