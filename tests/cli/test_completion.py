@@ -41,7 +41,7 @@ SEATS = [f"bot:{name}" for name in NAMES]
         ("noughts store verify --j", ["--json"]),
         ("noughts store nonesuch ", []),
         ("noughts store backup ", [FILES]),
-        ("noughts store backup file ", ["--help", "--store"]),
+        ("noughts store backup file ", ["--help", "--json", "--store"]),
         ("noughts dataset pos", [FILES]),
         ("noughts menace box --file x", [FILES]),
         ("noughts play --wording ", ["narrative", "gem", "kata"]),

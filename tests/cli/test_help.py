@@ -13,7 +13,7 @@ import pytest
 
 import noughts.cli.commands
 from noughts.cli.main import COMMANDS, EXTRAS, build_parser
-from noughts.cli.options import CommandHelp
+from noughts.cli.options import CommandHelp, Parser
 from support.at_once import run_code
 from support.command import COMMAND, TESTS, shell
 from support.forked import noughts as run_noughts
@@ -21,6 +21,18 @@ from support.man_page import parsers_of
 from support.saved_games import save, saving, url
 
 each_command = pytest.mark.parametrize("command", COMMANDS)
+WITHOUT_JSON = {
+    "play": "a game is played",
+    "resume": "a game is played",
+    "replay": "show --json prints the game",
+    "events": "export prints them as JSON",
+    "export": "prints JSON lines",
+    "store export": "prints JSON lines",
+    "dataset": "--format jsonl prints JSON lines",
+    "serve": "logs as JSON where it is not watched",
+    "completion": "prints a script",
+}
+"""Commands that neither list nor report, or print JSON anyway, and why."""
 SERVED = {"join", "serve"}
 """Commands that need a server, or are one: their examples are only read."""
 
@@ -97,6 +109,18 @@ def test_every_option_says_what_it_does_and_its_default(command: str) -> None:
             assert f"(default: {action.default})" in action.help, name
         if action.dest == "seed":
             assert action.metavar == "SEED"
+
+
+def test_every_command_that_lists_or_reports_can_print_json() -> None:
+    leaves = [parser for command in COMMANDS for parser in parsers_of(command) if _is_leaf(parser)]
+    without = {parser.prog for parser in leaves if "--json" not in parser.options}
+
+    assert len(leaves) > len(COMMANDS)
+    assert without == {f"noughts {command}" for command in WITHOUT_JSON}
+
+
+def _is_leaf(parser: Parser) -> bool:
+    return not any(isinstance(action, _SubParsersAction) for action in parser.positionals)
 
 
 @each_command

@@ -360,6 +360,8 @@ def test_a_repair_copies_every_sound_game(good: Path) -> None:
     assert first.endswith(f"copied to {repaired}.")
     assert left_behind.startswith("Not copied: game 'aaaaaaaa': the record at version 3")
     assert last == f"To use it: noughts store restore {repaired}"
+    data = json.loads(noughts("store", "repair", str(good / "new"), "--json", env=saving(good)).stdout)
+    assert [f"Not copied: {line}" for line in data["left_behind"]] == [left_behind]
     assert file(good).read_bytes() == before
 
     assert noughts("store", "restore", str(repaired), env=saving(good)).returncode == 0

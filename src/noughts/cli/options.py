@@ -135,7 +135,7 @@ def add_first(parser: Parser) -> None:
     parser.add_argument("--first", choices=["X", "O"], default="X", help="who started (default: X)")
 
 
-def add_events(parser: Parser) -> None:
+def add_events(parser: Container) -> None:
     parser.add_argument(
         "--events", action="store_true", help="also print each event, such as playerPlacedToken(1,1,X)"
     )

@@ -50,11 +50,12 @@ def add_options(parser: shared.Parser) -> None:
         ended.add_argument(
             f"--{flag}", dest="is_over", action="store_const", const=is_over, help=f"only {flag} games"
         )
-    parser.add_argument("--delete", metavar="GAME", help="delete a game for good; you are asked first")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--delete", metavar="GAME", help="delete a game for good; you are asked first")
+    shared.add_json(task)
     parser.add_argument(
         "--limit", type=shared.count, default=20, metavar="N", help="list at most N (default: 20)"
     )
-    shared.add_json(parser)
     shared.add_store(parser)
 
 

@@ -27,9 +27,10 @@ HELP = shared.CommandHelp(
 def add_options(parser: shared.Parser) -> None:
     add_position(parser)
     shared.add_interval(parser, 0)
-    shared.add_json(parser)
     shared.add_display(parser, "narrative")
-    parser.add_argument(
+    form = parser.add_mutually_exclusive_group()
+    shared.add_json(form)
+    form.add_argument(
         "--svg", metavar="FILE", help="write a picture of the position; - is standard output"
     )
 

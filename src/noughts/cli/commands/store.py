@@ -49,7 +49,7 @@ def add_options(parser: shared.Parser) -> None:
                 nargs="?",
                 help="the new file (default: games-repaired.sqlite for games.sqlite)",
             )
-        if task == "verify":
+        if task != "export":  # which writes JSON anyway
             shared.add_json(one)
         shared.add_store(one)
 
@@ -72,7 +72,7 @@ def _verify(options: Namespace, console: Console) -> None:
         games, events, faults = _examine(options, progress)
     with suppress(BrokenPipeError):  # the exit code reports damage even if nobody reads this
         if options.json:
-            out.write(json.dumps({"games": games, "events": events, "faults": faults}) + "\n")
+            _write_json(out, games=games, events=events, faults=faults)
         else:
             for fault in faults:
                 say(printable(fault), out)
@@ -101,7 +101,10 @@ def _examine(options: Namespace, progress: Progress) -> VerifyReport:
 def _backup(options: Namespace, console: Console) -> None:
     with open_saved(options.store) as store, _progress(console.err) as progress:
         games, events = backup(store, options.file, progress)
-    _report(games, events, f"copied to {options.file}", console.out)
+    if options.json:
+        _write_json(console.out, games=games, events=events, file=options.file)
+    else:
+        _report(games, events, f"copied to {options.file}", console.out)
 
 
 def _restore(options: Namespace, console: Console) -> None:
@@ -112,12 +115,17 @@ def _restore(options: Namespace, console: Console) -> None:
             progress,
             checkpoint_file=os.environ.get("NOUGHTS_CHECKPOINT_FILE", ""),
         )
+    place = replaced and str(replaced)
+    if options.json:
+        counts = {"games": games, "events": events}
+        _write_json(console.out, **counts, file=options.file, replaced=place, warnings=warnings)
+        return
     if console.err:
         for warning in warnings:
             say(f"noughts: {printable(warning)}", console.err)
     _report(games, events, f"restored from {options.file}", console.out)
-    if replaced:
-        say(f"What was there is now {printable(str(replaced))}.", console.out)
+    if place:
+        say(f"What was there is now {printable(place)}.", console.out)
 
 
 def _repair(options: Namespace, console: Console) -> None:
@@ -125,6 +133,9 @@ def _repair(options: Namespace, console: Console) -> None:
     file = options.file or str(free_name(sqlite_path(url) or Path("games.sqlite"), "repaired"))
     with _progress(console.err) as progress:
         (games, events), left_behind = repair(url, file, progress)
+    if options.json:
+        _write_json(out, games=games, events=events, file=file, left_behind=left_behind)
+        return
     _report(games, events, f"copied to {file}", out)
     for line in left_behind:
         say(f"Not copied: {printable(line)}", out)
@@ -142,6 +153,9 @@ def _import(options: Namespace, console: Console) -> None:
         _progress(console.err) as progress,
     ):
         done = import_lines(store, source, progress)
+    if options.json:
+        _write_json(console.out, **done._asdict())
+        return
     counts = f"{_count(done.games, 'game')}: {_count(done.events, 'event')} recorded"
     say(f"{counts}, {done.known} known before.", console.out)
 
@@ -151,6 +165,10 @@ def _progress(err: TextIO | None) -> Iterator[Progress]:
     """Show a bar if the work takes long."""
     with ProgressBar(100, err, delay_seconds=DELAY_SECONDS) as bar:
         yield lambda share: bar.show(int(100 * share))
+
+
+def _write_json(out: TextIO, **fields: object) -> None:
+    out.write(f"{json.dumps(fields)}\n")
 
 
 def _report(games: int, events: int, what: str, out: TextIO) -> None:

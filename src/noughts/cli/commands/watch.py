@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from random import Random
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.exit import no_goodbye
 from noughts.cli.input import LineSource
 from noughts.cli.opening import Opponent, Starters, choose, name_players, opening_events, seat_opponents
 from noughts.cli.prompt import Quit
 from noughts.cli.question import QUIT, WATCH_ACTIONS, Question
-from noughts.cli.screen import Screen
+from noughts.cli.screen import Display, Screen
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.player import Player
+from noughts.text.wordings import WORDINGS
 
 HELP = shared.CommandHelp(
     "Watch two bots or programs play; a seat without one moves at random.",
@@ -37,7 +41,9 @@ def add_options(parser: shared.Parser) -> None:
         metavar="N",
         help="play N games, and show the tally (default: one, without)",
     )
-    shared.add_events(parser)
+    shown = parser.add_mutually_exclusive_group()
+    shared.add_events(shown)
+    shown.add_argument("--json", action="store_true", help="print only the tally, as JSON, no pauses")
     shared.add_live(parser)
     shared.add_display(parser, "narrative")
 
@@ -46,14 +52,25 @@ def run(options: Namespace, console: Console) -> None:
     rng, seats = console.rng(options.seed), {Mark.X: options.x, Mark.O: options.o}
     with (
         seat_opponents(seats, options, console, rng, saves=False) as seating,
-        console.game_screen(options) as (screen, typed),
+        _unseen(options) if options.json else console.game_screen(options) as (screen, typed),
+        no_goodbye(when=options.json),
         suppress(Quit),
     ):
         players = name_players(options, seating.opponents)
         starters = Starters(options.first or screen.wording.starter, rng)
         everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | seating.opponents
         screen.ask_meanwhile(Question("", WATCH_ACTIONS))
-        watch(screen, players, starters, everybody, Pause(options.interval, screen, typed), options.games)
+        pause = Pause(0 if options.json else options.interval, screen, typed)
+        results = watch(screen, players, starters, everybody, pause, options.games)
+        if options.json:
+            console.out.write(f"{json.dumps(_to_dict(players, results))}\n")
+
+
+@contextmanager
+def _unseen(options: Namespace) -> Iterator[tuple[Screen, None]]:
+    """Return a screen that nobody sees, and no keyboard."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - not a path of ours
+        yield Screen(nowhere, Display(WORDINGS[options.wording])), None
 
 
 class RandomOpponent:
@@ -98,8 +115,8 @@ def watch(
     opponents: Mapping[Mark, Opponent],
     pause: Pause,
     games: int | None = None,
-) -> None:
-    """Play one game, or several and their tally, and show every move."""
+) -> dict[Mark | None, int]:
+    """Play one game, or several and their tally, show every move, and return how often each won."""
     results = dict.fromkeys((Mark.X, Mark.O, None), 0)
     before = None
     for _ in range(games or 1):
@@ -122,6 +139,18 @@ def watch(
         before = game
     if games is not None and before is not None:
         screen.say(screen.wording.say("game.tally", points=screen.points(before, results)))
+    return results
+
+
+def _to_dict(players: Sequence[Player], results: Mapping[Mark | None, int]) -> dict[str, object]:
+    names = {player.mark: player.name for player in players}
+    return {
+        "players": {str(mark): names.get(mark) for mark in Mark},
+        "games": sum(results.values()),
+        "x_wins": results[Mark.X],
+        "draw": results[None],
+        "o_wins": results[Mark.O],
+    }
 
 
 def show_move(screen: Screen, game: Game, cell: Cell) -> Game:
