@@ -286,7 +286,7 @@ def _draw_cell(view: View, cell: Cell, size: CellSize, glyphs: Glyphs, paint: Pa
         sign, style = str(mark), COLOURS[str(mark)]
         style += WON if cell in view.board.winning_cells else ""
     elif has_cursor and size is not SMALL:
-        sign, style = str(view.board.turn), FREE  # the mark that would go there
+        sign, style = str(view.board.turn).lower(), FREE  # the mark that would go there
     else:
         sign, style = view.numbers[cell], FREE
     if size is SMALL:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 
 from noughts.core.errors import UnreadableBoard, quoted
 
 _SIGNS: dict[object, str] = {"X": "X", "O": "O", **dict.fromkeys(("_", ".", " ", "", None), "")}
+
+_COLOUR = "\x1b\\[[0-9;]*m"
+_STROKES = str.maketrans("│─┼╲╳╱╭╮╰╯", "|-+\\X/..`'")  # noqa: RUF001 - drawn on purpose
+_LARGE_MARKS: dict[tuple[str, ...], str] = {
+    ("\\   /", "X", "/   \\"): "X",
+    (".---.", "|   |", "`---'"): "O",
+}
+_LARGE_BOARD_ROWS = 11, 17
 
 
 def read_grid(written: str | Iterable[object]) -> tuple[int, int]:
@@ -24,7 +33,11 @@ def read_grid(written: str | Iterable[object]) -> tuple[int, int]:
 def _signs(written: str | Iterable[object]) -> list[object]:
     """Return the nine signs in order, from a flat or nested board."""
     if isinstance(written, str):
-        rows = _lines(written)
+        text = re.sub(_COLOUR, "", written) if "\x1b" in written else written
+        text = text.replace("\r\n", "\n").strip("\n")
+        if text.count("\n") + 1 in _LARGE_BOARD_ROWS:
+            return _large_signs(text.translate(_STROKES).split("\n"), written)
+        rows = _lines(text)
         parts = _first_ten(rows[0] if len(rows) == 1 else rows)
         is_nested = len(rows) == 3
     else:
@@ -33,15 +46,37 @@ def _signs(written: str | Iterable[object]) -> list[object]:
     if is_nested:
         return [sign for number, row in enumerate(parts, start=1) for sign in _row(row, number)]
     if len(parts) != 9:
-        raise UnreadableBoard(f"a board is 9 cells or 3 rows of 3, not {quoted(written)}")
+        raise _not_a_board(written)
     return parts
 
 
+def _large_signs(lines: list[str], written: str) -> list[object]:
+    """Return the signs of a board with large cells, as a live board has them."""
+    rows = len(lines) // 3
+    rules = [number for number, line in enumerate(lines) if re.fullmatch(r" *(-+)\+\1\+\1 *", line)]
+    if rules != [rows, 2 * rows + 1]:
+        raise _not_a_board(written)
+    left, stroke = lines[rows].index("-"), lines[rows].index("+")
+    columns = stroke - left
+    signs: list[object] = []
+    for top in (0, rows + 1, 2 * rows + 2):
+        inside = [line.ljust(left + 3 * columns + 2) for line in lines[top + 1 : top + rows - 1]]
+        for start in (left, stroke + 1, stroke + columns + 2):
+            drawn = tuple(line[start + 1 : start + columns - 1].strip() for line in inside)
+            sign = _LARGE_MARKS.get(drawn) or "".join(drawn)
+            signs.append("" if sign in "123456789xo" else sign)  # a number, or what would go there
+    return signs
+
+
 def _lines(text: str) -> list[str]:
-    """Return the rows of a board, without line breaks around them or rules between them."""
-    rows = text.replace("\r\n", "\n").strip("\n").replace("/", "\n").split("\n")
+    """Return the rows of a board, without rules between them."""
+    rows = text.replace("/", "\n").split("\n")
     rows = [row for row in rows if "+" not in row or row.strip(" -+")]
     return rows[:3] if len(rows) == 4 and rows[3].isspace() else rows
+
+
+def _not_a_board(written: object) -> UnreadableBoard:
+    return UnreadableBoard(f"a board is 9 cells or 3 rows of 3, not {quoted(written)}")
 
 
 def _row(row: object, number: int) -> list[object]:
