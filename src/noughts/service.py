@@ -72,6 +72,9 @@ class Service:
         self._clock = clock
         self.new_id = new_id
 
+    def __repr__(self) -> str:
+        return f"Service({self._store!r})"
+
     def handle(
         self, game: str, command: Command, *, version: int | None = None, key: str | None = None
     ) -> Answer:

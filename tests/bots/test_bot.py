@@ -195,7 +195,7 @@ NO_POLICY = "a policy is a name or a function from boards to chances, not 5"
         ("perfekt", "unknown policy 'perfekt' (did you mean perfect?): choose one of random, "),
         ("program:./mybot", "'program:./mybot' is a program, and only a bot can be named here"),
         (5, NO_POLICY),
-        (Bot("random"), NO_POLICY.replace("5", "a Bot")),
+        (Bot("random"), NO_POLICY.replace("5", "Bot('random')")),
     ],
     ids=["unknown", "a program", "a number", "a bot"],
 )

@@ -47,9 +47,12 @@ class Bot(Chooser):
     """
 
     def __init__(self, policy: Policy | str, rng: Random | None = None) -> None:
-        self._policy = as_policy(policy)
+        self._policy, self._given = as_policy(policy), policy
         self._below = _source(rng).randrange
         self._known: dict[Board, tuple[tuple[Cell, ...], list[int], int]] = {}
+
+    def __repr__(self) -> str:
+        return f"Bot({self._given!r})"
 
     def choose_or_resign(self, board: Board) -> Cell | None:
         known = self._known.get(board)

@@ -61,6 +61,9 @@ class Program(Chooser):
             self._end()
             raise
 
+    def __repr__(self) -> str:
+        return f"Program({self._command!r})"
+
     def __enter__(self) -> Self:
         return self
 

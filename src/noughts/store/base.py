@@ -90,6 +90,9 @@ class EventStore(ABC):
         self._wakeups = Wakeups()
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"  # without its address, which may have a password in it
+
     def append(self, game: str, events: Iterable[Event], *, expected: int, key: str, at: int) -> int:
         """Record the events of one command, and return the game's new version.
 

@@ -75,6 +75,9 @@ class SQLiteStore(sql.SQLStore):
         self._readers: list[sqlite3.Connection] = []
         self._select("SELECT 1")  # locks the file against being replaced
 
+    def __repr__(self) -> str:
+        return f"SQLiteStore({self._name!r})"
+
     def _commit(self, batch: Batch) -> None:
         try:
             writer = self._ready_writer()

@@ -87,6 +87,9 @@ class Watch:
         self._unread: deque[Record] = deque()
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        return f"<Watch after {self._after!r}>"
+
     def wait(self, timeout: float | None = None) -> tuple[Record, ...]:
         """Return new records as soon as there are some; none when the time is up."""
         self._read_on(timeout)

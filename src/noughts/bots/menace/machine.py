@@ -84,6 +84,9 @@ class Menace(ExactPolicy):
         self.results = dict.fromkeys(Result, 0)
         """How many games it has learned from, by result."""
 
+    def __repr__(self) -> str:
+        return f"<Menace after {self.games} game{'' if self.games == 1 else 's'}>"
+
     @property
     def games(self) -> int:
         """How many games it has learned from."""

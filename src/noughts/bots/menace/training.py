@@ -25,10 +25,14 @@ class Training:
         check_mark(mark)
         self._machine = machine
         rng = rng or Random()  # noqa: S311 - a game, not a secret
-        self._answer = Bot(against, rng).choose_or_resign
+        self._opponent = Bot(against, rng)
+        self._answer = self._opponent.choose_or_resign
         self._below = rng.randrange
         self._mark = mark
         self._known: dict[Board, tuple[int, list[int], tuple[Cell, ...]]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Training of {self._machine} as {self._mark} against {self._opponent}>"
 
     def play(self, games: int) -> None:
         """Play that many games, and learn from each."""

@@ -1,0 +1,42 @@
+"""What the objects of the library look like at a Python prompt."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import noughts
+from noughts import Bot, Menace, O, Program, Service, Training, open_store
+from support.hostile_bots import POLITE, program
+
+CLASSES = [name for name in noughts.__all__ if inspect.isclass(getattr(noughts, name))]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_no_public_class_shows_only_where_it_is_in_memory(name: str) -> None:
+    assert getattr(noughts, name).__repr__ is not object.__repr__
+
+
+def test_bots_show_what_they_play() -> None:
+    machine = Menace()
+    machine.learn((0, 4, 1, 5, 2), noughts.X)
+    command = program(POLITE).removeprefix("program:")
+
+    assert repr(Bot("club")) == "Bot('club')"
+    assert repr(Bot(machine)) == "Bot(<Menace after 1 game>)"
+    assert repr(Training(machine, "random", mark=O)) == (
+        "<Training of <Menace after 1 game> as O against Bot('random')>"
+    )
+    with Program(command) as started:
+        assert repr(started) == f"Program({command!r})"
+
+
+def test_a_store_shows_where_it_is(tmp_path: Path) -> None:
+    path = str(tmp_path / "games.sqlite")
+    with open_store(f"sqlite:{path}") as store:
+        assert repr(Service(store)) == f"Service(SQLiteStore({path!r}))"
+    with open_store("memory:") as store:
+        assert repr(store) == "<MemoryStore>"
+        assert repr(store.watch_all()) == "<Watch after ''>"
