@@ -387,8 +387,8 @@ IDS = ("abc", "abcdef", "abd", "xyz", "abcdefgh1", "abcdefgh2", "xyzxyzxyz1")
         ("b", "no game begins with 'b'"),
         ("ABC", "no game begins with 'ABC'"),
         ("abcdefghi", "no game begins with 'abcdefghi'"),
-        ("", "no game begins with ''"),
-        (7, "no game begins with 7"),
+        ("", "the id of a game has 1 to 64 letters, digits, - and _, unlike ''"),
+        (7, "the id of a game has 1 to 64 letters, digits, - and _, unlike 7"),
     ],
 )
 def test_a_game_is_found_by_a_prefix_of_its_id(store: MemoryStore, prefix: str, then: str) -> None:
@@ -402,7 +402,7 @@ def test_a_game_is_found_by_a_prefix_of_its_id(store: MemoryStore, prefix: str, 
     if then in IDS:
         assert service.find(prefix) == then
     else:
-        with pytest.raises(NoSuchGame) as refusal:
+        with pytest.raises((InvalidId, NoSuchGame)) as refusal:
             service.find(prefix)
         assert str(refusal.value) == then
 

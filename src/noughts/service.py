@@ -139,17 +139,14 @@ class Service:
 
     def find(self, beginning: str) -> str:
         """Return the id of the only game whose id begins like that."""
-        if beginning.__class__ is str and beginning:
-            with suppress(CorruptStore):
-                if self._store.versions((beginning,)):
-                    return beginning
-            found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                raise NoSuchGame(
-                    f"more than one game begins with {quoted(beginning)}: give more of its id"
-                )
+        with suppress(CorruptStore):
+            if self._store.versions((beginning,)):
+                return beginning
+        found = [listed.game for listed in self._store.catalogue(GameFilter(id_prefix=beginning), 2)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NoSuchGame(f"more than one game begins with {quoted(beginning)}: give more of its id")
         raise NoSuchGame(f"no game begins with {quoted(beginning)}")
 
 

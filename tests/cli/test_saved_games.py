@@ -398,7 +398,7 @@ BAD_ID = "the id of a game has 1 to 64 letters, digits, - and _, unlike"
     [
         ("ab", "more than one game begins with 'ab': give more of its id"),
         ("b", "no game begins with 'b'"),
-        ("", "no game begins with ''"),
+        ("", f"{BAD_ID} ''"),
         ("a b", f"{BAD_ID} 'a b'"),
         ("\x1b[2J", f"{BAD_ID} '\\x1b[2J'"),
         ("\udcff", f"{BAD_ID} '\\udcff'"),

@@ -188,7 +188,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_plot(parser: Parser, what: str) -> None:
-    parser.add_argument("--plot", metavar="FILE", help=f"draw {what}, as .svg or .png")
+    parser.add_argument("--plot", type=file_name, metavar="FILE", help=f"draw {what}, as .svg or .png")
 
 
 def add_game(parser: Parser) -> None:
@@ -227,6 +227,13 @@ def seconds(text: str) -> float:
             f"{quoted(text)} is not a number of seconds from 0 to {MAX_INTERVAL_SECONDS}"
         )
     return number
+
+
+def file_name(text: str) -> str:
+    """Refuse an empty name, which would mean the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file")
+    return text
 
 
 def count(text: str) -> int:

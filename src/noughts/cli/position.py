@@ -64,7 +64,9 @@ def _saved_game(text: str, store: str | None, unreadable: UnreadableBoard) -> Ga
         return look_up(text, store).game
     except StoreMissing:
         raise UnreadableBoard(f"{unreadable}, and no game is saved") from None
-    except (InvalidId, NoSuchGame) as error:
+    except InvalidId:  # longer than an id
+        raise unreadable from None
+    except NoSuchGame as error:
         raise UnreadableBoard(f"{unreadable}, and {error}") from None
 
 

@@ -38,12 +38,16 @@ def salvage(url: str, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]
 
 def check_repairable(url: str) -> None:
     if not sqlite_path(url) and not is_on_server(url):
-        raise UnknownStore("only a store in a file or on a server can be restored or repaired")
+        raise UnknownStore(
+            "only a store in a file or on a server can be restored or repaired: sqlite:PATH or "
+            "postgresql://USER@HOST/DATABASE"
+        )
 
 
 def _from_file(path: Path, table: str, unread: list[str]) -> Iterator[tuple[Any, ...]]:
     if not path.is_file():
-        raise StoreMissing(f"the file {path} is missing")
+        not_a_file = f"{path} is not a store of games: it is not a file"
+        raise StoreMissing(not_a_file if path.exists() else f"no store at {path}")
     is_idle = schema.is_fixed(path) or not beside(path, "-wal").exists()  # an open store has a log
     mode = "immutable=1" if is_idle else "mode=ro"  # immutable: creates no files
     with closing(schema.connect(f"{path.as_uri()}?{mode}")) as store:

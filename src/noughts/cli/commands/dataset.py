@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noughts.cli.console import Console
-from noughts.cli.options import CommandHelp, Parser
+from noughts.cli.options import CommandHelp, Parser, file_name
 from noughts.core.errors import printable
 from noughts.files import write_output
 from noughts.lab.dataset import FORMATS, rows
@@ -24,7 +24,12 @@ HELP = CommandHelp(
 
 def add_options(parser: Parser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="where to write it (default: standard output)"
+        "file",
+        type=file_name,
+        metavar="FILE",
+        nargs="?",
+        default="-",
+        help="where to write it; - is standard output (default: -)",
     )
     parser.add_argument(
         "--format", choices=FORMATS, help="the form of the table (default: the file's extension, or csv)"
@@ -32,7 +37,8 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: Namespace, console: Console) -> None:
-    write_dataset(options.file, options.format, console.binary_out)
+    file = None if options.file == "-" else options.file
+    write_dataset(file, options.format, console.binary_out)
 
 
 def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
@@ -54,7 +60,11 @@ def write_dataset(file: str | None, form: str | None, out: BinaryIO) -> None:
 
 
 def _format_of(file: str) -> str:
-    extension = Path(file).suffix.lower().removeprefix(".")
-    if extension not in FORMATS:
-        raise BadFormat(f"{file!r} does not end in .csv, .jsonl or .parquet: name it so, or use --format")
-    return extension
+    path = Path(file)
+    extension = path.suffix.lower().removeprefix(".")
+    if extension in FORMATS:
+        return extension
+    why = "does not end in .csv, .jsonl or .parquet: name it so, or use --format"
+    if path.name.lower().removeprefix(".") in FORMATS:
+        why = "has no name before its extension: use a name such as positions.csv"
+    raise BadFormat(f"{file!r} {why}")

@@ -79,6 +79,7 @@ def add_options(parser: shared.Parser) -> None:
     for task in (train, box):
         task.add_argument(
             "--file",
+            type=shared.file_name,
             metavar="PATH",
             help="where the machine is kept (default: noughts/menace.json in ~/.local/share)",
         )

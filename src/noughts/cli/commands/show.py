@@ -31,7 +31,10 @@ def add_options(parser: shared.Parser) -> None:
     form = parser.add_mutually_exclusive_group()
     shared.add_json(form)
     form.add_argument(
-        "--svg", metavar="FILE", help="write a picture of the position; - is standard output"
+        "--svg",
+        type=shared.file_name,
+        metavar="FILE",
+        help="write a picture of the position; - is standard output",
     )
 
 

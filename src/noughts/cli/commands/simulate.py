@@ -67,7 +67,7 @@ def run(options: Namespace, console: Console) -> None:
 
 def _seed(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
-        raise ArgumentTypeError(f"{quoted(text)} is not a whole number of at most 19 digits")
+        raise ArgumentTypeError(f"{quoted(text)} is not a number of 1 to 19 digits")
     return int(text)
 
 

@@ -41,10 +41,11 @@ def add_options(parser: shared.Parser) -> None:
     for task, (help_, _) in _TASKS.items():
         one = shared.add_task(tasks, task, help_)
         if task in _FILES:
-            one.add_argument("file", metavar="FILE", help=_FILES[task])
+            one.add_argument("file", type=shared.file_name, metavar="FILE", help=_FILES[task])
         if task == "repair":
             one.add_argument(
                 "file",
+                type=shared.file_name,
                 metavar="FILE",
                 nargs="?",
                 help="the new file (default: games-repaired.sqlite for games.sqlite)",

@@ -58,16 +58,19 @@ def parse_address(text: str) -> Address:
         raise BadAddress(f"{shown} is not an address: it has characters that no address can have")
     try:
         parts = urlsplit(written)
-        port = parts.port
         host = (parts.hostname or "").encode("idna").decode()
     except ValueError:  # UnicodeError is a ValueError
-        raise BadAddress(f"{shown} is not an address") from None
+        raise BadAddress(f"{shown} is not an address: its host cannot be read") from None
+    try:
+        port = parts.port
+    except ValueError:
+        raise BadAddress(f"{shown} is not an address: a port is a number from 1 to 65535") from None
     if parts.scheme not in _PORTS or not host:
         raise BadAddress(f"{shown} is not an address: start with http:// or https:// and a host")
     if "@" in parts.netloc:
         raise BadAddress(f"{shown} has a user name: leave it out, servers have no accounts")
     if port == 0:
-        raise BadAddress(f"{shown} is not an address: port 0 cannot be reached")
+        raise BadAddress(f"{shown} is not an address: a port is a number from 1 to 65535")
     server = Address(parts.scheme, host, port or _PORTS[parts.scheme])
     game = _GAME.fullmatch(parts.path)
     if parts.query or not (game or _LOBBY.fullmatch(parts.path)):
