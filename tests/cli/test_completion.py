@@ -198,6 +198,16 @@ def test_fish_completes(folder: Path) -> None:
         assert words == ([] if last == "only" else [last])
 
 
+def test_every_block_of_a_script_is_closed() -> None:
+    """Checked without the shell, which may not be here: bash reads the blocks of zsh, too."""
+    bash = str(shutil.which("bash"))
+    for script in (SCRIPTS["bash"], SCRIPTS["zsh"]):
+        subprocess.run([bash, "-n"], input=script, text=True, check=True)
+    words = SCRIPTS["fish"].split()
+    assert words.count("end") == words.count("function") + words.count("if") == 2
+    assert all(SCRIPTS["fish"].count(sign) % 2 == 0 for sign in "'\"")
+
+
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_a_script_is_printed(shell: str) -> None:
     ran = noughts("completion", shell)
