@@ -55,12 +55,14 @@ def open_saved(asked: str | None, *, create: bool = False) -> EventStore:
     """
     environment = os.environ
     url, checkpoint_file = store_url(asked, environment), environment.get("NOUGHTS_CHECKPOINT_FILE", "")
+    is_default = asked is None and not environment.get("NOUGHTS_STORE")
     try:
         return open_store(url, create=create, checkpoint_file=checkpoint_file)
     except StoreMissing as error:
-        raise StoreMissing(f"no games are saved yet: {error}") from None
+        where = "" if is_default else f": {error}"
+        raise StoreMissing(f"no games are saved yet{where}") from None
     except OldStore:
-        if asked is not None or environment.get("NOUGHTS_STORE"):
+        if not is_default:
             raise
     file = data_folder(environment) / "games.sqlite"
     if (moved := set_aside(file)) and sys.stderr:
