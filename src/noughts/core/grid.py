@@ -17,6 +17,8 @@ _LARGE_MARKS: dict[tuple[str, ...], str] = {
     (".---.", "|   |", "`---'"): "O",
 }
 _LARGE_BOARD_ROWS = 11, 17
+_UNTAKEN = frozenset("123456789xo")
+"""What a large free cell shows: its number, or in small letters the mark that would go there."""
 
 
 def read_grid(written: str | Iterable[object]) -> tuple[int, int]:
@@ -64,7 +66,7 @@ def _large_signs(lines: list[str], written: str) -> list[object]:
         for start in (left, stroke + 1, stroke + columns + 2):
             drawn = tuple(line[start + 1 : start + columns - 1].strip() for line in inside)
             sign = _LARGE_MARKS.get(drawn) or "".join(drawn)
-            signs.append("" if sign in "123456789xo" else sign)  # a number, or what would go there
+            signs.append("" if sign in _UNTAKEN else sign)
     return signs
 
 
