@@ -90,16 +90,9 @@ def test_the_last_move_and_the_winning_line_are_marked() -> None:
 @pytest.mark.parametrize("size", [(20, 5), (44, 10), (80, 24)], ids=str)
 def test_a_long_page_is_read_to_its_end(size: tuple[int, int]) -> None:
     text = "\n".join(f"line {number}" for number in range(100))
-    last_top = lay_out_page(text, 0, *size, ("back", "more"))[1]
+    last_top = lay_out_page(text, 0, *size, ("back", "more")).last_top
 
-    seen = [
-        row
-        for top in range(last_top + 1)
-        for row in lay_out_page(text, top, *size, ("back", "more"))[0].rows
-    ]
+    pages = [lay_out_page(text, top, *size, ("back", "more")) for top in range(last_top + 1)]
 
-    assert {*text.split("\n")} <= {*seen}
-    assert (
-        lay_out_page(text, 10**9, *size, ("back", "more"))[0]
-        == lay_out_page(text, last_top, *size, ("back", "more"))[0]
-    )
+    assert {*text.split("\n")} <= {row for page in pages for row in page.rows}
+    assert lay_out_page(text, 10**9, *size, ("back", "more")) == pages[-1]

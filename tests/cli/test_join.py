@@ -62,6 +62,13 @@ def test_an_invitation_is_shown_on_a_page_of_its_own(server: Server, tmp_path: P
         assert "To go on: noughts join http" in live.screen.text
 
 
+def test_what_is_typed_ahead_of_the_board_counts(server: Server, tmp_path: Path) -> None:
+    with HostedGame(server, "lobby") as game, LiveBoard(tmp_path, "join", game.address) as live:
+        live.see(TAKE.strip())
+        live.press("y\r?")
+        live.see("any key goes back", "resign: gives the game up")
+
+
 def test_a_whole_game(game: HostedGame, tmp_path: Path) -> None:
     """The output of a game between pipes, line by line."""
     with between_pipes(

@@ -77,6 +77,7 @@ def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
         live.see("X|8|9")
         live.press("q")
         assert live.end() == 0
+        assert live.screen.rows[:5] == ["X|8|9", "-+-+-", "4|5|6", "-+-+-", "1|2|3"]
 
     settings = tmp_path / "config" / "noughts" / "settings.json"
     assert json.loads(settings.read_text())["numpad"] is True
@@ -328,6 +329,17 @@ def test_the_level_is_remembered(tmp_path: Path) -> None:
             live.see("Your move.")
             live.press("r", "y")
             live.see(shown)
+
+
+def test_what_is_typed_ahead_of_the_board_is_played(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path) as live:
+        live.see("Enter is 1:")
+        live.press("1\r5")
+        live.see("Your move.", "Medium takes")
+        live.press("q")
+        live.end()
+
+    assert "4|X|6" in live.screen.text
 
 
 def test_an_unfinished_game_is_offered(tmp_path: Path) -> None:

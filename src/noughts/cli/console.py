@@ -11,7 +11,7 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from noughts.cli.input import LineBuffer, LineSource
+from noughts.cli.input import KeyReader, LineBuffer, LineSource
 from noughts.cli.screen import Display, Screen, is_cramped
 from noughts.cli.signals import Poller
 from noughts.core.errors import printable
@@ -83,15 +83,12 @@ class Console:
             return
         from noughts.cli.live_screen import LiveScreen  # noqa: PLC0415 - not for lines
 
-        settings, source = self.settings(), sys.stdin.fileno()
-        live = LiveScreen(self.out, self._display(options), source, self.poller, settings)
+        live = LiveScreen(self.out, self._display(options), self._keys, self.settings)
         try:  # not `with`: a signal may come while it is being opened
             live.open()
-            yield live, live
-        except BaseException:
+            yield live, live.keyboard
+        finally:
             live.give_back()
-            raise
-        live.close()
 
     @contextmanager
     def line_screen(self, options: Namespace) -> Iterator[tuple[Screen, LineSource]]:
@@ -100,17 +97,23 @@ class Console:
         if screen.interactive and not is_dumb() and _has_echo(sys.stdin.fileno()):
             from noughts.cli.line_editor import LineEditor  # noqa: PLC0415 - not for pipes
 
-            with LineEditor(sys.stdin.fileno(), self.out, self.poller) as editor:
+            with LineEditor(self._keys, self.out) as editor:
                 yield screen, editor
         else:
             yield screen, self._lines
 
     @cached_property
+    def _keys(self) -> KeyReader:
+        """The keys of the terminal: those typed ahead of one screen are for the next."""
+        return KeyReader(sys.stdin.fileno(), self.poller)
+
+    @cached_property
     def _lines(self) -> LineBuffer:
         return LineBuffer(sys.stdin.fileno() if sys.stdin else None, self.poller.wait)
 
+    @cached_property
     def settings(self) -> GameSettings:
-        """Return what the player has set; a broken file is reported, and changes nothing."""
+        """What the player has set; a broken file is reported, and changes nothing."""
         from noughts.cli.settings import BadSettings, GameSettings, load_settings  # noqa: PLC0415 - as above
 
         try:

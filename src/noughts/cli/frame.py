@@ -106,6 +106,8 @@ class Frame(Value):
     """Column and row, from 0."""
     origin: tuple[int, int] = (0, 0)
     size: CellSize = SMALL
+    last_top: int = 0
+    """The last row that a page can start from."""
 
     def cell_at(self, column: int, row: int) -> Cell | None:
         """Return the cell that a click means; a click on a rule means nothing."""
@@ -173,15 +175,15 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     return Frame(tuple(found[:rows]), _cursor(view, size, left, top), (left, top), size)
 
 
-def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers) -> tuple[Frame, int]:
-    """Show a page of a longer text from a row on; also return the last row it can start from."""
+def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers) -> Frame:
+    """Show a page of a longer text from a row on."""
     lines = wrap(text, columns - 1, indent=PAGE_INDENT)
     room = max(rows - 1, 1)
     last_top = max(len(lines) - room, 0)
     top = min(top, last_top)
     footer = footers[top < last_top]
     shown = (*lines[top : top + room], f"{FREE}{footer[: columns - 1]}{RESET}")
-    return Frame(shown[:rows]), last_top
+    return Frame(shown[:rows], last_top=last_top)
 
 
 def _gap(columns: int) -> int:

@@ -122,24 +122,26 @@ class KeyReader:
     """Splits what a terminal sends into keys: characters, and sequences such as those of arrows."""
 
     def __init__(self, terminal: int, poller: Poller) -> None:
-        self._terminal = terminal
-        self._poller = poller
+        self.terminal = terminal
+        self.poller = poller
+        self.unread: deque[str] = deque()
+        """The keys that have arrived, and that no screen has used yet."""
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self.has_ended = False
         """Whether the terminal is gone."""
 
-    def read(self) -> list[str]:
-        """Return the keys that have arrived, after the rest of one that is incomplete."""
+    def feed(self) -> None:
+        """Read what there is, after the rest of a key that is incomplete."""
         text = self._read_available()
         while not self.has_ended and _ends_incomplete(text) and self._has_more():
             text += self._read_available()
-        return _KEY.findall(text)
+        self.unread.extend(_KEY.findall(text))
 
     def _has_more(self) -> bool:
-        return self._terminal in self._poller.wait([self._terminal], ESCAPE_SEQUENCE_SECONDS)
+        return self.terminal in self.poller.wait([self.terminal], ESCAPE_SEQUENCE_SECONDS)
 
     def _read_available(self) -> str:
-        found = os.read(self._terminal, 4096)
+        found = os.read(self.terminal, 4096)
         self.has_ended = not found
         return self._decode(found)
 

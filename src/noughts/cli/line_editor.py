@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Self, TextIO
 
-from noughts.cli.input import MAX_LINE_BYTES
+from noughts.cli.input import MAX_LINE_BYTES, KeyReader
 from noughts.cli.settings import load_history, save_history
-from noughts.cli.signals import Poller
-from noughts.cli.terminal import KeyTerminal
+from noughts.cli.terminal import Keyboard
 from noughts.text.columns import display_width
 
 _CONTROLS = {  # keys of the usual names, and of Emacs
@@ -28,24 +26,19 @@ _CONTROLS = {  # keys of the usual names, and of Emacs
 }
 
 
-class LineEditor:
+class LineEditor(Keyboard):
     """Reads lines like a `LineBuffer`, from a terminal that sends single keys."""
 
-    def __init__(self, source: int, out: TextIO, poller: Poller) -> None:
+    def __init__(self, keys: KeyReader, out: TextIO) -> None:
+        super().__init__(keys, out.fileno(), full_screen=False)
         self._out = out
-        self._poller = poller
-        self._terminal = KeyTerminal(
-            source, out.fileno(), poller, full_screen=False, on_return=self._on_return
-        )
         self._question = ""
         self._text = ""
         self._at = 0
         self._history = load_history()
         self._recalled = len(self._history)
         self._has_new = False
-        self._lines: deque[str] = deque()
         self._must_draw = False
-        self.has_ended = False
 
     def __enter__(self) -> Self:
         self._terminal.__enter__()
@@ -55,23 +48,6 @@ class LineEditor:
         self._terminal.__exit__()
         if self._has_new:
             save_history(self._history)
-
-    @property
-    def sources(self) -> list[int]:
-        return [] if self.has_ended else [self._terminal.source]
-
-    def __bool__(self) -> bool:
-        return bool(self._lines)
-
-    def next_line(self) -> str:
-        return self._lines.popleft()
-
-    def read(self) -> str | None:
-        while not self and not self.has_ended:
-            if self._terminal.source in self._poller.wait(self.sources):
-                self.feed()
-            self.refresh()
-        return self.next_line() if self else None
 
     def redraw(self, question: str) -> None:
         self._question = question.rpartition("\n")[2]
@@ -105,11 +81,6 @@ class LineEditor:
         self._out.write(f"\r{question}{shown}\x1b[K\r{to_cursor}")
         self._out.flush()
 
-    def feed(self) -> None:
-        for key in self._terminal.read():
-            self._press(key)
-        self.has_ended |= self._terminal.has_ended
-
     def _press(self, key: str) -> None:
         command = _CONTROLS.get(key)
         if command == "enter":
@@ -133,7 +104,7 @@ class LineEditor:
         if self._text.strip() and self._history[-1:] != [self._text]:
             self._history.append(self._text)
             self._has_new = True
-        self._lines.append(self._text)
+        self._line = self._text
         self._text, self._at, self._recalled = "", 0, len(self._history)
 
     def _edit(self, command: str) -> None:

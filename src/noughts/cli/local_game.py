@@ -86,11 +86,11 @@ class LocalGame:
     def _leave(self) -> None:
         """Say goodbye, and how to continue a game that is not over."""
         self._prompt.end_question()
-        self._screen.close()
+        lines = self._screen.close()
         if not self._is_over and (short_id := self._recorder.short_id):
-            self._screen.say(self._text("game.saved", game=short_id))
-        self._screen.say(self._text("game.goodbye"))
-        self._screen.flush()
+            lines.say(self._text("game.saved", game=short_id))
+        lines.say(self._text("game.goodbye"))
+        lines.flush()
 
     def _begin(self, before: Game | None, *, have_swapped: bool = False) -> Game:
         """Start a game, and say who moves first unless it is the first game and was not random."""

@@ -28,7 +28,7 @@ class Choice(Value):
 
 def ask(console: Console) -> tuple[str, ...]:
     """Ask whom to play, and return the arguments of the command for it; raise `Quit` if nobody."""
-    known = console.settings().level
+    known = console.settings.level
     level = known if known in LEVELS else DEFAULT_LEVEL
     choices = _choices(level)
     with console.line_screen(_LINES) as (screen, typed), Prompt(screen, typed) as prompt:

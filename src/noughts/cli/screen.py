@@ -15,10 +15,9 @@ from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
 from noughts.core.events import Event
 from noughts.core.game import Game
-from noughts.core.notation import format_cell
 from noughts.core.value import Value
 from noughts.text.describe import describe, shown_name
-from noughts.text.speaker import CellNames
+from noughts.text.speaker import READING_ORDER, CellNames
 from noughts.text.wordings import Wording
 
 RESET = "\x1b[0m"
@@ -43,6 +42,8 @@ class Display(Value):
     events: bool = False
     """Whether the events of a game are printed too."""
     sleep: Callable[[float], None] = lambda _: None
+    numbers: str = READING_ORDER
+    """What free cells show, from the top left."""
 
 
 class Screen:
@@ -66,8 +67,9 @@ class Screen:
         self.interactive = display.interactive
         self._display = display
 
-    def close(self) -> None:
-        """Stop drawing in place: what follows is printed below."""
+    def close(self) -> Screen:
+        """Stop drawing in place, and return the screen that prints what follows."""
+        return self
 
     @property
     def compact(self) -> bool:
@@ -79,9 +81,14 @@ class Screen:
         """What the coach calls cells: as the board shows them, or numbers if there is none."""
         return "numbers" if self.spoken else self.wording.cells
 
+    @property
+    def numbers(self) -> str:
+        """What free cells show, from the top left."""
+        return self._display.numbers
+
     def number(self, cell: Cell) -> str:
         """Return the number of a cell, as it is typed."""
-        return format_cell(cell)
+        return self.numbers[cell]
 
     def say(self, line: str) -> None:
         self.out.write(fit(line, self.out) + "\n")
@@ -200,15 +207,19 @@ class Screen:
     def drawing(self, board: Board) -> str:
         """Draw a board as the wording does, or in three short rows where that does not fit."""
         wording = self.wording.replace(blank="", across=" ", between="") if self.compact else self.wording
-        return wording.draw(board, self._painter(board)) if self.colour else wording.draw(board)
+        return wording.draw(board, self._painter(board))
 
     def _painter(self, board: Board) -> Callable[[Cell, str], str]:
         won = board.winning_cells
 
         def paint(cell: Cell, sign: str) -> str:
             if sign in COLOURS:
-                return f"{WON if cell in won else ''}{COLOURS[sign]}{sign}{RESET}"
-            return f"{FREE}{sign}{RESET}" if sign.isdigit() else sign
+                style = (WON if cell in won else "") + COLOURS[sign]
+            elif sign.isdigit():
+                sign, style = self.numbers[cell], FREE
+            else:
+                return sign
+            return f"{style}{sign}{RESET}" if self.colour else sign
 
         return paint
 

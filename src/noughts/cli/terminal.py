@@ -15,7 +15,6 @@ from types import FrameType
 from typing import Any, Self
 
 from noughts.cli.input import KeyReader
-from noughts.cli.signals import Poller
 
 FULL_SCREEN_ON = "\x1b[?1049h\x1b[?1000h\x1b[?1006h"
 """Another page of the terminal, without lines to scroll back to; and the mouse."""
@@ -30,14 +29,12 @@ class KeyTerminal:
         self,
         source: int,
         target: int,
-        poller: Poller,
         *,
         full_screen: bool,
         on_return: Callable[[], None],
     ) -> None:
         self.source = source
         self._target = os.dup(target)  # a command that is ended no longer uses its own output
-        self._keys = KeyReader(source, poller)
         self._on, self._off = (FULL_SCREEN_ON, FULL_SCREEN_OFF) if full_screen else ("", "")
         self._on_return = on_return
         self._before = termios.tcgetattr(source)
@@ -57,9 +54,12 @@ class KeyTerminal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Give the terminal back, once."""
         for number, handler in self._handlers_before.items():
             signal.signal(number, handler)
-        self._give_back()
+        if self._handlers_before:
+            self._give_back()
+        self._handlers_before.clear()
         atexit.unregister(self._give_back)
 
     @property
@@ -70,15 +70,6 @@ class KeyTerminal:
             if columns and rows:
                 return columns, rows
         return FALLBACK_SIZE
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the terminal is gone."""
-        return self._keys.has_ended
-
-    def read(self) -> list[str]:
-        """Return the keys that have arrived."""
-        return self._keys.read()
 
     def _is_ours(self) -> bool:
         """Return whether we may change the terminal; in the background that would stop us."""
@@ -133,6 +124,59 @@ def _key_by_key(settings: list[Any]) -> list[Any]:
     characters = [*characters]
     characters[termios.VMIN], characters[termios.VTIME] = 1, 0
     return [*others, local, ispeed, ospeed, characters]
+
+
+class Keyboard:
+    """Makes lines of single keys, as a `LineSource`; a subclass says what a key does."""
+
+    def __init__(self, keys: KeyReader, target: int, *, full_screen: bool) -> None:
+        self._keys = keys
+        self._terminal = KeyTerminal(
+            keys.terminal, target, full_screen=full_screen, on_return=self._on_return
+        )
+        self._line: str | None = None
+        self.has_ended = False
+
+    def _press(self, key: str) -> None:
+        """Do what a key means; the one that completes a line sets it."""
+        raise NotImplementedError
+
+    def _on_return(self) -> None:
+        """Note that somebody else has used the terminal."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Show what has changed."""
+        raise NotImplementedError
+
+    @property
+    def sources(self) -> list[int]:
+        return [] if self.has_ended else [self._keys.terminal]
+
+    def feed(self) -> None:
+        self._keys.feed()
+        self.has_ended |= self._keys.has_ended
+
+    def __bool__(self) -> bool:
+        """Use the keys up to the end of a line; the others wait for the next question."""
+        while self._line is None and self._keys.unread:
+            self._press(self._keys.unread.popleft())
+        return self._line is not None
+
+    def next_line(self) -> str:
+        line, self._line = self._line or "", None
+        return line
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for keys."""
+        self.refresh()
+        if self._keys.terminal in self._keys.poller.wait(self.sources, seconds):
+            self.feed()
+
+    def read(self) -> str | None:
+        while not self and not self.has_ended:
+            self.wait()
+        return self.next_line() if self else None
 
 
 def _wake(_number: int, _frame: FrameType | None) -> None:

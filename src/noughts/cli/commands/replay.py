@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Never
 
 from noughts.cli import options as shared
 from noughts.cli.commands.watch import Pause
@@ -40,17 +41,17 @@ def add_options(parser: shared.Parser) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     events = look_up(options.game, options.store).events
-    with console.game_screen(options) as (screen, typed), suppress(Quit):
-        found = steps(events, screen)
-        if options.interval is None and screen.interactive:
-            with Prompt(screen, typed) as prompt:
+    with console.game_screen(options) as (screen, typed):
+        with suppress(Quit), Prompt(screen, typed) as prompt:
+            found = steps(events, screen)
+            if options.interval is None and screen.interactive:
                 _step_through(prompt, found)
-            return
-        screen.ask_meanwhile(Question("", WATCH_ACTIONS))
-        pause = Pause(options.interval or 0, screen, typed)
-        for step in found:
-            pause()
-            screen.show_step(step.line, step.game)
+            screen.ask_meanwhile(Question("", WATCH_ACTIONS))
+            pause = Pause(options.interval or 0, screen, typed)
+            for step in found:
+                pause()
+                screen.show_step(step.line, step.game)
+        screen.close()
 
 
 class Step(Value):
@@ -80,7 +81,8 @@ def steps(events: Iterable[Event], screen: Screen) -> list[Step]:
     return found
 
 
-def _step_through(prompt: Prompt, found: list[Step]) -> None:
+def _step_through(prompt: Prompt, found: list[Step]) -> Never:
+    """Show the step that is asked for, until `Quit`."""
     at, shown = 0, None
     while True:
         if at != shown:

@@ -54,16 +54,17 @@ def run(options: Namespace, console: Console) -> None:
         seat_opponents(seats, options, console, rng, saves=False) as seating,
         _unseen(options) if options.json else console.game_screen(options) as (screen, typed),
         no_goodbye(when=options.json),
-        suppress(Quit),
     ):
         players = name_players(options, seating.opponents)
         starters = Starters(options.first or screen.wording.starter, rng)
         everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | seating.opponents
         screen.ask_meanwhile(Question("", WATCH_ACTIONS))
         pause = Pause(0 if options.json else options.interval, screen, typed)
-        results = watch(screen, players, starters, everybody, pause, options.games)
-        if options.json:
-            console.out.write(f"{json.dumps(_to_dict(players, results))}\n")
+        with suppress(Quit):
+            results = watch(screen, players, starters, everybody, pause, options.games)
+            if options.json:
+                console.out.write(f"{json.dumps(_to_dict(players, results))}\n")
+        screen.close()
 
 
 @contextmanager

@@ -142,7 +142,7 @@ class RemoteGame:
 
     def _leave(self) -> None:
         self._prompt.end_question()
-        self._screen.close()
+        self._screen = self._screen.close()
         if self._joined.invite and not self._view.game.is_ready:
             self._screen.say(self._invite())
         if self._mark is None:
@@ -150,7 +150,7 @@ class RemoteGame:
         if self._view.game.is_over and not self._wants_rematch:
             self._remove_seat()
         else:
-            self._prompt.say(self._text("remote.go_on", address=self._joined.address))
+            self._screen.say(self._text("remote.go_on", address=self._joined.address))
 
     def _remove_seat(self) -> None:
         if self._mark is not None:
@@ -161,10 +161,10 @@ class RemoteGame:
 
     def _wait(self) -> None:
         """Handle the next update or line; a line from a pipe waits for the answer to the one before."""
-        self._screen.flush()
         keyboard = self._typed.sources
         accepts_lines = not self._pending or bool(self._disconnected) or self._screen.interactive
         has_line = accepts_lines and (bool(self._typed) or self._typed.has_ended)
+        self._screen.flush()
         ready = self._poller.wait([self._inbox.readable, *keyboard], 0 if has_line else None)
         if self._inbox.readable in ready:
             for sender, update in self._inbox.take():
