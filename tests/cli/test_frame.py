@@ -61,6 +61,23 @@ def test_the_cursor_is_in_the_cell_that_a_click_there_means(size: tuple[int, int
         assert clicked == {*range(9), None}
 
 
+@pytest.mark.parametrize("size", [(20, 5), (44, 10), (30, 24), (80, 24), (200, 60)], ids=str)
+def test_the_keys_stay_where_they_are_whatever_is_said(size: tuple[int, int]) -> None:
+    last_rows = set()
+    for messages in ((), ("Take 5.",), ("Medium takes 5.", "O on 5 has four lines still open.")):
+        seen = View(Board(), NUMBERS, status="Your move.", messages=messages, keys=KEYS)
+        rows = lay_out(seen, *size, UNICODE, colour=False).rows
+        last_rows |= {number for number, row in enumerate(rows) if "q quit" in row}
+
+    assert len(last_rows) == 1
+
+
+def test_a_large_window_shows_everything_in_its_middle() -> None:
+    frame = lay_out(view(Board()), 200, 60, UNICODE, colour=False)
+
+    assert frame.origin == (51, 22)
+
+
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_every_position_is_told_apart(glyphs: Glyphs) -> None:
     """In each size of cells."""

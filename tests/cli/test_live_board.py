@@ -40,10 +40,10 @@ def test_arrows_move_the_cursor_and_enter_takes_its_cell(tmp_path: Path) -> None
     with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
         live.see("Player X, your move.")
         for keys, cursor in [
-            ((), (2, 4)),
-            ((UP,), (2, 2)),
-            ((LEFT, LEFT), (0, 2)),
-            ((DOWN, DOWN, DOWN), (0, 6)),
+            ((), (4, 4)),
+            ((UP,), (4, 2)),
+            ((LEFT, LEFT), (2, 2)),
+            ((DOWN, DOWN, DOWN), (2, 6)),
         ]:
             live.press(*keys)
             live.see_cursor(cursor)
@@ -52,7 +52,7 @@ def test_arrows_move_the_cursor_and_enter_takes_its_cell(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("size", "place"), [((80, 24), (19, 11)), ((44, 10), (4, 6)), ((200, 60), (30, 17))]
+    ("size", "place"), [((80, 24), (19, 11)), ((44, 10), (6, 6)), ((200, 60), (79, 37))]
 )
 def test_a_click_takes_a_cell_and_a_click_elsewhere_does_nothing(
     tmp_path: Path, size: tuple[int, int], place: tuple[int, int]
@@ -72,7 +72,7 @@ def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
         live.see("1|2|3")
         live.press("#")
-        live.see("7|8|9 Player X")
+        live.see("7|8|9   Player X", "# numpad")
         live.press("7")
         live.see("X|8|9")
         live.press("q")
@@ -83,7 +83,7 @@ def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
     assert json.loads(settings.read_text())["numpad"] is True
     assert settings.stat().st_mode & 0o777 == 0o600
     with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
-        live.see("7|8|9 Player X")
+        live.see("7|8|9   Player X", "# numpad")
 
 
 def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:

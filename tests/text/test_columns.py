@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noughts.text.columns import display_width, shorten
+from noughts.text.columns import display_width, shorten, wrap
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,14 @@ from noughts.text.columns import display_width, shorten
 def test_a_name_is_shortened_to_its_columns(name: str, shown: str) -> None:
     assert shorten(name, 10) == shown
     assert display_width(shown) <= 10
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        (30, ["O forces a fork with a corner", "(2, 1, 9, 4), then wins."]),
+        (10, ["O forces a", "fork with", "a corner", "(2, 1, 9,", "4), then", "wins."]),
+    ],
+)
+def test_moves_in_brackets_stay_together_if_they_fit(columns: int, lines: list[str]) -> None:
+    assert wrap("O forces a fork with a corner (2, 1, 9, 4), then wins.", columns) == lines

@@ -18,6 +18,7 @@ GAP_COLUMNS = 3
 MIN_PANEL_COLUMNS, MIN_PANEL_ROWS = 24, 5
 MAX_PANEL_COLUMNS = 60
 MARGIN_COLUMNS, HEADING_ROWS = 2, 2
+MAX_MARGIN_COLUMNS, MAX_MARGIN_ROWS = 300, 100
 ROOMY_COLUMNS, ROOMY_ROWS = 100, 30
 KEY_COLUMNS = 16
 PAGE_INDENT = 3
@@ -118,7 +119,44 @@ class Frame(Value):
         return 3 * down + across if is_inside and not is_on_rule else None
 
 
-def choose_size(columns: int, rows: int) -> tuple[CellSize, bool]:
+class Layout(Value):
+    """Where the board and the sentences are in a window."""
+
+    size: CellSize
+    is_beside: bool
+    """Whether the sentences are beside the board, not below it."""
+    left: int
+    top: int
+    """Of the board, from 0."""
+    gap_columns: int
+    has_heading: bool
+    panel_columns: int
+    panel_rows: int
+
+    @property
+    def is_short(self) -> bool:
+        """Whether only the shortest sentences fit."""
+        return self.panel_columns < SHORT_PANEL_COLUMNS or self.panel_rows < SHORT_PANEL_ROWS
+
+
+def plan(columns: int, rows: int) -> Layout:
+    """Divide a window; in a roomy one, everything is in the middle."""
+    size, is_beside = _choose_size(columns, rows)
+    needed = size.board_columns + GAP_COLUMNS if is_beside else 0
+    has_margin = columns >= MARGIN_COLUMNS + max(needed + MIN_PANEL_COLUMNS, size.board_columns)
+    left, gap = (MARGIN_COLUMNS, GAP_COLUMNS) if has_margin else (0, 1)
+    panel_columns = columns - left - (size.board_columns + gap if is_beside else 0)
+    panel_columns = min(panel_columns, MAX_PANEL_COLUMNS)
+    panel_rows = rows - (0 if is_beside else size.board_rows + 1)
+    has_heading = panel_rows >= HEADING_ROWS + (size.board_rows if is_beside else MIN_PANEL_ROWS)
+    top = HEADING_ROWS if has_heading else 0
+    if size is HUGE:
+        left = min((columns - size.board_columns - gap - panel_columns) // 2, MAX_MARGIN_COLUMNS)
+        top += min((rows - size.board_rows - HEADING_ROWS) // 2, MAX_MARGIN_ROWS)
+    return Layout(size, is_beside, left, top, gap, has_heading, panel_columns, panel_rows - top)
+
+
+def _choose_size(columns: int, rows: int) -> tuple[CellSize, bool]:
     """Return how large cells are, and whether the sentences go beside the board or below it."""
     for size in (HUGE, LARGE, SMALL):
         if size is HUGE and (columns < ROOMY_COLUMNS or rows < ROOMY_ROWS):
@@ -131,48 +169,28 @@ def choose_size(columns: int, rows: int) -> tuple[CellSize, bool]:
     return SMALL, True
 
 
-def panel_size(columns: int, rows: int) -> tuple[int, int]:
-    """Return the columns and rows that are left for sentences."""
-    size, is_beside = choose_size(columns, rows)
-    left, top = _margins(size, columns, rows, is_beside=is_beside)
-    if is_beside:
-        beside = columns - left - size.board_columns - _gap(columns)
-        return min(beside, MAX_PANEL_COLUMNS), rows - top
-    return min(columns - left, MAX_PANEL_COLUMNS), rows - top - size.board_rows - 1
-
-
-def is_short(columns: int, rows: int) -> bool:
-    """Return whether only the shortest sentences fit."""
-    wide, high = panel_size(columns, rows)
-    return wide < SHORT_PANEL_COLUMNS or high < SHORT_PANEL_ROWS
-
-
 def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool) -> Frame:
     """Draw everything into a window."""
-    size, is_beside = choose_size(columns, rows)
-    left, top = _margins(size, columns, rows, is_beside=is_beside)
-    panel_columns, panel_rows = panel_size(columns, rows)
-    if panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
+    layout = plan(columns, rows)
+    size, left, top = layout.size, layout.left, layout.top
+    if layout.panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
         drawn = _draw(view, size, glyphs, lambda text, _: text)
         return Frame(tuple(row[:columns] for row in drawn[:rows]))
-    if view.is_over and not top:  # no room for a heading: show the score with the result
+    if view.is_over and not layout.has_heading:  # show the score with the result
         view = view.replace(status=f"{view.status} {view.score}".rstrip())
     board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
-    panel = _panel(view, panel_columns, panel_rows)
-    margin = " " * left
-    found = [_heading(view, left, size, columns, is_beside=is_beside), ""][:top]
-    if is_beside:
-        gap = " " * _gap(columns)
+    panel = _panel(view, layout)
+    if layout.is_beside:
         height = max(len(board), len(panel))
-        blank = " " * size.board_columns
-        board += [blank] * (height - len(board))
+        board += [" " * size.board_columns] * (height - len(board))
         panel += [""] * (height - len(panel))
-        found += [
-            f"{margin}{drawn}{gap}{text}".rstrip() for drawn, text in zip(board, panel, strict=True)
-        ]
+        gap = " " * layout.gap_columns
+        body = [f"{drawn}{gap}{text}" for drawn, text in zip(board, panel, strict=True)]
     else:
-        found += [*(f"{margin}{row}" for row in board), "", *(f"{margin}{row}" for row in panel)]
-    return Frame(tuple(found[:rows]), _cursor(view, size, left, top), (left, top), size)
+        body = [*board, "", *panel]
+    above = [_heading(view, layout, columns), ""] if layout.has_heading else []
+    found = [*[""] * (top - len(above)), *above, *(f"{' ' * left}{row}".rstrip() for row in body)]
+    return Frame(tuple(found[:rows]), _cursor(view, layout), (left, top), size)
 
 
 def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers) -> Frame:
@@ -186,37 +204,31 @@ def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers)
     return Frame(shown[:rows], last_top=last_top)
 
 
-def _gap(columns: int) -> int:
-    return GAP_COLUMNS if columns > 2 * MIN_PANEL_COLUMNS else 1
-
-
-def _margins(size: CellSize, columns: int, rows: int, *, is_beside: bool) -> tuple[int, int]:
-    """Return the empty columns at the left, and the rows of the heading."""
-    needed = size.board_rows + HEADING_ROWS + (0 if is_beside else MIN_PANEL_ROWS)
-    left = MARGIN_COLUMNS if columns > 2 * MIN_PANEL_COLUMNS else 0
-    return left, HEADING_ROWS if rows >= needed else 0
-
-
-def _heading(view: View, left: int, size: CellSize, columns: int, *, is_beside: bool) -> str:
-    title = f"{' ' * left}noughts  "
-    if is_beside:
-        title = pad(title, left + size.board_columns + _gap(columns))
+def _heading(view: View, layout: Layout, columns: int) -> str:
+    title = f"{' ' * layout.left}noughts  "
+    if layout.is_beside:
+        title = pad(title, layout.left + layout.size.board_columns + layout.gap_columns)
     score = view.score if display_width(view.score) <= columns - len(title) else ""
     return f"{_STRONG}{title}{RESET}{score}"
 
 
-def _cursor(view: View, size: CellSize, left: int, top: int) -> tuple[int, int] | None:
+def _cursor(view: View, layout: Layout) -> tuple[int, int] | None:
     if view.cursor is None:
         return None
     row, column = divmod(view.cursor, 3)
+    size = layout.size
     return (
-        left + column * (size.columns + 1) + size.columns // 2,
-        top + row * (size.rows + 1) + size.rows // 2,
+        layout.left + column * (size.columns + 1) + size.columns // 2,
+        layout.top + row * (size.rows + 1) + size.rows // 2,
     )
 
 
-def _panel(view: View, columns: int, rows: int) -> list[str]:
-    """Fit the sentences into the space, the most important first."""
+def _panel(view: View, layout: Layout) -> list[str]:
+    """Fit the sentences into the space, the most important first; the keys have a place of their own.
+
+    They end with the board, so that they stay where they are whatever is said above them.
+    """
+    columns, rows = layout.panel_columns, layout.panel_rows
     status = [f"{_STRONG}{line}{RESET}" for line in _lines(view.status, columns)]
     question = _lines(view.question, columns)
     keys = _key_rows(view.keys, columns)
@@ -224,10 +236,13 @@ def _panel(view: View, columns: int, rows: int) -> list[str]:
     messages = _latest(view.messages, columns, room - bool(keys))
     if len(keys) > room - len(messages):
         keys = [_key_row(view.keys, columns)] if room > len(messages) else []
-    parts = [part for part in (status, messages, question, keys) if part]
-    gap = [""] if sum(map(len, parts)) + len(parts) - 1 <= rows else []
-    found = [line for part in parts for line in (*gap, *part)]
-    return found[len(gap) :][:rows]
+    said = [part for part in (status, messages) if part]
+    height = min(rows, max(layout.size.board_rows, LARGE.board_rows))
+    spare = rows - sum(map(len, (*said, question, keys)))
+    gap = [""] if spare >= len(said) else []
+    found = [line for part in said for line in (*part, *gap)]
+    found += [""] * (height - len(found) - len(question) - len(keys))
+    return [*found, *question, *keys][:rows]
 
 
 def _lines(text: str, columns: int) -> list[str]:
@@ -246,18 +261,17 @@ def _latest(messages: Iterable[str], columns: int, rows: int) -> list[str]:
 
 
 def _key_rows(keys: Sequence[str], columns: int) -> list[str]:
-    """Put the keys in two columns; one that is too wide has a row of its own."""
+    """Put the keys in two columns, as far as they fit."""
     width = min(columns // 2, KEY_COLUMNS)
     rows: list[str] = []
     left = ""
     for key in keys:
-        is_wide = display_width(key) >= width
-        if left and not is_wide:
-            rows[-1] = f"{pad(left, width)}{key}"
-            left = ""
+        both = f"{pad(left, width - 2)}  {key}"
+        if left and display_width(both) <= 2 * width:
+            rows[-1], left = both, ""
         else:
             rows.append(key)
-            left = "" if is_wide else key
+            left = key
     return rows if all(display_width(row) <= columns for row in rows) else [_key_row(keys, columns)]
 
 

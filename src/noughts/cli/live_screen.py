@@ -7,7 +7,7 @@ from time import monotonic
 from typing import ClassVar, TextIO
 
 from noughts.bots.registry import level_of
-from noughts.cli.frame import ASCII, UNICODE, View, is_short, lay_out, lay_out_page
+from noughts.cli.frame import ASCII, UNICODE, View, lay_out, lay_out_page, plan
 from noughts.cli.input import KeyReader
 from noughts.cli.live_keyboard import LiveKeyboard
 from noughts.cli.question import NO, YES, Question
@@ -69,7 +69,7 @@ class LiveScreen(Screen):
 
     @property
     def compact(self) -> bool:
-        return is_short(*self._terminal.size)
+        return plan(*self._terminal.size).is_short
 
     def say(self, line: str) -> None:
         if self.keyboard.is_answered:  # a new reply takes the place of the last one
@@ -217,7 +217,7 @@ class LiveScreen(Screen):
         """Return what can be pressed now."""
         say, question, is_confirming = self.wording.say, self.keyboard.question, self.keyboard.confirming
         actions = (YES, NO) if is_confirming else question.actions
-        moves = ("key.cells",) if question.wants_cell and not is_confirming else ()
+        moves = ("key.cells", "key.numbers") if question.wants_cell and not is_confirming else ()
         keys = {one.key: say(one.label) for one in actions}
         enter = [one.key for one in actions if one.word == question.default][:1]
         return (

@@ -80,6 +80,7 @@ r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again
 q  quit: a saved game can be continued""",
     "key.cells": "arrows, 1-9 or mouse",
+    "key.numbers": "# numpad",
     "key.enter": "Enter",
     "key.yes": "yes",
     "key.no": "no",

@@ -7,6 +7,8 @@ import re
 from noughts.core.errors import printable
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_BREAK = re.compile(" (?![0-9, ]*\\))")
+"""A space where a line may be broken: not among the moves in brackets."""
 
 
 def display_width(text: str) -> int:
@@ -50,9 +52,13 @@ def wrap(text: str, columns: int, indent: int = 0, *, cuts_words: bool = False) 
     found = []
     for line in text.split("\n"):
         indented = " " * (indent + len(line) - len(line.lstrip(" ")))
-        is_whole = "://" in line and not cuts_words
+        words = _BREAK.split(line)
+        if any(display_width(indented + word) > columns for word in words):
+            words = line.split(" ")
+        if "://" in line and not cuts_words:
+            words = [line]
         part = ""
-        for number, word in enumerate([line] if is_whole else line.split(" ")):
+        for number, word in enumerate(words):
             longer = f"{part} {word}" if number else word
             if part.strip() and display_width(longer) > columns:
                 found.append(part)
