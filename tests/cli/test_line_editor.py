@@ -24,7 +24,7 @@ QUESTION = "Player X, enter a position from 1 to 9:"
         f"nonsense{HOME}\x0b5",
         f"nonsense\x155{END}",
         "why \x175\x7f5",
-        f"5{UP}{DOWN}5",
+        f"5{UP}{DOWN}",
         "\x1b[15~5",
         "\x075",
     ],
@@ -41,19 +41,20 @@ def test_lines_typed_before_come_back(tmp_path: Path) -> None:
     """In the next game, too; only their owner can read them."""
     with LiveBoard(tmp_path, "play", "--plain", "--no-save") as live:
         live.see(QUESTION)
-        live.press("1\r")
-        live.see("Player O, enter a position from 1 to 9:")
-        live.press("5\r")
-        live.see("4|O|6")
-        live.press("quit\r")
+        for line in ("why 5", "why 5", "1", "y", "quit"):
+            live.press(f"{line}\r")
         assert live.end() == 0
     history = tmp_path / "state" / "noughts" / "history"
-    assert history.read_text() == "1\n5\nquit\n"
+    assert history.read_text() == "why 5\nquit\n"
     assert history.stat().st_mode & 0o777 == 0o600
     with LiveBoard(tmp_path, "play", "--plain", "--no-save") as live:
         live.see(QUESTION)
-        live.press(UP, UP, "\r")
-        live.see("4|X|6")
+        live.press("1", UP, UP, UP)
+        live.see(f"{QUESTION} why 5\n")
+        live.press(DOWN)
+        live.see(f"{QUESTION} quit\n")
+        live.press(DOWN, DOWN, "\r")
+        live.see("X|2|3")
 
 
 def test_what_is_typed_stays_behind_its_question(tmp_path: Path) -> None:

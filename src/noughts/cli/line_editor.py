@@ -37,6 +37,8 @@ class LineEditor(Keyboard):
         self._at = 0
         self._history = load_history()
         self._recalled = len(self._history)
+        self._draft = ""
+        """What was being typed before a line was recalled."""
         self._has_new = False
         self._must_draw = False
 
@@ -101,7 +103,8 @@ class LineEditor(Keyboard):
     def _enter(self) -> None:
         self._out.write("\n")
         self._out.flush()
-        if self._text.strip() and self._history[-1:] != [self._text]:
+        is_long = len(self._text.strip()) > 1  # a digit or a letter is as soon typed again
+        if is_long and self._history[-1:] != [self._text]:
             self._history.append(self._text)
             self._has_new = True
         self._line = self._text
@@ -133,7 +136,8 @@ class LineEditor(Keyboard):
                 self._recall(-1 if command == "up" else 1)
 
     def _recall(self, step: int) -> None:
+        if self._recalled == len(self._history):
+            self._draft = self._text
         self._recalled = min(max(self._recalled + step, 0), len(self._history))
-        lines = [*self._history, ""]
-        self._text = lines[self._recalled]
+        self._text = [*self._history, self._draft][self._recalled]
         self._at = len(self._text)
