@@ -613,7 +613,7 @@ def test_ctrl_c_says_how_to_come_back(game: HostedGame, tmp_path: Path, *, is_as
         session.type(CTRL_C)
 
         assert session.end() == 130
-    last = f"To go on: noughts join {game.address}\r\n\r\nGoodbye!\r\n"
+    last = f"To go on: noughts join {game.address}\r\nGoodbye!\r\n"
     assert session.output.decode().endswith(last)
 
 

@@ -368,8 +368,52 @@ def test_nonsense_at_the_first_question_is_answered(tmp_path: Path) -> None:
         live.see("Enter is 1:")
         live.press("xyzzy\r")
         live.see("Type a number from 1 to 3, a level such as easy, or q to leave.")
-        live.press("q\r")
-        assert live.end() == 0
+
+
+@pytest.mark.parametrize(("keys", "code"), [("q\r", 0), (CTRL_D, 0), (CTRL_C, 130)])
+def test_leaving_the_first_question_says_goodbye(tmp_path: Path, keys: str, code: int) -> None:
+    with LiveBoard(tmp_path) as live:
+        live.see("Enter is 1:")
+        live.press(keys)
+        assert live.end() == code
+        rows = [row.removesuffix(" q") for row in live.screen.rows]
+        assert rows[rows.index("Enter is 1:") + 1] == "Goodbye!"
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        ((20, 5), ["noughts", "1 computer 2 friend", "3 go on 4 watch", "Enter is 1:"]),
+        (
+            (44, 10),
+            [
+                "noughts",
+                "  1  the computer   (Medium; 1b beginner, 1e",
+                "     easy … 1u unbeatable)",
+                "  2  a friend at this keyboard",
+                "  3  go on with the last game, move 2",
+                "  4  watch two bots",
+                "Enter is 1:",
+            ],
+        ),
+    ],
+)
+def test_the_first_question_fits_a_small_window(
+    tmp_path: Path, size: tuple[int, int], shown: list[str]
+) -> None:
+    with LiveBoard(tmp_path, "play") as live:
+        live.press("5", "q")
+        live.end()
+    with LiveBoard(tmp_path, size=size) as live:
+        assert [row for row in live.see("Enter is 1:") if row] == shown
+
+
+def test_leaving_while_others_play_says_goodbye(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "watch", "--interval", "600") as live:
+        live.see("1. ")
+        live.press(CTRL_C)
+        assert live.end() == 130
+        assert live.screen.rows[0] == "Goodbye!"
 
 
 def test_without_a_terminal_noughts_alone_is_play() -> None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
+from noughts.cli.exit import INTERRUPTED
 from noughts.cli.input import KeyReader, LineBuffer, LineSource
 from noughts.cli.screen import Display, Screen, is_cramped
 from noughts.cli.signals import Poller
@@ -87,6 +88,10 @@ class Console:
         try:  # not `with`: a signal may come while it is being opened
             live.open()
             yield live, live.keyboard
+        except KeyboardInterrupt:
+            live.give_back()
+            self.out.write(f"{live.wording.say('game.goodbye')}\n")
+            raise SystemExit(INTERRUPTED) from None
         finally:
             live.give_back()
 

@@ -8,13 +8,18 @@ from contextlib import suppress
 from noughts.bots.registry import BOT, LEVELS, level_of
 from noughts.cli.console import Console
 from noughts.cli.input import UnreadableLine
-from noughts.cli.prompt import Prompt
+from noughts.cli.layout import say
+from noughts.cli.prompt import Prompt, Quit
 from noughts.cli.question import Question
+from noughts.cli.screen import Screen
 from noughts.cli.settings import DEFAULT_LEVEL, change_settings
 from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.store.errors import NoSuchGame, StoreError
 from noughts.text.catalogue import ENGLISH
+
+MENU_INDENT = 3
+"""Of the second row of a choice, below the first one's words."""
 
 _LINES = Namespace(wording="kata", color="auto", describe=False)
 
@@ -23,6 +28,8 @@ class Choice(Value):
     """A line of the menu, and the arguments of the command that it means."""
 
     text: str
+    short: str
+    """For a small window."""
     arguments: tuple[str, ...]
 
 
@@ -32,26 +39,47 @@ def ask(console: Console) -> tuple[str, ...]:
     level = known if known in LEVELS else DEFAULT_LEVEL
     choices = _choices(level)
     with console.line_screen(_LINES) as (screen, typed), Prompt(screen, typed) as prompt:
-        screen.say(ENGLISH.say("menu.title"))
-        for number, choice in enumerate(choices, 1):
-            screen.say(ENGLISH.say("menu.choice", number=number, choice=choice.text))
+        _show(choices, screen)
         while True:
             prompt.ask(Question(ENGLISH.say("menu.ask")), below_board=False)
-            with suppress(UnreadableLine):
+            try:
                 words = prompt.read_words()
                 if chosen := _pick(words or "1", choices):
                     return chosen
+            except UnreadableLine:
+                pass
+            except Quit:
+                screen.say(ENGLISH.say("game.goodbye"))
+                raise
             screen.say(ENGLISH.say("menu.help", last=len(choices)))
+
+
+def _show(choices: list[Choice], screen: Screen) -> None:
+    """Write the title and the choices, in a small window two in a line."""
+    screen.say(ENGLISH.say("menu.title"))
+    if screen.compact:
+        shown = [f"{number} {choice.short}" for number, choice in enumerate(choices, 1)]
+        for first in range(0, len(shown), 2):
+            screen.say(" ".join(shown[first : first + 2]))
+    else:
+        for number, choice in enumerate(choices, 1):
+            line = ENGLISH.say("menu.choice", number=number, choice=choice.text)
+            say(line, screen.out, indent=MENU_INDENT)
 
 
 def _choices(level: str) -> list[Choice]:
     found = [
-        Choice(ENGLISH.say("menu.computer", level=level), _against(level)),
-        Choice(ENGLISH.say("menu.friend"), ("play",)),
+        _choice("menu.computer", "menu.computer_short", *_against(level), level=level),
+        _choice("menu.friend", "menu.friend_short", "play"),
     ]
     with suppress(StoreError, NoSuchGame):  # there is nothing to go on with
         found += _left_game()
-    return [*found, Choice(ENGLISH.say("menu.watch"), ("watch", "--x", "bot:club", "--o", "bot:casual"))]
+    watch = "watch", "--x", "bot:club", "--o", "bot:casual"
+    return [*found, _choice("menu.watch", "menu.watch_short", *watch)]
+
+
+def _choice(key: str, short_key: str, *arguments: str, **values: object) -> Choice:
+    return Choice(ENGLISH.say(key, **values), ENGLISH.say(short_key), arguments)
 
 
 def _left_game() -> list[Choice]:
@@ -65,7 +93,9 @@ def _left_game() -> list[Choice]:
         game = Service(store).look(game_id).game
     players = " and ".join(level_of(player.name) or printable(player.name) for player in game.players)
     key = "menu.resume_players" if players else "menu.resume"
-    return [Choice(ENGLISH.say(key, players=players, move=len(game.moves) + 1), ("resume", game_id))]
+    return [
+        _choice(key, "menu.resume_short", "resume", game_id, players=players, move=len(game.moves) + 1)
+    ]
 
 
 def _pick(words: str, choices: list[Choice]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from noughts.cli import hints
+from noughts.cli.exit import INTERRUPTED
 from noughts.cli.input import LineSource, UnreadableLine
 from noughts.cli.prompt import Prompt, Quit, sentence
 from noughts.cli.question import NO_WORDS, SEE_ACTIONS, WAIT_ACTIONS, YES_WORDS, Question, read_words
@@ -88,7 +89,10 @@ class RemoteGame:
         except KeyboardInterrupt:
             with suppress(OSError):  # the reader of our output may have gone
                 self._leave()
-            raise
+            if not self._screen.interactive:
+                raise
+            self._screen.say(self._text("game.goodbye"))
+            raise SystemExit(INTERRUPTED) from None
         finally:
             self._stream.close()
 
