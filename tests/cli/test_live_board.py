@@ -110,6 +110,26 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
         live.see("Unbeatable won.")
 
 
+@pytest.mark.parametrize(
+    ("wording", "asked", "refused", "won"),
+    [
+        ("gem", "Ann: Enter a number between", "That is not a move you can make.", "Ann won!"),
+        ("kata", "Ann, enter a position from 1 to 9:", "Position is Invalid!", "Ann Won!"),
+        ("narrative", "Ann, your move.", "That cell is taken.", "Ann WON!"),
+    ],
+)
+def test_a_wording_speaks_in_place_too(
+    tmp_path: Path, wording: str, asked: str, refused: str, won: str
+) -> None:
+    seats = ["--x", "Ann", "--first", "X", "--no-save"]
+    with LiveBoard(tmp_path, "play", *seats, "--wording", wording) as live:
+        live.see(asked)
+        live.press("1", "1")
+        live.see(refused)
+        live.press(*"5293")
+        live.see(won)
+
+
 def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--o", "bot:casual") as live:
         live.see("Your move.")
@@ -205,7 +225,7 @@ def test_a_resize_redraws_the_board(tmp_path: Path) -> None:
         live.see("┌─────┐")
         for size, sign in [((20, 5), "1|2|3"), ((200, 60), "┌─────────┐"), ((80, 24), "┌─────┐")]:
             live.resize(*size)
-            live.see(sign, "Player X")
+            live.see(sign, "Player X", "q quit")
             assert not live.screen.has_scrolled
 
 

@@ -46,6 +46,8 @@ class Emulator:
         self.size = columns, rows
         for page, content in self._pages.items():
             self._pages[page] = [*content, *[""] * rows][:rows]
+            column, row = self._cursors[page]
+            self._cursors[page] = column, min(row, rows - 1)
 
     def feed(self, output: bytes) -> None:
         text = self._pending + self._decode(output)

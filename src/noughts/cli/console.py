@@ -84,7 +84,10 @@ class Console:
             return
         from noughts.cli.live_screen import LiveScreen  # noqa: PLC0415 - not for lines
 
-        live = LiveScreen(self.out, self._display(options), self._keys, self.settings)
+        display = self._display(options)
+        if options.wording:  # otherwise a board in place has sentences of its own
+            display = display.replace(wording=display.wording.in_place())
+        live = LiveScreen(self.out, display, self._keys, self.settings)
         try:  # not `with`: a signal may come while it is being opened
             live.open()
             yield live, live.keyboard
@@ -130,7 +133,7 @@ class Console:
 
     def _display(self, options: Namespace) -> Display:
         return Display(
-            wording=WORDINGS[options.wording],
+            wording=WORDINGS[options.wording or options.usual_wording],
             colour=self.wants_colour(options),
             spoken=options.describe,
             cramped=lambda: is_cramped(self.out),

@@ -82,7 +82,7 @@ class LiveScreen(Screen):
         return self.wording.say("live.again")
 
     def refusal(self, why: str) -> str:
-        return why
+        return self.wording.say("live.refusal", why=why)
 
     def say_start(self, line: str) -> None:
         """Do nothing: the status says it."""
@@ -129,9 +129,8 @@ class LiveScreen(Screen):
         self.keyboard.question = self.keyboard.idle_question
 
     def move_question(self, game: Game, mark: Mark) -> str:
-        if mark is self.you:
-            return self.wording.say("live.your_move")
-        return self.wording.say("live.move", player=self.name(game, mark))
+        key = "live.your_move" if mark is self.you else "live.move"
+        return self.wording.say(key, player=self.name(game, mark))
 
     def pause(self, seconds: float) -> None:
         """Wait, until a key that means something is pressed."""
@@ -161,9 +160,8 @@ class LiveScreen(Screen):
     def _result(self, game: Game) -> str:
         if game.winner is None:
             return self.wording.say("live.drawn")
-        if game.winner is self.you:
-            return self.wording.say("live.you_won")
-        return self.wording.say("live.won", player=self.name(game, game.winner))
+        key = "live.you_won" if game.winner is self.you else "live.won"
+        return self.wording.say(key, player=self.subject(game, game.winner))
 
     # What is drawn
 

@@ -21,7 +21,7 @@ from noughts.text.catalogue import ENGLISH
 MENU_INDENT = 3
 """Of the second row of a choice, below the first one's words."""
 
-_LINES = Namespace(wording="kata", color="auto", describe=False)
+_LINES = Namespace(wording="kata", usual_wording="kata", color="auto", describe=False)
 
 
 class Choice(Value):

@@ -80,7 +80,7 @@ def name_players(options: Namespace, opponents: Mapping[Mark, Opponent]) -> tupl
         names = {mark: fit_name(name, f" ({mark})") for mark, name in names.items()}
     players = [Player(name, mark) for mark, name in names.items() if name is not None]
     game = new_game(Mark.X, players, are_entered=True)
-    wording = WORDINGS[options.wording]
+    wording = WORDINGS[options.wording or options.usual_wording]
     for player in game.players:
         other = player.mark.other
         taken = (str(other), *(wording.say(key, mark=other) for key in ("game.player", "game.winner")))

@@ -151,9 +151,8 @@ def add_live(parser: Parser) -> None:
 
 
 def add_display(parser: Parser, wording: str) -> None:
-    parser.add_argument(
-        "--wording", choices=list(WORDINGS), default=wording, help=f"style (default: {wording})"
-    )
+    parser.add_argument("--wording", choices=list(WORDINGS), help=f"style (default: {wording})")
+    parser.set_defaults(usual_wording=wording)
     parser.add_argument(
         "--describe", action="store_true", help="describe positions in sentences, for listening"
     )

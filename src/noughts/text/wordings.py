@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import NotationError, quoted
@@ -12,6 +12,17 @@ from noughts.text.picture import draw_board
 from noughts.text.speaker import CellNames
 
 Starter: TypeAlias = Literal["X", "O", "random", "loser"]
+
+IN_PLACE = {
+    "live.your_move": "game.ask",
+    "live.move": "game.ask",
+    "live.refusal": "prompt.invalid",
+    "live.you_won": "game.won",
+    "live.won": "game.won",
+    "live.drawn": "game.drawn",
+    "live.again": "prompt.again",
+}
+"""What a board in place says, and what lines say for it."""
 
 
 class Wording(Catalogue):
@@ -44,6 +55,11 @@ class Wording(Catalogue):
     def cells(self) -> CellNames:
         """What the coach calls cells: numbers, if the free ones show them."""
         return "places" if self.blank else "numbers"
+
+    def in_place(self) -> Self:
+        """Return the wording for a board in place, where it says what it would say in lines."""
+        own = {key: self.sentences[lines] for key, lines in IN_PLACE.items() if lines in self.sentences}
+        return self.replace(sentences={**own, **self.sentences})
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
         """Draw a board; `paint` can colour the sign of each cell."""
