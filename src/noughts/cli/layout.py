@@ -13,12 +13,19 @@ MIN_COLUMNS = 20
 """In a smaller window, the terminal breaks the lines."""
 
 
-def window_columns(out: TextIO | None) -> int | None:
-    """Return the width of the terminal; None if it is not a terminal."""
+def window_size(out: TextIO | None) -> tuple[int, int] | None:
+    """Return the columns and rows of the terminal; None if it is not one, or does not know them."""
     try:
-        return (out and os.get_terminal_size(out.fileno()).columns) or None
+        columns, rows = os.get_terminal_size(out.fileno()) if out else (0, 0)
     except (OSError, ValueError):
         return None
+    return (columns, rows) if columns and rows else None
+
+
+def window_columns(out: TextIO | None) -> int | None:
+    """Return the width of the terminal; None if it is not one."""
+    size = window_size(out)
+    return size and size[0]
 
 
 def fit(text: str, out: TextIO | None, indent: int = 0) -> str:

@@ -30,7 +30,7 @@ class LineEditor(Keyboard):
     """Reads lines like a `LineBuffer`, from a terminal that sends single keys."""
 
     def __init__(self, keys: KeyReader, out: TextIO) -> None:
-        super().__init__(keys, out.fileno(), full_screen=False)
+        super().__init__(keys, out, full_screen=False)
         self._out = out
         self._question = ""
         self._text = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TextIO
 
 from noughts.cli.frame import Frame
 from noughts.cli.input import KeyReader
@@ -24,9 +25,9 @@ class LiveKeyboard(Keyboard):
     """The keys of a game in place, and what the player has reached with them."""
 
     def __init__(
-        self, keys: KeyReader, target: int, settings: GameSettings, draw: Callable[[], None]
+        self, keys: KeyReader, out: TextIO, settings: GameSettings, draw: Callable[[], None]
     ) -> None:
-        super().__init__(keys, target, full_screen=True)
+        super().__init__(keys, out, full_screen=True)
         self.settings = settings
         self._draw = draw
         self.terminal = self._terminal

@@ -39,7 +39,7 @@ class LiveScreen(Screen):
 
     def __init__(self, out: TextIO, display: Display, keys: KeyReader, settings: GameSettings) -> None:
         super().__init__(out, display)
-        self.keyboard = LiveKeyboard(keys, out.fileno(), settings, self.flush)
+        self.keyboard = LiveKeyboard(keys, out, settings, self.flush)
         self._terminal = self.keyboard.terminal
         self._glyphs = UNICODE if "utf" in (out.encoding or "").lower() else ASCII
         self._game = Game(Board())

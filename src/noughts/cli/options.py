@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from argparse import _ActionsContainer as Container
 from collections.abc import Callable, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any, Never
 
 from noughts.cli.exit import BAD_USAGE
-from noughts.cli.layout import fit
+from noughts.cli.layout import fit, window_columns
 from noughts.core.errors import did_you_mean, printable, quoted
 from noughts.core.value import Value
 from noughts.text.wordings import WORDINGS
@@ -205,15 +203,7 @@ def add_store(parser: Container) -> None:
 
 def _help_formatter(prog: str) -> argparse.HelpFormatter:
     """Return help as wide as the terminal; argparse would load a slow module to find the width."""
-    return argparse.HelpFormatter(prog, width=_columns() - 2)
-
-
-@cache
-def _columns() -> int:
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
+    return argparse.HelpFormatter(prog, width=(window_columns(sys.stdout) or 80) - 2)
 
 
 def seconds(text: str) -> float:

@@ -9,12 +9,13 @@ class Action(Value):
     """Something a player can do besides placing a token."""
 
     key: str
+    """What is pressed on a live board."""
     word: str
     """What is typed where whole lines are read."""
     label: str
-    """The key of its sentence."""
+    """What the key does, by its name in the catalogue."""
     confirm: str = ""
-    """The key of the question to confirm it, if it cannot be undone."""
+    """The question to confirm it, by its name in the catalogue, if it cannot be undone."""
     arrows: str = ""
     """The arrows that mean it, by the letters that end their sequences."""
 

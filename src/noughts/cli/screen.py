@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, TextIO
 
-from noughts.cli.layout import fit
+from noughts.cli.layout import fit, window_size
 from noughts.cli.question import Question
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.errors import printable
@@ -226,8 +225,5 @@ class Screen:
 
 def is_cramped(out: TextIO) -> bool:
     """Return whether the terminal is too small for a board of five lines and a question."""
-    try:
-        size = os.get_terminal_size(out.fileno())
-    except (OSError, ValueError):
-        return False
-    return 0 < size.columns < _MIN_COLUMNS or 0 < size.lines < _MIN_ROWS
+    columns, rows = window_size(out) or (_MIN_COLUMNS, _MIN_ROWS)
+    return columns < _MIN_COLUMNS or rows < _MIN_ROWS

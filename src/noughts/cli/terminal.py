@@ -12,9 +12,10 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from noughts.cli.input import KeyReader
+from noughts.cli.layout import window_size
 
 FULL_SCREEN_ON = "\x1b[?1049h\x1b[?1000h\x1b[?1006h"
 """Another page of the terminal, without lines to scroll back to; and the mouse."""
@@ -28,13 +29,14 @@ class KeyTerminal:
     def __init__(
         self,
         source: int,
-        target: int,
+        out: TextIO,
         *,
         full_screen: bool,
         on_return: Callable[[], None],
     ) -> None:
         self.source = source
-        self._target = os.dup(target)  # a command that is ended no longer uses its own output
+        self._out = out
+        self._target = os.dup(out.fileno())  # a command that is ended no longer uses its own output
         self._on, self._off = (FULL_SCREEN_ON, FULL_SCREEN_OFF) if full_screen else ("", "")
         self._on_return = on_return
         self._before = termios.tcgetattr(source)
@@ -65,11 +67,7 @@ class KeyTerminal:
     @property
     def size(self) -> tuple[int, int]:
         """The columns and rows of the window."""
-        with suppress(OSError):
-            columns, rows = os.get_terminal_size(self._target)
-            if columns and rows:
-                return columns, rows
-        return FALLBACK_SIZE
+        return window_size(self._out) or FALLBACK_SIZE
 
     def _is_ours(self) -> bool:
         """Return whether we may change the terminal; in the background that would stop us."""
@@ -129,10 +127,10 @@ def _key_by_key(settings: list[Any]) -> list[Any]:
 class Keyboard:
     """Makes lines of single keys, as a `LineSource`; a subclass says what a key does."""
 
-    def __init__(self, keys: KeyReader, target: int, *, full_screen: bool) -> None:
+    def __init__(self, keys: KeyReader, out: TextIO, *, full_screen: bool) -> None:
         self._keys = keys
         self._terminal = KeyTerminal(
-            keys.terminal, target, full_screen=full_screen, on_return=self._on_return
+            keys.terminal, out, full_screen=full_screen, on_return=self._on_return
         )
         self._line: str | None = None
         self.has_ended = False

@@ -13,8 +13,8 @@ from noughts.cli import options as shared
 from noughts.cli.console import Console
 from noughts.cli.layout import say
 from noughts.cli.position import add_position, game_to_dict, read_position
-from noughts.cli.screen import is_cramped
-from noughts.core.board import Board, Mark
+from noughts.cli.screen import COLOURS, RESET, is_cramped
+from noughts.core.board import Board
 from noughts.core.game import Game
 from noughts.core.notation import format_cell
 from noughts.text.catalogue import ENGLISH
@@ -25,9 +25,7 @@ from noughts.text.turning_point import say_end, say_review, say_turning_point
 
 # A label shows what a move is worth by a word, a sign and a colour.
 _SIGNS = {Result.WIN: "+", Result.DRAW: "=", Result.LOSS: "-"}
-_COLOURS = {Result.WIN: "\x1b[32m", Result.DRAW: "\x1b[36m", Result.LOSS: "\x1b[31m"}
-_MARKS = {Mark.X: "\x1b[1;94m", Mark.O: "\x1b[1;33m"}
-_RESET = "\x1b[0m"
+_RESULT_COLOURS = {Result.WIN: "\x1b[32m", Result.DRAW: "\x1b[36m", Result.LOSS: "\x1b[31m"}
 _LABEL_COLUMNS = 11
 
 
@@ -103,13 +101,13 @@ def _labelled(board: Board, moves: tuple[Advice, ...], *, colour: bool) -> str:
     labels = dict.fromkeys(range(9), (" " * _LABEL_COLUMNS, ""))
     for cell, mark in enumerate(board.cells):
         if mark:
-            labels[cell] = str(mark).center(_LABEL_COLUMNS), _MARKS[mark]
+            labels[cell] = str(mark).center(_LABEL_COLUMNS), COLOURS[str(mark)]
     for advice in moves:
         result, distance = advice.prospect.result, advice.prospect.distance
         worth = str(result) if result is Result.DRAW else f"{result} {distance}"
         text = f"{format_cell(advice.cell)} {_SIGNS[result]}{worth}"
-        labels[advice.cell] = text.center(_LABEL_COLUMNS), _COLOURS[result]
-    signs = [f"{paint}{text}{_RESET}" if colour and paint else text for text, paint in labels.values()]
+        labels[advice.cell] = text.center(_LABEL_COLUMNS), _RESULT_COLOURS[result]
+    signs = [f"{paint}{text}{RESET}" if colour and paint else text for text, paint in labels.values()]
     return draw_grid(signs, between=rule(_LABEL_COLUMNS))
 
 
