@@ -100,7 +100,7 @@ class LiveScreen(Screen):
             self._seen_messages = 0
             self._game = game
             self._status = self._result(game) if game.is_over else ""
-        self.flush()
+            self.flush()
 
     def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
         self.show_heading(game, ends)
