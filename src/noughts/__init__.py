@@ -35,7 +35,7 @@ PUBLIC = {
     "store.base": "EventStore GameFilter GameSummary Record Watch",
     "store.urls": "open_store",
     "text.describe": "describe standing",
-    "text.sentences": "say_advice say_prospect say_reason",
+    "text.sentences": "say_advice say_prospect",
     "text.svg": "svg",
     "text.turning_point": "say_turning_point",
     "text.wordings": "GEM KATA NARRATIVE WORDINGS Wording",

@@ -26,7 +26,7 @@ from noughts.service import Answer, Service
 from noughts.store.base import EventStore, GameFilter, GameSummary, Record, Watch
 from noughts.store.urls import open_store
 from noughts.text.describe import describe, standing
-from noughts.text.sentences import say_advice, say_prospect, say_reason
+from noughts.text.sentences import say_advice, say_prospect
 from noughts.text.svg import svg
 from noughts.text.turning_point import say_turning_point
 from noughts.text.wordings import GEM, KATA, NARRATIVE, WORDINGS, Wording
@@ -118,7 +118,6 @@ __all__ = [
     "save_policy",
     "say_advice",
     "say_prospect",
-    "say_reason",
     "say_turning_point",
     "standing",
     "svg",

@@ -39,9 +39,13 @@ def test_a_game_may_be_resigned_out_of_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("level", "first", "second"),
     [
-        ("child", "1. X: Take 1: three lines are open!", "Block 1-5-9!"),
+        ("child", "1. X on 1 has three lines still open.", "Block 1-5-9!"),
         ("player", "1. X on 1 has three lines still open.", "9 blocks 1-5-9 and threatens 3-6-9."),
-        ("exact", "1. X on 1: draw (1, 5, 2, 3, 7, 4, 6, 8, 9).", "9: draw (9, 6, 4, 2, 8, 7)."),
+        (
+            "exact",
+            "1. X on 1: draw (1, then 5, 2, 3, 7, 4, 6, 8, 9).",
+            "9: draw (9, then 6, 4, 2, 8, 7).",
+        ),
     ],
 )
 def test_there_are_three_levels(level: str, first: str, second: str) -> None:
@@ -116,6 +120,17 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
         "turningPoint": analysed(written).splitlines()[0],
         **review_to_dict(review(parse_moves(written))),
     }
+
+
+def test_data_speaks_at_the_level_that_is_asked_for() -> None:
+    child, player = (
+        json.loads(analysed(BOARD, "--json", "--level", each)) for each in ("child", "player")
+    )
+    game = json.loads(analysed("15", "--json", "--level", "exact"))
+
+    assert child["moves"][-1]["sentence"] == "Block 1-5-9!"
+    assert player["moves"][-1]["sentence"] == "9 blocks 1-5-9 and threatens 3-6-9."
+    assert game["moves"][0]["sentence"] == "X on 1: draw (1, then 5, 2, 3, 7, 4, 6, 8, 9)."
 
 
 # Colours and sizes

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from noughts import GEM, KATA, NARRATIVE, Wording, X
-from noughts.analysis.best_moves import best_cells
+from noughts.analysis.best_moves import best_cells, perfect_cells
 from noughts.cli.hints import answer, hint
 from noughts.cli.local_game import LocalGame
 from noughts.cli.opening import Starters
@@ -19,17 +19,19 @@ from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Display, Screen
 from noughts.core.board import reachable
 from noughts.core.game import replay
-from noughts.core.notation import format_cell
+from noughts.core.notation import format_cell, parse_board
 from noughts.service import Service
 from noughts.store.memory import MemoryStore
 from noughts.text.speaker import Speaker
+from support.claims import Move, check_claims
 from support.fake_console import TypedAhead
 from support.forked import noughts
 from support.hostile_bots import POLITE, program
 from support.played import game_of
+from support.reference.tactics import seen
 from support.saved_games import digits, saving
 
-SAFE_CORNER = "is safe; 2, 4, 6 or 8 would let {other} force a fork (2, 1, 9, 4, 6, 7)."
+SAFE_CORNER = "is safe; 2, 4, 6 or 8 would let {other} force a fork (2, then 1, 9, 4, 6, 7)."
 COMPACT_BOARD = ["1 2 3", "4 X 6", "7 8 9", "O 1-9:"]
 
 
@@ -88,7 +90,7 @@ def test_the_game_goes_on_unchanged(typed: str, screen: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("hint", "1: draw"),
+        ("hint", "Take 1 (draw)"),
         ("why", "X on 5: draw"),
         ("why 1", "1: draw"),
         ("why 5", KATA.say("prompt.invalid")),
@@ -119,7 +121,7 @@ def test_cells_are_called_what_the_board_shows() -> None:
 
     assert "X in the middle has four lines still open." in drawn
     assert any(
-        line.endswith(" As good: the top right, the bottom left or the bottom right.") for line in drawn
+        line.endswith(" The top right, the bottom left or the bottom right is as good.") for line in drawn
     )
     assert "X on 5 has four lines still open." in described
 
@@ -129,11 +131,41 @@ def test_a_hint_names_all_best_moves_of_every_position() -> None:
         if board.is_over or board.canonical is not board:
             continue
         best = {format_cell(cell) for cell in best_cells(board)}
-        said, _, others = hint(board, Speaker(KATA)).partition(" As good: ")
-        found = re.fullmatch(r"Take (\d): it [^.]+\.( Any other cell is as good\.)?", said)
+        every = {format_cell(cell) for cell in board.free_cells}
+        said = hint(board, Speaker(KATA))
+        found = re.fullmatch(
+            r"(?:Take (\d): it|Every move loses(?:; (\d) at least|:)) [^.]+\."
+            r"( Any other cell is as good\.)?(?: ([\d, or]+) is as good\.)?",
+            said,
+        )
         assert found, said
-        named = {found[1], *re.findall(r"\d", others)}
-        assert (named | {format_cell(cell) for cell in board.free_cells} if found[2] else named) == best
+        check_claims(re.sub(r"Take (\d): it", r"\1", said), Move(*seen(board), perfect_cells(board)[0]))
+        named = {found[1] or found[2], *re.findall(r"\d", found[4] or "")}
+        names_all = found[3] or not found[1]
+        assert named == best or (names_all and every == best)
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        ("_OX/XX_/__O", "Every move loses; 7 at least blocks 3-5-7, but X completes 4-5-6."),
+        ("OX_/XX_/__O", "Every move loses: X threatens 4-5-6 and 2-5-8."),
+        ("O_X/XOX/XO_", "Take 2: it completes 2-5-8 and wins. 9 is as good."),
+        ("_OX/XXO/O__", "Take 1: it threatens 1-5-9. Any other cell is as good."),
+    ],
+)
+def test_a_hint_reads_like_this(board: str, said: str) -> None:
+    assert hint(parse_board(board), Speaker(KATA)) == said
+
+
+def test_a_hint_on_the_turn_of_another_player_says_whose_turn_it_is() -> None:
+    game = replay(event for step in game_of("5", o="Bob") for event in step)
+    out = StringIO()
+
+    answer(Prompt(Screen(out, Display(KATA)), TypedAhead()), game, "hint", is_on_turn=False)
+
+    corner = SAFE_CORNER.format(other=X)
+    assert out.getvalue() == f"Bob is to move: 1 {corner} 3, 7 or 9 is as good.\n"
 
 
 @pytest.mark.parametrize(

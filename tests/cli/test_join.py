@@ -200,8 +200,8 @@ def test_a_move_is_sent_with_its_version_a_key_and_the_secret(game: HostedGame, 
         (
             "hint",
             (
-                "Take 1: it is safe; 2, 4, 6 or 8 would let X force a fork (2, 1, 9, 4, 6, 7). "
-                "As good: 3, 7 or 9."
+                "Take 1: it is safe; 2, 4, 6 or 8 would let X force a fork (2, then 1, 9, 4, 6, 7). "
+                "3, 7 or 9 is as good."
             ),
         ),
         ("why", "X on 5 has four lines still open."),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from support.reference.tactics import LINES as ALL_LINES, OTHER, best, is_over, moves, put, winner
 
 LINE = r"\d-\d-\d"
 LINES = rf"({LINE}(?:(?:, | and ){LINE})*)"
-PLAY = r"\((\d(?:, \d)*)\)"
+PLAY = r"\((\d(?:, then \d(?:, \d)*)?)\)"
 CELLS = r"(\d(?:(?:, | or )\d)*)"
 COUNTS = ["no", "one", "two", "three", "four"]
 
@@ -60,7 +61,7 @@ def is_fork(signs: str, mark: str, lines: str) -> bool:
 
 def winner_of(move: Move, play: str) -> str:
     """Return who wins these moves; after the first, both sides must play best to the end."""
-    first, *rest = (int(digit) - 1 for digit in play.split(", "))
+    first, *rest = (int(digit) - 1 for digit in re.findall(r"\d", play))
     signs, mark = put(move.signs, move.mark, first), move.other
     assert len(rest) + 1 == moves(move.signs, move.mark)[first][1]
     for cell in rest:
@@ -105,13 +106,14 @@ def is_worth(move: Move, value: str, play: str) -> bool:
 def is_loss(move: Move, cells: str, play: str) -> bool:
     """Return whether each of these cells loses in 6, and the moves show it."""
     ends = {moves(move.signs, move.mark)[int(cell) - 1] for cell in re.findall(r"\d", cells)}
-    return (
-        ends <= {(-1, 6)} and len(play) == len("1, 2, 3, 4, 5, 6") and winner_of(move, play) == move.other
-    )
+    return ends <= {(-1, 6)} and len(re.findall(r"\d", play)) == 6 and winner_of(move, play) == move.other
 
 
 CLAIMS: dict[str, Callable[..., bool]] = {
     rf"(\d|[XO]) (?:completes|would have completed) {LINES}": completes,
+    r"Every move (loses)": lambda move, _: all(
+        end < 0 for end, _ in moves(move.signs, move.mark).values()
+    ),
     rf"Complete {LINES} and win!": lambda move, lines: completes(move, move.number, lines),
     rf"[Bb]locks? {LINES}": lambda move, lines: missing(move.signs, move.other, lines) == {move.number},
     rf"[XO] threatens {LINES}": lambda move, lines: len(missing(move.after, move.other, lines)) > 1,
@@ -151,14 +153,19 @@ CLAIMS: dict[str, Callable[..., bool]] = {
 }
 
 
-def check_claims(text: str, move: Move) -> set[str]:
-    """Prove every claim of a text, and that no line and no moves are named without one."""
-    found, proven = set(), set[int]()
-    for pattern, is_true in CLAIMS.items():
-        for claim in re.finditer(pattern, text):
-            assert is_true(move, *claim.groups()), claim[0]
-            found.add(pattern)
-            proven |= {*range(*claim.span())}
+@cache
+def claims_of(text: str) -> tuple[tuple[str, re.Match[str]], ...]:
+    """Return the claims of a text, with their patterns; no line and no moves are named without one."""
+    found = tuple((pattern, claim) for pattern in CLAIMS for claim in re.finditer(pattern, text))
+    covered = {place for _, claim in found for place in range(*claim.span())}
     for fact in re.finditer(rf"{LINE}|{PLAY}", text):
-        assert {*range(*fact.span())} <= proven, fact[0]
+        assert {*range(*fact.span())} <= covered, fact[0]
     return found
+
+
+def check_claims(text: str, move: Move) -> set[str]:
+    """Prove every claim of a text, and return their patterns."""
+    found = claims_of(text)
+    for pattern, claim in found:
+        assert CLAIMS[pattern](move, *claim.groups()), claim[0]
+    return {pattern for pattern, _ in found}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import pytest
 
@@ -14,8 +16,10 @@ from noughts.analysis.coach import Review, advise
 from noughts.analysis.solver import prospect
 from noughts.core.game import Game
 from noughts.text.catalogue import ENGLISH, SENTENCES, Catalogue
-from noughts.text.sentences import LEVELS, say_advice
+from noughts.text.sentences import LEVELS, MoveName, say_advice
+from noughts.text.speaker import CellNames
 
+CELLS: tuple[CellNames, ...] = "numbers", "places"
 SOURCE = Path(__file__).parents[2] / "src" / "noughts"
 
 
@@ -61,13 +65,16 @@ def keys_of_the_coach() -> set[str]:
         if board.canonical is not board:
             continue
         for advice in advise(board):
-            for level in LEVELS:
-                say_advice(advice, level, "places", noting)
+            for cells in CELLS:
+                for level in LEVELS:
+                    say_advice(advice, level, cells, noting)
+                for move in get_args(MoveName):
+                    say_advice(advice, "player", cells, noting, move=move)
             after = board.place(advice.cell)
             found = Review((advice,), prospect(after))
             game = Game.at(after)
-            for each in (game, game.replace(resigned=board.turn, is_over=True)):
-                say_turning_point(found, each, "places", noting)
+            for each, cells in product((game, game.replace(resigned=board.turn, is_over=True)), CELLS):
+                say_turning_point(found, each, cells, noting)
     return used
 
 

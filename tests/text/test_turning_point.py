@@ -15,7 +15,7 @@ from support.claims import CLAIMS, Move, check_claims
 from support.played import game_of
 from support.reference.tactics import seen
 
-FORCED = "took 4 and let X force a fork (4, 2, 3, 5, 9, 8); 5 was better."
+FORCED = "took 4 and let X force a fork (4, then 2, 3, 5, 9, 8); 5 was better."
 GAMES: dict[str, tuple[dict[str, Any], str]] = {
     "a forced fork": ({"moves": "14253"}, f"The game turned on move 2: O {FORCED}"),
     "a fork, by name": (
@@ -44,11 +44,11 @@ GAMES: dict[str, tuple[dict[str, Any], str]] = {
     "resigned when lost": ({"moves": "142", "resigns": O}, f"The game turned on move 2: O {FORCED}"),
     "resigned when won": (
         {"moves": "14", "resigns": X},
-        "Best play would still have won (2, 3, 5, 9, 8): X resigned too early.",
+        "Best play would still have won (2, then 3, 5, 9, 8): X resigned too early.",
     ),
     "resigned out of turn": (
         {"moves": "142", "resigns": X},
-        "Best play would still have won (3, 5, 9, 8): X resigned too early.",
+        "Best play would still have won (3, then 5, 9, 8): X resigned too early.",
     ),
     "unfinished, no mistakes": ({"moves": "51"}, "Nobody has made a mistake so far."),
     "unfinished": ({"moves": "14"}, f"The losing move so far is move 2: O {FORCED}"),

@@ -19,7 +19,6 @@ from noughts import (
     NoughtsError,
     PlaceToken,
     TakeBack,
-    advice_to_dict,
     advise,
     decide,
     describe,
@@ -28,9 +27,8 @@ from noughts import (
     parse_board,
     prospect,
     reachable,
-    say_advice,
 )
-from noughts.analysis.as_json import prospect_to_dict
+from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict
 from noughts.core.codec import decode, encode
 from noughts.core.events import PlayerNotifyIllegalMove
 from support.web.matches import Seat, one_player
@@ -58,7 +56,7 @@ def test_the_analysis_of_every_position_matches_the_core(quick: Server, part: in
                 "turn": board.turn.value,
                 "over": board.is_over,
                 "prospect": prospect_to_dict(prospect(board)),
-                "moves": [advice_to_dict(one) | {"sentence": say_advice(one)} for one in advise(board)],
+                "moves": moves_to_dicts(advise(board)),
                 "description": describe(board),
                 "review": None,
             }

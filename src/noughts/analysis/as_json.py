@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from noughts.analysis.coach import Advice, Review
 from noughts.analysis.reasons import Reason
 from noughts.analysis.solver import Prospect
-from noughts.text.sentences import say_reason
+from noughts.text.sentences import Level, MoveName, say_advice
 
 JsonDict: TypeAlias = dict[str, Any]
 
@@ -24,36 +24,36 @@ def prospect_to_dict(prospect: Prospect) -> JsonDict:
     return {"result": str(prospect.result), "distance": prospect.distance}
 
 
-def advice_to_dict(advice: Advice) -> JsonDict:
-    """Convert the advice on one move, with a sentence for each reason."""
+def advice_to_dict(advice: Advice, level: Level = "player", move: MoveName = "cell") -> JsonDict:
+    """Convert the advice on one move, with what `say_advice` says about it."""
     return {
         "mark": str(advice.mark),
         "cell": advice.cell,
         **prospect_to_dict(advice.prospect),
         "best": advice.is_best,
-        "reasons": [_reason(reason, advice) for reason in advice.reasons],
+        "reasons": [_reason_to_dict(reason) for reason in advice.reasons],
+        "sentence": say_advice(advice, level, move=move),
     }
 
 
-def moves_to_dicts(moves: Iterable[Advice]) -> list[JsonDict]:
-    return [advice_to_dict(advice) for advice in moves]
+def moves_to_dicts(moves: Iterable[Advice], level: Level = "player") -> list[JsonDict]:
+    return [advice_to_dict(advice, level) for advice in moves]
 
 
-def review_to_dict(review: Review) -> JsonDict:
+def review_to_dict(review: Review, level: Level = "player") -> JsonDict:
     """Convert the review of a game."""
     return {
-        "moves": moves_to_dicts(review.moves),
+        "moves": [advice_to_dict(advice, level, "token") for advice in review.moves],
         "standing": prospect_to_dict(review.standing),
         "mistakes": list(review.mistakes),
         "decisive": review.decisive,
     }
 
 
-def _reason(reason: Reason, advice: Advice) -> JsonDict:
+def _reason_to_dict(reason: Reason) -> JsonDict:
     return {
         "kind": str(reason.kind),
         "cells": list(reason.cells),
         "lines": [list(line) for line in reason.lines],
         "play": list(reason.play),
-        "sentence": say_reason(reason, advice.mark),
     }

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from noughts.analysis.best_moves import best_cells, perfect_cells
 from noughts.analysis.coach import Advice, judge_move, review
+from noughts.analysis.solver import Result
 from noughts.cli.prompt import Prompt
 from noughts.cli.screen import Screen
 from noughts.core.board import Board, Mark
 from noughts.core.game import Game
 from noughts.core.notation import parse_cell
-from noughts.text.sentences import say_advice, say_prospect
-from noughts.text.speaker import Speaker
+from noughts.text.sentences import MoveName, say_advice, say_prospect
+from noughts.text.speaker import Speaker, capitalised
 from noughts.text.turning_point import say_review, say_turning_point
 
 
@@ -20,10 +21,11 @@ def is_question(words: str) -> bool:
     return words in ("help", "hint", "review") or words.split()[:1] == ["why"]
 
 
-def answer(prompt: Prompt, game: Game, words: str) -> None:
-    """Answer `help`, `hint`, `why`, `why 5` or `review`."""
+def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -> None:
+    """Answer `help`, `hint`, `why`, `why 5` or `review`; a hint says if it is another player's turn."""
     screen = prompt.screen
     wording, short = screen.wording, screen.compact
+    speaker = Speaker(wording, screen.cell_names)
     if words == "help" and not short:
         prompt.show_page(screen.text("help"), game)
     elif words == "help":
@@ -37,33 +39,40 @@ def answer(prompt: Prompt, game: Game, words: str) -> None:
         prompt.reply(wording.say("game.over"), game)
     elif words == "why" and not game.moves:
         prompt.reply(wording.say("prompt.no_token_short") if short else screen.text("no_token"), game)
-    elif words == "hint":
-        prompt.reply(hint(game.board, Speaker(wording, screen.cell_names), short=short), game)
+    elif words != "hint":
+        prompt.reply(explain(game, words.removeprefix("why").strip(), speaker, short=short), game)
+    elif is_on_turn or short:
+        prompt.reply(hint(game.board, speaker, short=short), game)
     else:
-        asked = words.removeprefix("why").strip()
-        prompt.reply(explain(game, asked, Speaker(wording, screen.cell_names), short=short), game)
+        said = hint(game.board, speaker, move="cell")
+        player = screen.name(game, game.board.turn)
+        prompt.reply(wording.say("hint.theirs", player=player, said=said), game)
 
 
-def hint(board: Board, speaker: Speaker, *, short: bool = False) -> str:
+def hint(board: Board, speaker: Speaker, move: MoveName = "hint", *, short: bool = False) -> str:
     """Say what `perfect` would do, why, and which moves are as good; in short, only the move."""
     cell = perfect_cells(board)[0]
-    said = _say(judge_move(board, cell), speaker, "move.hint", short=short)
+    advice = judge_move(board, cell)
+    if short:
+        value = say_prospect(advice.prospect, speaker.wording)
+        return speaker.say("hint.short", cell=speaker.number(cell), value=value)
+    said = say_advice(advice, "player", speaker.cells, speaker.wording, move=move)
     others = [other for other in best_cells(board) if other != cell]
-    if short or not others:
+    is_any = len(others) == len(board.free_cells) - 1
+    if not others or (is_any and advice.prospect.result is Result.LOSS):
         return said
-    listed = speaker.one_of(others)
-    key = "better.as_good" if len(others) < len(board.free_cells) - 1 else "better.any"
-    return f"{said} {speaker.say(key, cells=listed)}"
+    key = "better.any" if is_any and len(others) > 1 else "better.as_good"
+    return f"{said} {capitalised(speaker.say(key, cells=speaker.one_of(others)))}"
 
 
 def explain(game: Game, asked: str, speaker: Speaker, *, short: bool = False) -> str:
     """Say what the last token did, or what one on the cell that is asked about would do."""
     if asked:
-        return _say(judge_move(game.board, parse_cell(asked)), speaker, "move.cell", short=short)
+        return _say(judge_move(game.board, parse_cell(asked)), speaker, "cell", short=short)
     board = Board(first=game.board.first)
     for cell in game.moves[:-1]:
         board = board.place(cell)
-    return _say(judge_move(board, game.moves[-1]), speaker, "move.token", short=short)
+    return _say(judge_move(board, game.moves[-1]), speaker, "token", short=short)
 
 
 def show_end(screen: Screen, game: Game, score: Mapping[Mark | None, int]) -> None:
@@ -74,10 +83,9 @@ def show_end(screen: Screen, game: Game, score: Mapping[Mark | None, int]) -> No
     screen.show_score(game, score)
 
 
-def _say(advice: Advice, speaker: Speaker, move: str, *, short: bool) -> str:
+def _say(advice: Advice, speaker: Speaker, move: MoveName, *, short: bool) -> str:
     """Say what a move does; in short, only what it is worth, which fits into twenty columns."""
     if not short:
         return say_advice(advice, "player", speaker.cells, speaker.wording, move=move)
-    key = "move.token" if move == "move.token" else "move.cell"
-    called = speaker.say(key, mark=advice.mark, cell=speaker.number(advice.cell))
+    called = speaker.say(f"move.{move}", mark=advice.mark, cell=speaker.number(advice.cell))
     return speaker.say("exact.short", move=called, value=say_prospect(advice.prospect, speaker.wording))

@@ -19,7 +19,10 @@ class Phrase(Value):
     values: Mapping[str, str] = {}
 
 
-CLAUSES = "is_safe", "is_only_safe", "threat_forces_fork"
+CLAUSES = (
+    *("is_safe", "is_safe_in_place", "is_only_safe"),
+    *("threat_forces_fork", "threat_forces_fork_in_place"),
+)
 """What speaks of the opponent, too, and so comes last in a sentence."""
 
 
@@ -43,7 +46,8 @@ def deeds_of(advice: Advice, speaker: Speaker) -> Iterator[Phrase]:
     elif forced and threat:
         lines, next_fork = speaker.lines(threat.lines), speaker.cell(forced.play[2])
         play = speaker.play(forced.play)
-        yield Phrase("threat_forces_fork", {"lines": lines, "fork": next_fork, "play": play})
+        name = _short_in_place("threat_forces_fork", speaker)
+        yield Phrase(name, {"lines": lines, "fork": next_fork, "play": play})
     elif forced:
         yield Phrase("forces_fork", {"play": speaker.play(forced.play)})
     elif threat:
@@ -61,8 +65,10 @@ def _prevention(advice: Advice, found: Mapping[Kind, Reason], speaker: Speaker) 
         )
     elif forced := found.get(Kind.STOPS_FORCED_FORK):
         is_only = len(forced.cells) == advice.prospect.distance - 1  # a draw fills the board
+        bad, answer, *_ = map(speaker.cell, forced.play)
         cells, play = speaker.one_of(forced.cells), speaker.play(forced.play)
-        yield Phrase("is_only_safe" if is_only else "is_safe", {"cells": cells, "play": play})
+        name = "is_only_safe" if is_only else _short_in_place("is_safe", speaker)
+        yield Phrase(name, {"cells": cells, "play": play, "bad": bad, "answer": answer})
 
 
 def outlook(advice: Advice, speaker: Speaker) -> Phrase:
@@ -90,7 +96,8 @@ def winning_answer(advice: Advice, speaker: Speaker) -> Phrase | None:
                 return Phrase("forks", {"answer": speaker.cell(fork), "lines": speaker.lines(lines)})
             case Kind.ALLOWS_FORCED_FORK:
                 answer, play = speaker.cell(reason.play[1]), speaker.play(reason.play)
-                return Phrase("forces_fork", {"answer": answer, "play": play})
+                name = _short_in_place("forces_fork", speaker)
+                return Phrase(name, {"answer": answer, "play": play})
     return None
 
 
@@ -114,6 +121,11 @@ def better_move(advice: Advice, speaker: Speaker) -> Phrase | None:
                 name = "lasts" if reason.kind is Kind.LOSES_SOONER else "wins"
                 return Phrase(name, {"cells": cells, "play": play})
     return None
+
+
+def _short_in_place(name: str, speaker: Speaker) -> str:
+    """Return which of two phrases to use: in places, a long list of moves would be hard to read."""
+    return f"{name}_in_place" if speaker.cells == "places" else name
 
 
 def _through(cell: Cell, reason: Reason) -> list[tuple[Cell, ...]]:

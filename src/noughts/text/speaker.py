@@ -30,7 +30,7 @@ _LINES: dict[tuple[Cell, ...], str] = {
     (2, 4, 6): "line.rising_diagonal",
 }
 _KINDS: dict[tuple[Cell, ...], str] = {(0, 2, 6, 8): "list.corners", (1, 3, 5, 7): "list.edges"}
-_COUNTS = "count.none", "count.one", "count.two", "count.three", "count.four"
+_COUNTS = "count.one", "count.two", "count.three", "count.four"
 
 
 class Speaker(Value):
@@ -72,18 +72,34 @@ class Speaker(Value):
         """
         return self._listed([self._line(line) for line in lines], "list.and")
 
-    def play(self, moves: Iterable[Cell]) -> str:
-        """List moves in the order in which they are made."""
-        return ", ".join(map(self.cell, moves))
+    def play(self, moves: Sequence[Cell]) -> str:
+        """List moves, both players' in turn; in places, which are long, only the first and the answer.
+
+        >>> Speaker().play([3, 1, 2]), Speaker(cells="places").play([3, 1, 2])
+        ('4, then 2, 3', 'the middle left, then the top middle and so on')
+        """
+        is_short = self.cells == "places" and len(moves) > 2
+        return self._played(moves[:2], "play.begins") if is_short else self.whole_play(moves)
+
+    def whole_play(self, moves: Sequence[Cell]) -> str:
+        """List moves, both players' in turn."""
+        return self._played(moves, "play.whole")
 
     def count(self, number: int) -> str:
-        return self.say(_COUNTS[number])
+        """Return a number from 1 to 4 in words."""
+        return self.say(_COUNTS[number - 1])
 
     def join(self, phrases: Sequence[str]) -> str:
         return self._listed(phrases, "list.and")
 
     def _line(self, line: tuple[Cell, ...]) -> str:
         return self.say(_LINES[line]) if self.cells == "places" else "-".join(map(self.number, line))
+
+    def _played(self, moves: Sequence[Cell], key: str) -> str:
+        words = [*map(self.cell, moves)]
+        if len(words) < 2:
+            return "".join(words)
+        return self.say(key, first=words[0], rest=", ".join(words[1:]))
 
     def _listed(self, words: Sequence[str], key: str) -> str:
         *most, last = words or [""]

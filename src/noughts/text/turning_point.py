@@ -14,7 +14,7 @@ from noughts.text.catalogue import ENGLISH, Catalogue
 from noughts.text.describe import player_of, standing
 from noughts.text.phrases import better_move, winning_answer
 from noughts.text.sentences import Level, say_advice
-from noughts.text.speaker import CellNames, Speaker
+from noughts.text.speaker import CellNames, Speaker, capitalised
 
 
 def say_turning_point(
@@ -31,7 +31,7 @@ def say_turning_point(
     >>> from noughts.analysis.coach import review
     >>> from noughts.core.notation import parse_board
     >>> say_turning_point(review((0, 3, 1, 4, 2)), Game.at(parse_board("XXX/OO_/___")))
-    'The game turned on move 2: O took 4 and let X force a fork (4, 2, 3, 5, 9, 8); 5 was better.'
+    'The game turned on move 2: O took 4 and let X force a fork (4, then 2, 3, 5, 9, 8); 5 was better.'
     """
     speaker = Speaker(wording, cells)
     name = names or partial(player_of, wording=wording)
@@ -71,16 +71,16 @@ def say_review(
     elif game.players:
         x, o = (player_of(game, mark, wording) for mark in Mark)
         found.append(wording.say("review.players", x=x, o=o))
-    key = "review.child_move" if level == "child" else "review.move"
     for number, advice in enumerate(review.moves, 1):
-        said = say_advice(advice, level, cells, wording, move="move.token")
-        found.append(wording.say(key, number=number, mark=advice.mark, said=said))
+        said = say_advice(advice, level, cells, wording, move="token")
+        found.append(wording.say("review.move", number=number, said=said))
     return [*found, say_end(game, wording)]
 
 
 def say_end(game: Game, wording: Catalogue = ENGLISH) -> str:
     """Say how a game ended, or who is to move, without changing the case of a name."""
-    return ENGLISH.say("game.drawn") if game.is_draw else f"{standing(game, wording)}."
+    found = standing(game, wording)
+    return f"{capitalised(found) if game.is_draw else found}."
 
 
 def _mistake(advice: Advice, other: str, speaker: Speaker) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-from noughts.analysis.as_json import advice_to_dict, prospect_to_dict, review_to_dict
-from noughts.analysis.coach import Advice, advise, review
+from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict, review_to_dict
+from noughts.analysis.coach import advise, review
 from noughts.analysis.solver import prospect
 from noughts.bots.ladder import perfect
 from noughts.bots.odds import odds
@@ -17,7 +16,6 @@ from noughts.bots.registry import BUILT_IN
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import describe
-from noughts.text.sentences import say_advice
 from noughts.web import schemas
 from noughts.web.bots import Roster
 
@@ -35,8 +33,7 @@ def game(digits: str, first: str) -> bytes:
     board = Board(first=Mark(first))
     for cell in moves:
         board = board.place(cell)
-    found = review(moves, Mark(first))
-    reviewed = review_to_dict(found) | {"moves": _advice(found.moves)}
+    reviewed = review_to_dict(review(moves, Mark(first)))
     return schemas.encode(_position(board) | {"review": reviewed})
 
 
@@ -46,14 +43,10 @@ def _position(board: Board) -> dict[str, Any]:
         "turn": str(board.turn),
         "over": board.is_over,
         "prospect": prospect_to_dict(prospect(board)),
-        "moves": _advice(advise(board)),
+        "moves": moves_to_dicts(advise(board)),
         "description": describe(board),
         "review": None,
     }
-
-
-def _advice(moves: Iterable[Advice]) -> list[dict[str, Any]]:
-    return [advice_to_dict(advice) | {"sentence": say_advice(advice)} for advice in moves]
 
 
 @cache

@@ -245,7 +245,6 @@ class Reason(ResponseBody, frozen=True, kw_only=True):
     cells: list[Cell]
     lines: list[list[Cell]]
     play: list[Cell]
-    sentence: str
 
 
 class Advice(ResponseBody, frozen=True, kw_only=True):

@@ -63,7 +63,7 @@ def _write_advice(board: Board, out: TextIO, options: Namespace, *, colour: bool
     if options.json:
         found = {"board": str(board), "first": str(board.first), "turn": str(board.turn)}
         found |= prospect_to_dict(prospect(board))
-        out.write(f"{json.dumps({**found, 'moves': moves_to_dicts(moves)})}\n")
+        out.write(f"{json.dumps({**found, 'moves': moves_to_dicts(moves, options.level)})}\n")
         return
     if not is_cramped(out):
         out.write(f"{_labelled(board, moves, colour=colour)}\n")
@@ -90,7 +90,7 @@ def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
             "end": standing(game),
             "turningPoint": say_turning_point(found, game),
         }
-        out.write(f"{json.dumps({**result, **review_to_dict(found)})}\n")
+        out.write(f"{json.dumps({**result, **review_to_dict(found, options.level)})}\n")
         return
     for line in say_review(found, game, options.level):
         say(line, out, indent=3 if line[:1].isdigit() else 0)

@@ -316,7 +316,8 @@ class RemoteGame:
             if words == "quit":
                 raise Quit
             if hints.is_question(words) and (self._mark or words != "help"):
-                hints.answer(self._prompt, game, words)
+                is_on_turn = self._mark is game.board.turn
+                hints.answer(self._prompt, game, words, is_on_turn=is_on_turn)
             elif self._mark is None:
                 self._prompt.reply(self._screen.text("watching"), game)
             elif self._disconnected:

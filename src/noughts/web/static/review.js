@@ -7,7 +7,6 @@ import { announce, button, h, setAttribute, setText } from "./dom.js";
 import { digits } from "./game.js";
 
 const MISTAKES = ["givesUpWin", "givesUpDraw"];
-const PLACES = ["centre", "corner", "edge"];
 
 /**
  * @param {import("./game.js").Game} game
@@ -68,7 +67,7 @@ export function reviewPanel(game, called, show) {
     worth.replaceChildren(...(advice ? [tag(label(advice))] : []));
     setText(
       said,
-      advice ? judgement(advice) : step ? failure || "The coach thinks…" : "The board is empty.",
+      advice ? advice.sentence : step ? failure || "The coach thinks…" : "The board is empty.",
     );
     setText(summary, review ? summed(game, review) : "");
   }
@@ -92,15 +91,6 @@ export function reviewPanel(game, called, show) {
 }
 
 const movedBy = ({ first }, step) => (step % 2 ? first : first === "X" ? "O" : "X");
-
-/** What a move does; its place only if there is nothing else. */
-function judgement(advice) {
-  const telling = advice.reasons.filter(({ kind }) => !PLACES.includes(kind));
-  const reasons = (telling.length ? telling : advice.reasons).map(({ sentence }) => sentence);
-  return [...reasons, ...(isMistake(advice) ? ["A mistake."] : [])].join(" ");
-}
-
-const isMistake = (advice) => advice.reasons.some(({ kind }) => MISTAKES.includes(kind));
 
 /** Where the game was decided, and what was better there. */
 function summed(game, { moves, mistakes, decisive, standing }) {
