@@ -370,7 +370,7 @@ def test_an_unfinished_game_is_offered(tmp_path: Path) -> None:
         live.press("q")
         live.end()
     with LiveBoard(tmp_path) as live:
-        live.see("3  go on with the last game, ann and Hard, move 3", "4  watch two bots")
+        live.see("3  go on with the game against Hard, move 3", "4  watch two bots")
         live.press("3\r")
         live.see("Your move.")
 

@@ -24,6 +24,7 @@ from noughts.bots.registry import find_policy
 from noughts.cli.commands import menace
 from noughts.cli.opponents import Opponents, lock_machine
 from noughts.files import FileUnavailable
+from noughts.text.catalogue import ENGLISH
 from support.fake_console import Terminal, fake_console
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, in_terminal
@@ -318,7 +319,7 @@ def test_what_was_learned_elsewhere_meanwhile_is_kept(train: Train, tmp_path: Pa
     train(10)
 
     game = replay(decide(None, CreateGame()))
-    words = opponent.finish_game(fold(decide(game, Resign(X)), game), O)
+    words = opponent.finish_game(fold(decide(game, Resign(X)), game), O, ENGLISH)
 
     assert words == "bot:menace has learned from 11 games."
     assert load_machine(kept(tmp_path)).games == 11

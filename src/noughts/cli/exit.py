@@ -63,7 +63,9 @@ def _end(work: Callable[[], None]) -> int:
         code = signalled.code
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # an impatient second Ctrl-C changes nothing
-        _write_if_ready("\nGoodbye!\n", sys.stdout)
+        from noughts.text.catalogue import ENGLISH  # noqa: PLC0415 - only Ctrl-C needs it
+
+        _write_if_ready(f"\n{ENGLISH.say('game.goodbye')}\n", sys.stdout)
         code = INTERRUPTED
     except BrokenPipeError:
         _give_up(sys.stdout)  # the reader has gone

@@ -24,6 +24,11 @@ _INCOMPLETE_KEY = re.compile("\x1b(?:\\[[0-?]*[ -/]*|O)?")
 class UnreadableLine(NoughtsError):
     """A line that is too long or not plain text."""
 
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+        """Of the sentence that says what is wrong."""
+
 
 class LineSource(Protocol):
     """Where a player's lines come from."""
@@ -108,13 +113,13 @@ class LineBuffer:
 
 def _decode(line: bytes) -> str:
     if len(line) > MAX_LINE_BYTES:
-        raise UnreadableLine(f"a line has at most {MAX_LINE_BYTES} bytes, and this one has more")
+        raise UnreadableLine("prompt.too_long")
     try:
         text = line.decode("utf-8").rstrip("\r")
     except UnicodeDecodeError:
-        raise UnreadableLine("that is not text: it is not UTF-8") from None
+        raise UnreadableLine("prompt.not_text") from None
     if not text.replace("\t", " ").isprintable():
-        raise UnreadableLine("that is not plain text: it has characters that cannot be shown")
+        raise UnreadableLine("prompt.not_plain_text")
     return text
 
 

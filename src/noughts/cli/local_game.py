@@ -120,7 +120,7 @@ class LocalGame:
                 game = self._answer(game, mark)
         self._is_over = True
         for mark, opponent in self._opponents.items():
-            if comment := opponent.finish_game(game, mark):
+            if comment := opponent.finish_game(game, mark, self._screen.wording):
                 self._screen.say(comment)
         return game
 
@@ -207,7 +207,7 @@ class LocalGame:
             hints.answer(self._prompt, game, words)
         except UnreadableLine as refusal:
             self._log_no_such_cell(mark)
-            self._prompt.refuse(str(refusal), game)
+            self._prompt.refuse_error(refusal, game)
         except (UnreadableCell, IllegalMove, CommandRefused) as refusal:
             self._prompt.refuse_error(refusal, game)
         return game

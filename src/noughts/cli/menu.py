@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from contextlib import suppress
 
-from noughts.bots.registry import BOT, LEVELS, level_of
+from noughts.bots.registry import BOT, LEVELS, level_of, prefix
 from noughts.cli.console import Console
 from noughts.cli.input import UnreadableLine
 from noughts.cli.layout import say
@@ -13,10 +13,11 @@ from noughts.cli.prompt import Prompt, Quit
 from noughts.cli.question import Question
 from noughts.cli.screen import Screen
 from noughts.cli.settings import DEFAULT_LEVEL, change_settings
-from noughts.core.errors import printable
 from noughts.core.value import Value
 from noughts.store.errors import NoSuchGame, StoreError
 from noughts.text.catalogue import ENGLISH
+from noughts.text.describe import shown_name
+from noughts.text.speaker import Speaker
 
 MENU_INDENT = 3
 """Of the second row of a choice, below the first one's words."""
@@ -91,11 +92,11 @@ def _left_game() -> list[Choice]:
     with open_saved(None) as store:
         game_id = last_left(store)
         game = Service(store).look(game_id).game
-    players = " and ".join(level_of(player.name) or printable(player.name) for player in game.players)
-    key = "menu.resume_players" if players else "menu.resume"
-    return [
-        _choice(key, "menu.resume_short", "resume", game_id, players=players, move=len(game.moves) + 1)
-    ]
+    names = [level_of(player.name) or shown_name(player) for player in game.players]
+    bots = [name for name, player in zip(names, game.players, strict=True) if prefix(player.name)]
+    key = "menu.resume_against" if len(bots) == 1 else "menu.resume_players" if names else "menu.resume"
+    who = {"player": "".join(bots), "players": Speaker().join(names)}
+    return [_choice(key, "menu.resume_short", "resume", game_id, **who, move=len(game.moves) + 1)]
 
 
 def _pick(words: str, choices: list[Choice]) -> tuple[str, ...]:

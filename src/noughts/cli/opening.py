@@ -18,6 +18,7 @@ from noughts.core.events import Event
 from noughts.core.game import Command, CreateGame, Game, JoinGame, decide, fold, replay
 from noughts.core.player import MAX_NAME_CHARACTERS, Player, is_same_name, name_key
 from noughts.core.value import Value
+from noughts.text.catalogue import Catalogue
 from noughts.text.wordings import WORDINGS, Starter
 
 ELLIPSIS = "…"
@@ -33,7 +34,7 @@ class Opponent(Protocol):
     def choose(self, board: Board) -> Cell | None:
         """Return the cell to take, or None to resign; raise `Forfeit` or `PolicyError` if it cannot."""
 
-    def finish_game(self, game: Game, mark: Mark) -> str | None:
+    def finish_game(self, game: Game, mark: Mark, wording: Catalogue) -> str | None:
         """Learn from the game; return a message about it, if any."""
 
 

@@ -29,6 +29,7 @@ from noughts.core.game import Game
 from noughts.files import FileUnavailable
 from noughts.store.errors import StoreUnavailable
 from noughts.store.urls import data_folder
+from noughts.text.catalogue import Catalogue
 from noughts.text.describe import shown_name
 
 MENACE, MENACE_FILE = "menace", "menace:file="
@@ -42,7 +43,7 @@ class BotOpponent:
 
     def start_game(self) -> None: ...
 
-    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
+    def finish_game(self, _game: Game, _mark: Mark, _wording: Catalogue) -> str | None:
         return None
 
 
@@ -61,16 +62,18 @@ class MenaceOpponent:
         # A new one: the beads may have changed.
         return Bot(self._machine, self._rng).choose_or_resign(board)
 
-    def finish_game(self, game: Game, mark: Mark) -> str | None:
+    def finish_game(self, game: Game, mark: Mark, wording: Catalogue) -> str | None:
         player = game.player(mark)
         name = shown_name(player) if player else self.name
         try:
             self._learn(game, mark)
         except (NotAMachine, FileUnavailable) as error:
-            return f"{name} has learned nothing: {printable(str(error))}."
+            return wording.say("learned.nothing", player=name, why=printable(str(error)))
         if not self._file:
-            return f"{name} has learned from this game, and forgets it when you leave."
-        return f"{name} has learned from {count_games(self._machine.games)}."
+            return wording.say("learned.forgets", player=name)
+        games = self._machine.games
+        key = "learned.one_game" if games == 1 else "learned.games"
+        return wording.say(key, player=name, games=f"{games:,}")
 
     def _learn(self, game: Game, mark: Mark) -> None:
         """Learn from a game; first take over what the machine in the file has learned elsewhere."""
@@ -102,7 +105,7 @@ class ProgramOpponent:
             self._program.new_game(board.turn)
         return self._program.choose_or_resign(board)
 
-    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
+    def finish_game(self, _game: Game, _mark: Mark, _wording: Catalogue) -> str | None:
         return None
 
 

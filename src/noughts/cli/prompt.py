@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from noughts.cli.exit import Terminated
-from noughts.cli.input import LineSource, UnreadableLine
+from noughts.cli.input import MAX_LINE_BYTES, LineSource, UnreadableLine
 from noughts.cli.question import NO, NO_WORDS, YES, YES_WORDS, Question, read_words
 from noughts.cli.screen import Screen
 from noughts.core.errors import IllegalMove, NothingToTakeBack, NoughtsError, UnreadableCell
@@ -123,6 +123,8 @@ class Prompt:
     def refuse_error(self, error: NoughtsError, game: Game) -> None:
         """Say why what was typed cannot be done."""
         match error:
+            case UnreadableLine():
+                self.refuse(self.screen.wording.say(error.key, most=MAX_LINE_BYTES), game)
             case UnreadableCell():
                 self.refuse(self.screen.wording.say("prompt.not_a_cell"), game)
             case IllegalMove():

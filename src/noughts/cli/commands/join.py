@@ -165,12 +165,19 @@ class Joiner:
             if games:
                 self._screen.say(say(title))
             for game in games:
-                players = " against ".join(f"{name} ({mark})" for mark, name in game.names.items())
-                self._screen.say(f"  {self._address.at(game.game)}  {players}")
+                players = self._players(game)
+                self._screen.say(
+                    say("remote.listed", address=self._address.at(game.game), players=players)
+                )
         if not open_games:
             self._screen.say(say("remote.no_open_games"))
         effect = "remote.play_joins" if open_games else "remote.play_opens"
         self._screen.say(say(effect, address=self._address))
+
+    def _players(self, game: ListedGame) -> str:
+        say = self._screen.wording.say
+        found = [say("position.player", name=name, mark=mark) for mark, name in game.names.items()]
+        return say("review.players", x=found[0], o=found[1]) if len(found) == 2 else "".join(found)
 
     def _to_dict(self, game: ListedGame) -> dict[str, object]:
         players = {str(mark): game.names.get(mark) for mark in Mark}

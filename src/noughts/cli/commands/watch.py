@@ -20,6 +20,7 @@ from noughts.cli.screen import Display, Screen
 from noughts.core.board import Board, Cell, Mark
 from noughts.core.game import Command, Game, PlaceToken, Resign, decide, fold, replay
 from noughts.core.player import Player
+from noughts.text.catalogue import Catalogue
 from noughts.text.wordings import WORDINGS
 
 HELP = shared.CommandHelp(
@@ -87,7 +88,7 @@ class RandomOpponent:
     def choose(self, board: Board) -> Cell:
         return board.free_cells[self._rng.randrange(len(board.free_cells))]
 
-    def finish_game(self, _game: Game, _mark: Mark) -> str | None:
+    def finish_game(self, _game: Game, _mark: Mark, _wording: Catalogue) -> str | None:
         return None
 
 

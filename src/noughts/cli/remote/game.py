@@ -188,7 +188,7 @@ class RemoteGame:
             if question and self._view.game.is_over:
                 self._prompt.say(self._text("prompt.yes_or_no"))
             else:
-                self._prompt.refuse(str(refusal), self._view.game)
+                self._prompt.refuse_error(refusal, self._view.game)
         else:
             self._execute(words)
 
