@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noughts.bots.registry import BUILT_IN
+from noughts.bots.registry import BUILT_IN, parse_player
 from noughts.cli.main import COMMANDS
 from support.at_once import run_code
 from support.forked import noughts
@@ -40,6 +40,27 @@ def test_the_command_line_is_refused_with_a_suggestion(words: str, refusal: str)
     prog = refusal.partition(":")[0]
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == f"{refusal}\nTry '{prog} --help'.\n"
+
+
+@pytest.mark.parametrize(
+    ("player", "refusal"),
+    [
+        ("bots:club", "'bots:club' is not a player (did you mean bot:club?)\n"),
+        ("boot:Hard", "'boot:Hard' is not a player (did you mean bot:club?)\n"),
+        ("prog:./x", "'prog:./x' is not a player (did you mean program:./x?)\n"),
+        ("bot:hard", "unknown policy 'hard' (did you mean club, the level Hard?): choose one of "),
+        ("bot:esay", "unknown policy 'esay' (did you mean novice, the level Easy?): choose one of "),
+    ],
+)
+def test_a_player_is_refused_with_a_suggestion(player: str, refusal: str) -> None:
+    ran = noughts("play", "--o", player)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"noughts: {refusal}")
+
+
+def test_a_person_may_have_a_colon_in_the_name() -> None:
+    assert parse_player("bob: the first") == ("", "bob: the first")
 
 
 @pytest.mark.parametrize("command", ["play --o bot:prefect", "odds prefect random", "certify Prefect"])

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from noughts.bots.errors import BadPolicy, UnknownPolicy, is_signal
-from noughts.core.errors import InvalidName, NoughtsError, complaint, did_you_mean, quoted
+from noughts.core.errors import InvalidName, NoughtsError, complaint, most_similar, quoted
 from noughts.core.player import name_key
 from noughts.core.value import Value
 
@@ -60,7 +60,19 @@ def parse_player(text: str, *, bots_only: bool = False) -> tuple[str, str]:
         raise InvalidName(f"{quoted(text)} is a bot, not a person: write {BOT}{bot}{shown}")
     if kind := prefix(name_key(text)):
         raise InvalidName(f"{quoted(text)} only looks like a player that begins with {kind}")
+    if colon and (meant := _meant_player(name, parameters)):
+        raise InvalidName(f"{quoted(text)} is not a player (did you mean {meant}?)")
     return "", text
+
+
+def _meant_player(word: str, rest: str) -> str | None:
+    """Return the bot or the program that was probably meant by a similar word before a colon."""
+    kind = most_similar(f"{word.strip()}:", (BOT, PROGRAM))
+    if kind == PROGRAM:
+        return f"{kind}{rest}"
+    level = _LEVEL_NAMES.get(rest.lower())
+    bot = LEVELS[level] if level else rest
+    return f"{kind}{bot}" if kind and bot.partition(":")[0] in BUILT_IN else None
 
 
 def parse_policy(text: str) -> str:
@@ -110,7 +122,11 @@ def as_policy(policy: Policy | str) -> Policy:
 
 
 def unknown_policy(name: str, known: tuple[str, ...]) -> UnknownPolicy:
-    suggestion, names = did_you_mean(name, known), ", ".join(known)
+    levels = {word: level for word, level in _LEVEL_NAMES.items() if LEVELS[level] in known}
+    meant = most_similar(name, [*known, *levels])
+    if meant and meant not in known:
+        meant = f"{LEVELS[levels[meant]]}, the level {levels[meant]}"
+    suggestion, names = f" (did you mean {meant}?)" if meant else "", ", ".join(known)
     return UnknownPolicy(f"unknown policy {quoted(name)}{suggestion}: choose one of {names}")
 
 
@@ -196,6 +212,7 @@ LEVELS = {
     "Unbeatable": "perfect",
 }
 """The bots that a player chooses from, by the name of the level, from the weakest."""
+_LEVEL_NAMES = {level.lower(): level for level in LEVELS}
 
 
 def level_of(player: str) -> str | None:

@@ -193,10 +193,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("Prefect", ["random", "perfect"]), did_you_mean("tiger", ["random", "perfect"])
     (' (did you mean perfect?)', '')
     """
+    found = most_similar(word, known)
+    return f" (did you mean {found}?)" if found else ""
+
+
+def most_similar(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant, if any is similar enough."""
     from difflib import get_close_matches  # noqa: PLC0415 - slow, and needed only for a refusal
 
-    found = get_close_matches(word.lower(), known, n=1)
-    return f" (did you mean {found[0]}?)" if found else ""
+    return next(iter(get_close_matches(word.lower(), known, n=1)), None)
 
 
 def printable(text: str) -> str:
