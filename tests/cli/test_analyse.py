@@ -117,7 +117,7 @@ def test_a_game_as_data_agrees_with_the_library(written: str, end: str, winner: 
         "winner": winner,
         "resigned": None,
         "end": end,
-        "turningPoint": analysed(written).splitlines()[0],
+        "turning_point": analysed(written).splitlines()[0],
         **review_to_dict(review(parse_moves(written))),
     }
 

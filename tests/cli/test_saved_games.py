@@ -200,7 +200,7 @@ def test_the_list_to_the_letter(tmp_path: Path) -> None:
 
     assert (ran.returncode, ran.stderr) == (local.returncode, local.stderr) == (0, "")
     assert ran.stdout == (
-        "game      started           moves      X    O    result\n"
+        "game      started           cells      X    O    result\n"
         "eeeeeeee  2023-11-18 22:13  -          -    -    X to move\n"
         "dddddddd  2023-11-17 22:13  5          -    -    O to move\n"
         "cccccccc  2023-11-16 22:13  51         -    Zo\u00eb  X resigned\n"

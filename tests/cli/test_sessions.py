@@ -53,7 +53,7 @@ NOW = """\
   Goodbye!
 
   $ noughts games
-  game      started           moves  X  O  result
+  game      started           cells  X  O  result
   <id>  <date> <time>  51     -  -  X to move
   $ noughts resume <id> --describe
   X on 5, O on 1; X to move.

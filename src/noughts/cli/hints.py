@@ -38,7 +38,7 @@ def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -
     elif game.is_over and words != "why":
         prompt.reply(wording.say("game.over"), game)
     elif words == "why" and not game.moves:
-        prompt.reply(wording.say("prompt.no_token_short") if short else screen.text("no_token"), game)
+        prompt.reply(wording.say("prompt.no_move_short") if short else screen.text("no_move"), game)
     elif words != "hint":
         prompt.reply(explain(game, words.removeprefix("why").strip(), speaker, short=short), game)
     elif is_on_turn or short:

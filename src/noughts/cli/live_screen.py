@@ -31,7 +31,7 @@ class LiveScreen(Screen):
     SENTENCES: ClassVar = {
         "help": "live.help",
         "taken": "live.taken",
-        "no_token": "live.no_token",
+        "no_move": "live.no_move",
         "step": "replay.step_short",
         "step_short": "replay.step_short",
         "watching": "live.watching",

@@ -61,7 +61,8 @@ class Parser(argparse.ArgumentParser):
     def explain(self, command: CommandHelp) -> None:
         """Say what the command does; its options must be known."""
         self.description = command.description
-        self.add_section("examples", {line: f"# {what}" for line, what in command.examples.items()})
+        shown = [row for line, what in command.examples.items() for row in (f"# {what}", line)]
+        self.add_section("examples", dict.fromkeys(shown, ""))
         variables = dict(command.variables)
         for option in VARIABLES.keys() & self.options:
             variables |= VARIABLES[option]
@@ -135,7 +136,9 @@ def add_first(parser: Parser) -> None:
 
 def add_events(parser: Container) -> None:
     parser.add_argument(
-        "--events", action="store_true", help="also print each event, such as playerPlacedToken(1,1,X)"
+        "--events",
+        action="store_true",
+        help="also print each event on a line, such as playerPlacedToken(1,1,X)",
     )
 
 
@@ -149,10 +152,12 @@ def add_live(parser: Parser) -> None:
 
 
 def add_display(parser: Parser, wording: str) -> None:
-    parser.add_argument("--wording", choices=list(WORDINGS), help=f"style (default: {wording})")
+    parser.add_argument(
+        "--wording", choices=list(WORDINGS), help=f"how it is worded and drawn (default: {wording})"
+    )
     parser.set_defaults(usual_wording=wording)
     parser.add_argument(
-        "--describe", action="store_true", help="describe positions in sentences, for listening"
+        "--describe", action="store_true", help="describe positions in sentences, for screen readers"
     )
     add_colour(parser)
 

@@ -51,7 +51,7 @@ class Screen:
     SENTENCES: ClassVar = {
         "help": "prompt.help",
         "taken": "prompt.taken",
-        "no_token": "prompt.no_token",
+        "no_move": "prompt.no_move",
         "step": "replay.step",
         "step_short": "replay.step_short",
         "watching": "remote.watching",

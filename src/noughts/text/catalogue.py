@@ -43,14 +43,14 @@ SENTENCES = {
     "prompt.not_plain_text": "that is not plain text: it has characters that cannot be shown",
     "prompt.taken": "that cell is taken: the free cells are {cells}",
     "prompt.nothing_to_take_back": "There is nothing to take back.",
-    "prompt.no_token": "No token yet; why 5 explains what one on 5 would do.",
-    "prompt.no_token_short": "No token yet.",
+    "prompt.no_move": "No move yet; why 5 explains what taking 5 would do.",
+    "prompt.no_move_short": "No move yet.",
     "prompt.help": """\
 Type the number of a free cell, 1 to 9, row by row from the top left;
 row,column (0,0 to 2,2) and a1 to c3 name the same cells.
 hint    show a best move, and why it is one
-why     explain the last token; why 5, what a token on 5 would do
-undo    take back the last token; against a bot or on a server, your last token
+why     explain the last move; why 5, what taking 5 would do
+undo    take back the last move; against a bot or on a server, your last move
         and the answer to it (a person on a server is asked first)
 resign  give the game up
 help    show this
@@ -66,7 +66,7 @@ h, w, u, r, ? and q are short for these words.""",
     "live.you_first": "You",
     "live.taken": "that cell is taken",
     "live.refusal": "{why}",
-    "live.no_token": "Nobody has moved yet.",
+    "live.no_move": "Nobody has moved yet.",
     "live.watching": "You are watching this game.",
     "live.you_won": "You won.",
     "live.won": "{player} won.",
@@ -81,8 +81,8 @@ h, w, u, r, ? and q are short for these words.""",
 The arrows choose a cell, and Enter takes it. A digit or a click takes a cell at once.
 
 h  hint: a best move, and why it is one
-w  why: explains the last token
-u  undo: takes back the last token; against a bot or on a server, your last token and the answer to it
+w  why: explains the last move
+u  undo: takes back the last move; against a bot or on a server, your last move and the answer to it
    (a person on a server is asked first)
 r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again

@@ -88,7 +88,7 @@ def _write_review(game: Game, out: TextIO, options: Namespace) -> None:
             "winner": game.winner and str(game.winner),
             "resigned": game.resigned and str(game.resigned),
             "end": standing(game),
-            "turningPoint": say_turning_point(found, game),
+            "turning_point": say_turning_point(found, game),
         }
         out.write(f"{json.dumps({**result, **review_to_dict(found, options.level)})}\n")
         return

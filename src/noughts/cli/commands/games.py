@@ -29,7 +29,7 @@ from noughts.text.describe import shown_name
 
 NO_GAMES = "No games are saved yet."
 PAGE_GAMES = 50
-HEADINGS = ("game", "started", "moves", "X", "O", "result")
+HEADINGS = ("game", "started", "cells", "X", "O", "result")
 COLUMNS_WITHOUT_NAMES = 53
 MIN_NAME_COLUMNS = 8
 

@@ -27,7 +27,7 @@ HELP = shared.CommandHelp(
     "Watch two bots or programs play; a seat without one moves at random.",
     {
         "noughts watch --x bot:novice --o bot:expert --interval 0.2": "two bots, five moves a second",
-        "noughts watch --games 10 --interval 0": "ten games at once, and the tally",
+        "noughts watch --games 10 --interval 0": "ten games without a pause, and the tally",
     },
 )
 
