@@ -55,8 +55,8 @@ def test_a_random_starter_is_named_before_every_game() -> None:
     assert not any(line.endswith("starts.") for line in lines)
 
 
-@pytest.mark.parametrize("answer", ["\x1b[A", "\u202ey"])
-def test_play_again_is_not_answered_by_control_characters(answer: str) -> None:
+@pytest.mark.parametrize("answer", ["\x1b[A", "\u202ey", "help"])
+def test_play_again_is_answered_by_yes_or_no(answer: str) -> None:
     lines = played(*X_WINS, answer, "QUIT")
 
     assert lines[-4:] == ["Play again? (y/n)", "Please answer y or n.", "Play again? (y/n)", "Goodbye!"]

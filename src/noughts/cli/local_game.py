@@ -145,7 +145,7 @@ class LocalGame:
             if words in (HARDER.word, EASIER.word) and (level := self._next_level(words)):
                 self._change_level(level)
                 return False
-            if hints.is_question(words):
+            if hints.is_question(words) and (self._screen.interactive or words != "help"):
                 hints.answer(self._prompt, game, words)
             elif not self._screen.interactive:
                 self._screen.say(self._text("prompt.yes_or_no"))
