@@ -7,10 +7,11 @@ from functools import cache
 
 import pytest
 
-from noughts import Board, Mark, O, X, parse_board, reachable
-from noughts.analysis.coach import Advice, advise, judge_move
+from noughts import O, X, parse_board, reachable
+from noughts.analysis.coach import judge_move
 from noughts.analysis.solver import Prospect, Result, prospect
 from noughts.text.sentences import LEVELS, Level, say_advice, say_prospect
+from support.advice import all_advice
 from support.claims import CELLS, CLAIMS, LINE, PLAY, Move, check_claims, claims_of
 from support.reference.tactics import seen
 
@@ -36,12 +37,6 @@ ELSEWHERE = "let [XO] threaten", "left", "was better", "Every move"
 """Claims that only a review or a hint makes."""
 MAX_CHARACTERS = 190
 """Of a sentence, also where cells are called by their places."""
-
-
-@cache
-def all_advice(first: Mark) -> tuple[tuple[Board, Advice], ...]:
-    """Return the coach's advice on every move."""
-    return tuple((board, one) for board in reachable(first) for one in advise(board))
 
 
 said = cache(say_advice)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from noughts import O, X, reachable, say_turning_point
-from noughts.analysis.coach import Review, advise, review
+from noughts import O, X, say_turning_point
+from noughts.analysis.coach import Review, review
 from noughts.analysis.solver import prospect
 from noughts.core.game import Game, replay
+from support.advice import all_advice
 from support.claims import CLAIMS, Move, check_claims
 from support.played import game_of
 from support.reference.tactics import seen
@@ -66,19 +67,16 @@ def test_a_game_is_summed_up(name: str) -> None:
 def test_every_mistake_is_described_truthfully_and_names_what_was_better() -> None:
     """As the last mistake of a game: one sentence, every claim proven."""
     made, mistakes = set[str](), 0
-    for board in reachable():
-        for advice in advise(board):
-            if not advice.mistake:
-                continue
-            after = board.place(advice.cell)
-            text = say_turning_point(Review((advice,), prospect(after)), Game.at(after))
-            try:
-                made |= check_claims(text, Move(*seen(board), advice.cell))
-            except AssertionError as wrong:
-                raise AssertionError(f"{board}: {text}") from wrong
-            assert re.fullmatch(
-                r"(The [a-z ]+(; the last was)? move 1): [XO] took \d and [^.{}]+\.", text
-            )
-            mistakes += 1
+    for board, advice in all_advice():
+        if not advice.mistake:
+            continue
+        after = board.place(advice.cell)
+        text = say_turning_point(Review((advice,), prospect(after)), Game.at(after))
+        try:
+            made |= check_claims(text, Move(*seen(board), advice.cell))
+        except AssertionError as wrong:
+            raise AssertionError(f"{board}: {text}") from wrong
+        assert re.fullmatch(r"(The [a-z ]+(; the last was)? move 1): [XO] took \d and [^.{}]+\.", text)
+        mistakes += 1
     assert mistakes == 7_304
     assert {claim for claim in CLAIMS if "left" in claim or "let [XO]" in claim} <= made
