@@ -158,14 +158,21 @@ def test_a_hint_reads_like_this(board: str, said: str) -> None:
     assert hint(parse_board(board), Speaker(KATA)) == said
 
 
-def test_a_hint_on_the_turn_of_another_player_says_whose_turn_it_is() -> None:
+@pytest.mark.parametrize(
+    ("is_small", "said"),
+    [
+        (False, f"Bob is to move: 1 {SAFE_CORNER.format(other=X)} 3, 7 or 9 is as good."),
+        (True, "O on 1: draw"),
+    ],
+)
+def test_a_hint_on_the_turn_of_another_player_says_whose_turn_it_is(*, is_small: bool, said: str) -> None:
     game = replay(event for step in game_of("5", o="Bob") for event in step)
     out = StringIO()
+    screen = Screen(out, Display(KATA, cramped=lambda: is_small))
 
-    answer(Prompt(Screen(out, Display(KATA)), TypedAhead()), game, "hint", is_on_turn=False)
+    answer(Prompt(screen, TypedAhead()), game, "hint", is_on_turn=False)
 
-    corner = SAFE_CORNER.format(other=X)
-    assert out.getvalue() == f"Bob is to move: 1 {corner} 3, 7 or 9 is as good.\n"
+    assert out.getvalue().splitlines()[0] == said
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,12 @@ def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -
         prompt.reply(wording.say("prompt.no_move_short") if short else screen.text("no_move"), game)
     elif words != "hint":
         prompt.reply(explain(game, words.removeprefix("why").strip(), speaker, short=short), game)
-    elif is_on_turn or short:
+    elif is_on_turn:
         prompt.reply(hint(game.board, speaker, short=short), game)
+    elif short:
+        prompt.reply(hint(game.board, speaker, "token", short=True), game)
     else:
-        said = hint(game.board, speaker, move="cell")
-        player = screen.name(game, game.board.turn)
+        said, player = hint(game.board, speaker, "cell"), screen.name(game, game.board.turn)
         prompt.reply(wording.say("hint.theirs", player=player, said=said), game)
 
 
@@ -53,6 +54,8 @@ def hint(board: Board, speaker: Speaker, move: MoveName = "hint", *, short: bool
     """Say what `perfect` would do, why, and which moves are as good; in short, only the move."""
     cell = perfect_cells(board)[0]
     advice = judge_move(board, cell)
+    if short and move != "hint":
+        return _say(advice, speaker, move, short=True)
     if short:
         value = say_prospect(advice.prospect, speaker.wording)
         return speaker.say("hint.short", cell=speaker.number(cell), value=value)
