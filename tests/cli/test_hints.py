@@ -161,7 +161,7 @@ def test_a_hint_reads_like_this(board: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("is_small", "said"),
     [
-        (False, f"Bob is to move: 1 {SAFE_CORNER.format(other=X)} 3, 7 or 9 is as good."),
+        (False, f"Bob is to move. 1 {SAFE_CORNER.format(other=X)} 3, 7 or 9 is as good."),
         (True, "O on 1: draw"),
     ],
 )

@@ -371,7 +371,7 @@ def test_a_watcher_follows_to_the_next_game(game: HostedGame, tmp_path: Path) ->
         session.type("1\n")
         session.expect("You are watching: type hint, why, help or quit.")
         session.type("hint\n")
-        session.expect("frank is to move: 1 is safe; ")
+        session.expect("frank is to move. 1 is safe; ")
         frank.resign()
         session.expect("frank resigned.")
         session.expect("bob Won!\r\n")

@@ -212,7 +212,7 @@ q  quit: a saved game can be continued""",
     "hint.short": "Take {cell} ({value})",
     "hint.lost": "Every move loses; {cell} at least {deeds}, but {answer}.",
     "hint.too_late": "Every move loses: {answer}.",
-    "hint.theirs": "{player} is to move: {said}",
+    "hint.theirs": "{player} is to move. {said}",
     # To a player
     "player.does": "{move} {deeds}.",
     "player.does_but": "{move} {deeds}, but {answer}.",
