@@ -72,7 +72,7 @@ def run(options: Namespace, console: Console) -> None:
 def _unseen(options: Namespace) -> Iterator[tuple[Screen, None]]:
     """Return a screen that nobody sees, and no keyboard."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - not a path of ours
-        yield Screen(nowhere, Display(WORDINGS[options.wording])), None
+        yield Screen(nowhere, Display(WORDINGS[options.wording or options.usual_wording])), None
 
 
 class RandomOpponent:
