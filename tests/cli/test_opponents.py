@@ -18,6 +18,7 @@ from support.forked import noughts
 from support.hostile_bots import POLITE, greets, plays, program
 from support.pseudo_terminal import CTRL_C, in_terminal
 from support.saved_games import asked, digits, drawn, file, save, saving, url
+from support.third_party_bots import offered
 
 ROOT = Path(__file__).parents[2]
 FIRST_FREE = program(POLITE)
@@ -83,42 +84,6 @@ def resigned(folder: Path) -> list[Mark | None]:
 
 
 # A name, a bot or a program
-
-
-def test_a_person_plays_a_program_that_starts() -> None:
-    ran = noughts("play", "--x", FIRST_FREE, "--o", "ann", typed="5\nquit\n")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "polite (program) takes 1.\n" in ran.stdout
-    assert ran.stdout.endswith("ann, enter a position from 1 to 9:\nGoodbye!\n")
-
-
-def test_a_game_against_a_program_to_the_letter() -> None:
-    ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, typed="5\n3\n7\nn\n")
-
-    question = "ann, enter a position from 1 to 9:\n"
-    assert ran.stdout == (
-        f"{drawn('')}{question}"
-        f"{drawn('5')}polite (program) takes 1.\n{drawn('51')}{question}"
-        f"{drawn('513')}polite (program) takes 2.\n{drawn('5132')}{question}"
-        f"{drawn('51327')}ann Won!\n"
-        "Score: ann 1, polite (program) 0, draws 0\nPlay again? (y/n)\nGoodbye!\n"
-    )
-
-
-def test_bots_and_programs_can_have_both_seats() -> None:
-    ran = noughts("play", "--x", FIRST_FREE, "--o", "bot:perfect", typed="n\n")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "enter a position" not in ran.stdout
-    assert "Score: polite (program) 0, perfect (bot) 1, draws 0\nPlay again? (y/n)\n" in ran.stdout
-
-
-def test_bots_and_programs_are_watched_in_either_seat() -> None:
-    ran = noughts("watch", "--interval", "0", "--x", FIRST_FREE, "--o", "bot:perfect")
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.startswith("polite (program):\nX| |\n")
-    assert ran.stdout.endswith("perfect (bot) WON!\n")
 
 
 def test_the_same_seed_plays_the_same_games() -> None:
@@ -247,35 +212,6 @@ def test_a_silent_program_loses(tmp_path: Path) -> None:
     assert shown.endswith("ann WON!\n")
 
 
-def test_a_program_may_resign(tmp_path: Path) -> None:
-    ran = noughts("play", "--x", "ann", "--o", program(RESIGNS), typed="5\nn\n", env=saving(tmp_path))
-
-    assert "forfeits" not in ran.stdout
-    assert "meek (program) resigned.\n" in ran.stdout
-    assert resigned(tmp_path) == [O]
-
-
-def test_a_program_that_failed_is_restarted_for_the_next_game() -> None:
-    seat = program(plays("sys.exit(3)"))
-
-    ran = noughts("play", "--x", "ann", "--o", seat, "--first", "loser", typed="5\ny\n")
-
-    assert ran.stdout.count("hostile (program) forfeits: hostile ended with exit code 3.\n") == 2
-    assert "hostile (program) starts.\n" in ran.stdout
-    assert "Score: ann 2, hostile (program) 0, draws 0\n" in ran.stdout
-
-
-def test_a_forfeit_counts_as_a_loss_in_watch() -> None:
-    seat = program(plays("sys.exit(3)"))
-
-    ran = noughts("watch", "--x", seat, "--o", "bot:random", "--games", "3", "--interval", "0")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.count("hostile (program) forfeits: hostile ended with exit code 3.\n") == 3
-    assert ran.stdout.count("hostile (program) resigned.\n") == 3
-    assert ran.stdout.endswith("Tally: hostile (program) 0, random (bot) 3, draws 0\n")
-
-
 # Leaving while a program thinks
 
 
@@ -325,14 +261,7 @@ def test_ctrl_c_while_programs_are_ended_leaves_none_behind(tmp_path: Path) -> N
 @pytest.mark.parametrize("words", ["play", "watch"])
 def test_a_bot_that_gives_no_chances_forfeits(words: str, tmp_path: Path) -> None:
     """A third-party policy may be broken."""
-    (tmp_path / "broken.py").write_text("def make():\n    return lambda board: 1 / 0\n")
-    offered = tmp_path / "broken-1.0.dist-info"
-    offered.mkdir()
-    (offered / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (offered / "entry_points.txt").write_text("[noughts.policies]\nbroken = broken:make\n")
-    env = {**saving(tmp_path), "PYTHONPATH": str(tmp_path)}
-
-    ran = noughts(words, "--x", "bot:broken", typed="n\n", env=env)
+    ran = noughts(words, "--x", "bot:broken", typed="n\n", env=offered(tmp_path))
 
     assert (ran.returncode, ran.stderr) == (0, "")
     assert (
@@ -341,45 +270,7 @@ def test_a_bot_that_gives_no_chances_forfeits(words: str, tmp_path: Path) -> Non
     ) in ran.stdout
 
 
-# A game with a bot
-
-
-def test_a_program_that_resigns_starts_the_next_game() -> None:
-    loser = ("--first", "loser")
-    ran = noughts("play", "--x", program(RESIGNS), "--o", "ann", *loser, typed="y\nn\n")
-
-    assert "ann Won!" in ran.stdout
-    assert "meek (program) starts.\n" in ran.stdout
-
-
-def test_a_bot_starts_if_its_mark_does() -> None:
-    ran = noughts("play", "--x", "ann", "--o", FIRST_FREE, "--first", "O")
-
-    assert ran.stdout.startswith(f"{drawn('')}polite (program) takes 1.\nO|2|3\n")
-
-
 # Names
-
-
-@pytest.mark.parametrize(
-    ("x", "o", "names"),
-    [
-        ("bot:random", "bot:random", ["random (bot X)", "random (bot O)"]),
-        (FIRST_FREE, FIRST_FREE, ["polite (program X)", "polite (program O)"]),
-        (
-            FIRST_FREE,
-            program(POLITE.replace("polite", "POLITE")),
-            ["polite (program X)", "POLITE (program O)"],
-        ),
-    ],
-    ids=["bots", "programs", "case"],
-)
-def test_marks_distinguish_equal_names(x: str, o: str, names: list[str]) -> None:
-    ran = noughts("watch", "--interval", "0", "--x", x, "--o", o)
-
-    movers = [line.removesuffix(":") for line in ran.stdout.splitlines() if line.endswith(":")]
-    assert movers[:2] == names
-    assert x != FIRST_FREE or ran.stdout.endswith(f"{names[0]} WON!\n")
 
 
 JOINED = f"{'a' * 21}👩\u200d🚀bbbbb"

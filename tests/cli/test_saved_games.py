@@ -47,7 +47,6 @@ from support.saved_games import (
     digits,
     drawn,
     file,
-    ids,
     play,
     save,
     saving,
@@ -212,37 +211,6 @@ def test_the_list_to_the_letter(tmp_path: Path) -> None:
     assert (newest.stdout, newest.stderr) == (ran.stdout.splitlines(keepends=True)[0], "code 0\n")
 
 
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        (["--player", "Ann"], "dba"),
-        (["--player", "  Ann "], "dba"),
-        (["--player", "ann"], ""),
-        (["--player", "An"], ""),
-        (["--player", "X"], ""),
-        (["--finished"], "ba"),
-        (["--unfinished"], "dc"),
-        (["--player", "Ann", "--finished"], "ba"),
-        (["--player", "Bob", "--unfinished"], "c"),
-        (["--limit", "4"], "dcba"),
-    ],
-    ids=" ".join,
-)
-def test_the_list_can_be_filtered(tmp_path: Path, options: list[str], found: str) -> None:
-    save(tmp_path, "a" * 8, *DRAW, x="Ann", o="Bob")
-    save(tmp_path, "b" * 8, *X_WINS, o="Ann")
-    save(tmp_path, "c" * 8, "5", x="Bob")
-    save(tmp_path, "d" * 8, "5", x="Zoe", o="Ann")
-
-    ran = noughts("games", *options, env=saving(tmp_path))
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert (
-        "".join(line[0] for line in ran.stdout.splitlines() if not line.startswith(("No ", "game")))
-        == found
-    )
-
-
 @pytest.mark.usefixtures("utc")
 @pytest.mark.parametrize(("limit", "more"), [(1, "2"), (2, "4"), (PAGE_GAMES, f"{2 * PAGE_GAMES}")])
 def test_a_limited_list_says_that_there_are_more(limit: int, more: str) -> None:
@@ -258,18 +226,6 @@ def test_a_limited_list_says_that_there_are_more(limit: int, more: str) -> None:
     ]
     assert len(whole.getvalue().splitlines()) == limit + 2
     assert "There are more" not in whole.getvalue()
-
-
-def test_limits_that_are_huge_or_wrong(tmp_path: Path) -> None:
-    save(tmp_path, "aaaaaaaa", "5")
-
-    for limit in ("1000000", "99999999999999999999", "9" * 4000):
-        ran = noughts("games", "--limit", limit, env=saving(tmp_path))
-        assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (0, "", 2)
-    for limit in ("0", "-1", "1.5", "many", ""):
-        ran = noughts("games", f"--limit={limit}", env=saving(tmp_path))
-        assert (ran.returncode, ran.stdout) == (2, "")
-        assert "is not a whole number of at least 1" in ran.stderr
 
 
 def test_an_impossible_player_has_no_games(tmp_path: Path) -> None:
@@ -364,30 +320,6 @@ def test_the_game_that_was_left_last_is_found_among_very_many() -> None:
     play(store, "game-3", "1", at=NOW + DAY)
 
     assert last_left(store) == "game-3"
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ([], "Ann starts."),
-        (["--first", "O"], "Bob starts."),
-        (["--wording", "narrative"], "Bob starts."),
-        (["--wording", "narrative", "--first", "X"], "Ann starts."),
-        (["--wording", "gem"], " has randomly been selected as the first player"),
-        (["--first", "random"], " has randomly been selected as the first player"),
-    ],
-)
-def test_the_games_after_a_resumed_one_start_by_the_rule(
-    options: list[str], line: str, tmp_path: Path
-) -> None:
-    """The resumed game itself has started already."""
-    save(tmp_path, "aaaaaaaa", *X_WINS[:4], x="Ann", o="Bob")
-
-    lines = noughts("resume", *options, typed="3\ny\n5\n", env=saving(tmp_path)).stdout.splitlines()
-
-    again = lines.index("Play again? (y/n)")
-    assert lines[again + 1].endswith(line)
-    assert not any(line in said for said in lines[:again])
 
 
 BAD_ID = "the id of a game has 1 to 64 letters, digits, - and _, unlike"
@@ -542,21 +474,6 @@ def test_a_game_with_names_after_ready_still_works(tmp_path: Path) -> None:
 
     assert "Bob, enter a position" in noughts("resume", typed="1\n", env=env).stdout
     assert digits(tmp_path) == ["51"]
-
-
-@pytest.mark.parametrize("seats", [[], ["Ann"], ["Ann", "Bob"]], ids=["no names", "a name", "names"])
-def test_both_players_join_before_the_game_is_ready(seats: list[str], tmp_path: Path) -> None:
-    options = [text for mark, name in zip("xo", seats, strict=False) for text in (f"--{mark}", name)]
-    noughts("play", *options, typed="\n".join((*X_WINS, "y", "9", "quit", "")), env=saving(tmp_path))
-
-    with open_store(url(tmp_path), create=False) as store:
-        saved = [[*map(str, Service(store).look(game).events)] for game in ids(tmp_path)]
-    joins = [f"playerJoined({mark},{name})" for mark, name in zip("XO", seats, strict=False)]
-    for one in saved:
-        assert [event for event in one if event.startswith("playerJoined")] == joins
-        assert one.count("gameReady()") == 1
-        assert all(one.index(join) < one.index("gameReady()") for join in joins)
-    assert len(saved) == 2
 
 
 @pytest.mark.parametrize("wording", [NARRATIVE, GEM, KATA], ids=lambda wording: wording.title)

@@ -38,7 +38,7 @@ from noughts.lab.tournament import Entrant, Forfeits, Meeting
 from support.command import environment
 from support.deadlines import DEADLINE_SECONDS
 from support.fake_console import RecordingBar
-from support.hostile_bots import POLITE, command, plays, program
+from support.hostile_bots import POLITE, command, program
 from support.pseudo_terminal import CTRL_C, between_pipes, in_terminal
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tournaments.md").read_text()
@@ -285,18 +285,6 @@ def test_bars_show_exact_odds_and_games(
 
     assert [(bar.total, bar.shown) for bar in bars] == shown
     assert all(bar.is_clear for bar in bars)
-
-
-def test_forfeits_are_shown_once_with_the_first_reason() -> None:
-    text = run("random", program(plays("sys.exit(7)")), "--games", "2", "--patience", "30")
-
-    assert text.splitlines()[1].split()[4:] == ["100", "-", "~100"]
-    assert text.endswith(
-        "program:hostile forfeited 4 games, the first one: hostile ended with exit code 7.\n"
-    )
-
-
-# Refusals
 
 
 # The plot

@@ -1,12 +1,12 @@
 """Transcripts of the command: what is typed and what is printed, in the files of `tests/cli/sessions`.
 
 A session is a sentence that says what a user sees, and below it, indented, the commands that show it.
-They share an empty home folder, printed as `~`. `> ` begins what is typed; it stands where the command
-reads it, or, if it stands before all output, it is not shown again: `> 5 / 1` is two lines. `! ` begins
-a line of standard error; the exit code is 2 if there is one, and otherwise 0, unless `[exit 1]` says
-something else. `...` stands for any text, or, in a line of its own, for any lines; `<id>` is the id of a
-game, the same one wherever it stands, and `<id2>` another. What is not a plain `noughts` command is run
-by the shell.
+They share an empty home folder, printed as `~`, and `$EXAMPLES`, the folder of our examples. `> ` begins
+what is typed; it stands where the command reads it, or, if it stands before all output, it is not shown
+again: `> 5 / 1` is two lines. `! ` begins a line of standard error; the exit code is 2 if there is one,
+and otherwise 0, unless `[exit 1]` says something else. `...` stands for any text, or, in a line of its
+own, for any lines; `<id>` is the id of a game, the same one wherever it stands, and `<id2>` another. What
+is not a plain `noughts` command is run by the shell.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
-from support.command import environment, shell
+from support.command import TESTS, environment, shell
 from support.forked import noughts
 
 INDENT = "  "
@@ -31,6 +31,7 @@ _NEEDS_SHELL = re.compile(r"[|<>;&$`*]|^(?!(?:\w+=\S* )*noughts )")
 _ID = re.compile(rf"(?:(?<=noughts resume )|^){KINDS['id']}(?=$|  <date>)")
 _SESSION = re.compile(rf"((?:^\S.*\n)+)\n(^{INDENT}\$ .*\n(?:^(?:{INDENT}.*)?\n)*)", re.MULTILINE)
 _STEP = re.compile(rf"^{INDENT}\$ (.*)\n((?:(?!{INDENT}\$ ).*\n)*)", re.MULTILINE)
+_EXAMPLES = TESTS.parent / "examples"
 _FOLDERS = "NOUGHTS_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"
 
 
@@ -85,7 +86,12 @@ def sessions_of(file: Path) -> list[Session]:
 
 def _run(step: Step, ids: dict[str, str], home: Path) -> list[str]:
     """Run a command, and return the lines typed and printed."""
-    env = environment(HOME=str(home), TZ="UTC", **dict.fromkeys(_FOLDERS, ""))
+    places = {
+        "HOME": str(home),
+        "EXAMPLES": str(TESTS.parent / "examples"),
+        **dict.fromkeys(_FOLDERS, ""),
+    }
+    env = environment(TZ="UTC", **places)
     command = _PLACEHOLDER.sub(lambda found: ids.get(found[1] + found[2], found[0]), step.command)
     typed = [line for line in step.lines if line.startswith(">")]
     if _NEEDS_SHELL.search(command):
