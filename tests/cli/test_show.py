@@ -29,21 +29,3 @@ def test_a_picture_is_written(written: str, picture: str, tmp_path: Path) -> Non
         assert file.read_text() == picture
     assert noughts("show", written, "--svg", "-").stdout == picture
     assert [*tmp_path.iterdir()] == [file]
-
-
-@pytest.mark.parametrize(
-    ("written", "file", "code", "message"),
-    [
-        ("X_O/_X_/___", "missing/board.svg", 1, "cannot be written: No such file or directory\n"),
-        ("X_O/_X_/___", "", 1, "cannot be written: Is a directory\n"),
-        ("515", "board.svg", 2, "move 3 of '515': cell 5 holds X in 'O__/_X_/___'\n"),
-    ],
-)
-def test_a_picture_that_cannot_be_written_is_reported(
-    written: str, file: str, code: int, message: str, tmp_path: Path
-) -> None:
-    ran = noughts("show", written, "--svg", f"{tmp_path}/{file}")
-
-    assert (ran.returncode, ran.stdout) == (code, "")
-    assert message in ran.stderr
-    assert not [*tmp_path.iterdir()]
