@@ -75,13 +75,9 @@ def same(machine: Menace, other: Menace) -> bool:
 # Training
 
 
-def test_training_is_kept_for_the_user(tmp_path: Path) -> None:
-    env = saving(tmp_path)
+def test_training_is_kept_for_the_user(train: Train, tmp_path: Path) -> None:
+    train(60, seed="a", seat="O", against="club", new="empty=refill")
 
-    how = ["--seed", "a", "--seat", "O", "--against", "club", "--new", "empty=refill"]
-    ran = noughts("menace", "train", "--games", "60", *how, env=env)
-
-    assert (ran.returncode, ran.stderr) == (0, "")
     rules = BeadRules(empty="refill")
     assert same(load_machine(kept(tmp_path)), trained(60, "a", against="club", mark=O, rules=rules))
 
