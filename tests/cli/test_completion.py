@@ -100,19 +100,6 @@ def test_bots_of_other_packages_are_offered(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "fine\n", "")
 
 
-@pytest.mark.parametrize(
-    ("shell", "words"),
-    [
-        ("bash", "bot:club\n"),
-        ("zsh", "bot\\:club:Wins and blocks, and overlooks some forks.\n"),
-        ("fish", "bot:club\tWins and blocks, and overlooks some forks.\n"),
-    ],
-)
-def test_each_shell_gets_the_meaning_as_it_wants_it(shell: str, words: str) -> None:
-    assert noughts("completion", shell, "noughts play --o bot:cl").stdout == words
-    assert noughts("completion", shell, "noughts show 5 --wording k").stdout == "kata\n"
-
-
 # Real shells
 
 PRESSED = {

@@ -11,7 +11,6 @@ import pytest
 
 from noughts import Command, CreateGame, JoinGame, Mark, PlaceToken, decide, fold
 from support.forked import noughts
-from support.hostile_bots import plays, program
 from support.pseudo_terminal import between_pipes, in_terminal
 from support.saved_games import X_WINS, file, ids, save, saving
 
@@ -64,15 +63,6 @@ def test_watched_games_print_their_events(options: list[str]) -> None:
             history += decide(fold(history), each)
         assert f"gameCreated{game}".splitlines() == [*map(str, history)]
         assert game.splitlines()[-1] == "gameCompleted(true)"
-
-
-@pytest.mark.parametrize("code", ["write('resign')", "sys.exit(3)"], ids=["resigns", "forfeits"])
-@pytest.mark.parametrize("arguments", [["watch", "--interval", "0"], ["play"]], ids=["watch", "play"])
-def test_a_program_that_gives_up_leads_to_events(arguments: list[str], code: str) -> None:
-    ran = noughts(*arguments, "--x", program(plays(code)), "--events")
-
-    resigned = ["playerResigned(X)", "gameWon(O)", "gameLost(X)", "gameCompleted(true)"]
-    assert events_in(ran.stdout)[-4:] == resigned
 
 
 def test_events_are_printed_as_they_happen() -> None:

@@ -31,7 +31,7 @@ from noughts import (
 )
 from noughts.cli.commands.games import PAGE_GAMES, last_left, list_games
 from noughts.cli.commands.replay import steps
-from noughts.cli.recorder import Recorder, store_url
+from noughts.cli.recorder import Recorder
 from noughts.cli.screen import Display, Screen
 from noughts.store.appends import Batch
 from noughts.store.errors import StaleVersion, StoreUnavailable
@@ -58,8 +58,6 @@ LINE = re.compile(r"[a-z2-7]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  (.*)")
 
 DAY = 86_400_000
 
-NO_FOLDER = "no folder to save games in: set HOME, or use --store"
-
 
 def listed(env: dict[str, str], *options: str) -> list[str]:
     """Return the listed games, without ids and times."""
@@ -76,30 +74,6 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
-
-
-# Where games are saved
-
-
-@pytest.mark.parametrize(
-    ("environment", "place"),
-    [
-        ({"HOME": "/h"}, "sqlite:/h/.local/share/noughts/games.sqlite"),
-        ({"HOME": "/h", "XDG_DATA_HOME": "/d"}, "sqlite:/d/noughts/games.sqlite"),
-        ({"XDG_DATA_HOME": "/d"}, "sqlite:/d/noughts/games.sqlite"),
-        ({"HOME": "/h", "XDG_DATA_HOME": "d"}, "sqlite:/h/.local/share/noughts/games.sqlite"),
-        ({"HOME": "/h", "NOUGHTS_STORE": "memory:"}, "memory:"),
-        ({"NOUGHTS_STORE": "sqlite:here"}, "sqlite:here"),
-    ],
-)
-def test_the_environment_determines_the_store(environment: dict[str, str], place: str) -> None:
-    assert store_url(None, environment) == place
-    assert store_url("sqlite:asked", environment) == "sqlite:asked"
-
-
-def test_an_empty_environment_has_no_default_store() -> None:
-    with pytest.raises(StoreUnavailable, match=NO_FOLDER):
-        store_url(None, {})
 
 
 # What is saved
