@@ -29,11 +29,6 @@ def test_an_arrow_is_an_illegal_move() -> None:
     assert events_in(ran.stdout)[3:] == ["playerNotifyIllegalMove(X,noSuchCell)"]
 
 
-def test_without_the_option_no_event_is_printed() -> None:
-    for arguments in (["play"], ["watch", "--interval", "0"]):
-        assert events_in(noughts(*arguments, typed="5\n5\nresign\nn\n").stdout) == []
-
-
 def test_the_events_printed_live_are_those_saved(tmp_path: Path) -> None:
     """Except illegal moves, which are not part of a record."""
     typed = "\n".join(("5", "undo", "5", "5", "resign", "y", *X_WINS, "n", ""))

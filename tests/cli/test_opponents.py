@@ -12,7 +12,6 @@ import pytest
 
 from noughts import Mark, O, open_store
 from noughts.bots.registry import policy_names
-from support.command import noughts as started
 from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
 from support.hostile_bots import POLITE, greets, plays, program
@@ -84,15 +83,6 @@ def resigned(folder: Path) -> list[Mark | None]:
 
 
 # A name, a bot or a program
-
-
-def test_the_same_seed_plays_the_same_games() -> None:
-    line = ["watch", "--interval", "0", "--games", "5", "--x", "bot:casual", "--o", "bot:novice"]
-
-    first, again, other = (started(*line, "--seed", seed).stdout for seed in "aab")
-
-    assert first == again
-    assert first != other
 
 
 def test_the_examples_play() -> None:

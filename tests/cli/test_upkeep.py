@@ -220,15 +220,6 @@ def test_a_store_that_this_process_has_open_is_not_replaced(good: Path, copy: Pa
         assert verify(store).games == 3
 
 
-def test_a_store_is_not_restored_from_itself(good: Path) -> None:
-    link = good / "link"
-    link.symlink_to(file(good))
-    for name in (file(good), link):
-        with pytest.raises(StoreUnavailable, match="is the store itself"):
-            restore(str(name), url(good))
-    assert len(digits(good)) == 3
-
-
 @pytest.mark.parametrize("has_checkpoint", [True, False])
 def test_a_restored_store_keeps_its_owner(good: Path, copy: Path, *, has_checkpoint: bool) -> None:
     """A server must still be able to write to it if root restores it."""
