@@ -133,7 +133,7 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
     home = environment(HOME=str(tmp_path), NOUGHTS_STORE="", XDG_DATA_HOME="")
     lines = commands("noughts")
     at_once = "--interval", "0"
-    hurry = {"watch": at_once, "show": at_once, "simulate": ("--games", "100000")}
+    hurry = {"watch": at_once, "menace": ("--games", "9"), "simulate": ("--games", "100000")}
 
     with ExitStack() as serving:
         address = SERVED
