@@ -17,7 +17,7 @@ from typing import BinaryIO
 import pytest
 
 from support.at_once import run_code
-from support.command import COMMAND, environment, run_unread, shell
+from support.command import COMMAND, environment, run_unread
 from support.deadlines import DEADLINE_SECONDS
 from support.forked import noughts
 from support.pseudo_terminal import CTRL_C, CTRL_D, Session, between_pipes, in_terminal
@@ -300,14 +300,6 @@ def test_a_closed_terminal_ends_the_command_cleanly_wherever_the_signal_arrives(
 # Streams that are closed, full or gone
 
 
-def test_a_reader_may_leave() -> None:
-    script = '{ "$@"; echo "code $?" >&2; } | head -n 1'
-
-    ran = shell(script, "watch", "--games", "1000", "--interval", "0", "--seed", "1")
-
-    assert (ran.stdout, ran.stderr) == ("Player X:\n", "code 0\n")
-
-
 def test_a_reader_may_leave_a_game() -> None:
     with between_pipes("play") as session:
         session.expect(QUESTION)
@@ -323,43 +315,6 @@ def test_unread_output_is_not_an_error(arguments: list[str]) -> None:
     ran = run_unread(*arguments)
 
     assert (ran.returncode, ran.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("arguments", [["play"], ["show", "5"], ["--help"], ["--version"]], ids=" ".join)
-def test_a_full_disk_is_reported(arguments: list[str]) -> None:
-    ran = shell('"$@" > /dev/full', *arguments)
-
-    assert (ran.returncode, ran.stderr) == (1, "noughts: cannot continue: No space left on device\n")
-
-
-@pytest.mark.parametrize("arguments", [["bogus"], ["play", "--x", ""], ["show", "bogus"]], ids=" ".join)
-def test_bad_usage_without_errors_output_has_its_exit_code(arguments: list[str]) -> None:
-    assert shell('"$@" 2> /dev/full', *arguments).returncode == 2
-    assert shell('"$@" 2>&-', *arguments).returncode == 2
-
-
-def test_a_closed_input_is_the_end_of_input() -> None:
-    ran = shell('"$@" <&-', "play")
-
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == f"{EMPTY}{QUESTION}\nGoodbye!\n"
-
-
-@pytest.mark.parametrize("shut", [">&-", "<&- >&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize(
-    "arguments", [["play"], ["watch", "--interval", "0"], ["show", "5"], ["--version"]]
-)
-def test_a_closed_output_is_not_an_error(arguments: list[str], shut: str) -> None:
-    ran = shell(f'"$@" {shut}', *arguments)
-
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
-
-
-def test_input_that_cannot_be_read_is_reported() -> None:
-    ran = shell('"$@" 0> /dev/null', "play")
-
-    assert ran.returncode == 1
-    assert ran.stderr == "noughts: cannot continue: Bad file descriptor\n"
 
 
 def _run_by(
