@@ -31,7 +31,6 @@ _NEEDS_SHELL = re.compile(r"[|<>;&$`*]|^(?!(?:\w+=\S* )*noughts )")
 _ID = re.compile(rf"(?:(?<=noughts resume )|^){KINDS['id']}(?=$|  <date>)")
 _SESSION = re.compile(rf"((?:^\S.*\n)+)\n(^{INDENT}\$ .*\n(?:^(?:{INDENT}.*)?\n)*)", re.MULTILINE)
 _STEP = re.compile(rf"^{INDENT}\$ (.*)\n((?:(?!{INDENT}\$ ).*\n)*)", re.MULTILINE)
-_EXAMPLES = TESTS.parent / "examples"
 _FOLDERS = "NOUGHTS_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"
 
 
