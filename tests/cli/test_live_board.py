@@ -453,6 +453,13 @@ def test_watch_redraws_one_board(tmp_path: Path) -> None:
         assert not live.screen.has_scrolled
 
 
+def test_watch_can_be_left_if_it_does_not_pause(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "watch", "--interval", "0", "--games", "1000000") as live:
+        live.see("q quit")
+        live.press("q")
+        assert live.end() == 0
+
+
 def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play") as live:
         live.see("your move.")

@@ -134,9 +134,10 @@ class LiveScreen(Screen):
 
     def pause(self, seconds: float) -> None:
         """Wait, until a key that means something is pressed."""
-        end = monotonic() + seconds
-        while not self.keyboard and (left := end - monotonic()) > 0:
+        end, left = monotonic() + seconds, seconds
+        while not self.keyboard and left >= 0:  # keys count even if there is no time to wait
             self.keyboard.wait(left)
+            left = end - monotonic()
 
     def show_step(self, line: str, game: Game) -> None:
         self.show(game)
