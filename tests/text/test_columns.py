@@ -27,9 +27,10 @@ def test_a_name_is_shortened_to_its_columns(name: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "lines"),
     [
-        (30, ["O forces a fork with a corner", "(2, 1, 9, 4), then wins."]),
-        (10, ["O forces a", "fork with", "a corner", "(2, 1, 9,", "4), then", "wins."]),
+        (30, ["O forces a fork with a corner", "(2, then 1, 9, 4) and wins."]),
+        (35, ["O forces a fork with a corner", "(2, then 1, 9, 4) and wins."]),
+        (10, ["O forces a", "fork with", "a corner", "(2, then", "1, 9, 4)", "and wins."]),
     ],
 )
 def test_moves_in_brackets_stay_together_if_they_fit(columns: int, lines: list[str]) -> None:
-    assert wrap("O forces a fork with a corner (2, 1, 9, 4), then wins.", columns) == lines
+    assert wrap("O forces a fork with a corner (2, then 1, 9, 4) and wins.", columns) == lines

@@ -7,8 +7,8 @@ import re
 from noughts.core.errors import printable
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
-_BREAK = re.compile(" (?![0-9, ]*\\))")
-"""A space where a line may be broken: not among the moves in brackets."""
+_BREAK = re.compile(" (?!(?:\\w+ )?[0-9, ]*\\))")
+"""A space where a line may be broken: not among moves in brackets, as in (2, then 1, 9, 4)."""
 
 
 def display_width(text: str) -> int:
