@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterable
 from threading import Event, Thread
 
 import pytest
@@ -26,3 +27,19 @@ def test_ctrl_c_waits_until_a_thread_has_started() -> None:
     thread.join()
     assert has_run.is_set()
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_ctrl_c_just_before_leaves_no_signal_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_mask = signal.pthread_sigmask
+
+    def interrupted(how: int, signals: Iterable[int]) -> set[int]:
+        before = set_mask(how, signals)
+        if how == signal.SIG_BLOCK and signals:
+            raise KeyboardInterrupt
+        return before
+
+    monkeypatch.setattr("noughts.threads.pthread_sigmask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        start_thread(Thread())
+
+    assert not set_mask(signal.SIG_BLOCK, ())

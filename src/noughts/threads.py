@@ -11,8 +11,9 @@ def start_thread(thread: Thread) -> None:
 
     The thread itself, and what it starts, leaves those signals to the others.
     """
-    before = pthread_sigmask(SIG_BLOCK, (SIGHUP, SIGINT, SIGTERM))
+    before = pthread_sigmask(SIG_BLOCK, ())
     try:
+        pthread_sigmask(SIG_BLOCK, (SIGHUP, SIGINT, SIGTERM))  # raises if a signal has just come
         thread.start()
     finally:
         pthread_sigmask(SIG_SETMASK, before)
