@@ -14,6 +14,7 @@ from typing import BinaryIO, TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
+from noughts.cli.exit import no_goodbye
 from noughts.cli.layout import say
 from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
@@ -57,7 +58,8 @@ def add_options(parser: shared.Parser) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     _, task = _TASKS[options.task]
-    task(options, console)
+    with no_goodbye(when=options.task == "export" or options.json):
+        task(options, console)
 
 
 def _export(options: Namespace, console: Console) -> None:

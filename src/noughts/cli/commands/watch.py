@@ -52,9 +52,9 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     rng, seats = console.rng(options.seed), {Mark.X: options.x, Mark.O: options.o}
     with (
+        no_goodbye(when=options.json),
         seat_opponents(seats, options, console, rng, saves=False) as seating,
         _unseen(options) if options.json else console.game_screen(options) as (screen, typed),
-        no_goodbye(when=options.json),
     ):
         players = name_players(options, seating.opponents)
         starters = Starters(options.first or screen.wording.starter, rng)
