@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import pytest
 
+from noughts.cli.main import build_parser, is_data
 from support.at_once import run_code
 from support.command import COMMAND, environment, run_unread
 from support.deadlines import DEADLINE_SECONDS
@@ -536,3 +537,17 @@ def test_a_signal_in_a_callback_ends_the_command() -> None:
 def test_a_signal_in_a_callback_just_before_the_end_does_no_harm() -> None:
     for _ in range(10):
         assert _signal_in_a_callback(signal.SIGINT, 0) in [(0, "", ""), (130, "\nGoodbye!\n", "")]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        *((command, True) for command in ("certify --json", "odds --all --csv", "export k7", "dataset")),
+        *((command, True) for command in ("store export", "store backup f --json", "watch --json")),
+        *((command, False) for command in ("certify", "odds --all", "store backup f", "watch", "play")),
+    ],
+)
+def test_data_ends_without_a_goodbye(command: str, *, expected: bool) -> None:
+    """That Ctrl-C adds none to it is tested with `simulate` and `tournament`."""
+    arguments = command.split()
+    assert is_data(build_parser(arguments).parse_args(arguments)) is expected

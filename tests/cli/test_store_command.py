@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,8 +18,6 @@ from typing import IO
 import pytest
 
 from noughts import Event, open_store
-from noughts.cli.commands import store
-from noughts.cli.console import Console
 from noughts.core.codec import dumps
 from noughts.core.events import GameCreated, GameReady, PlayerActive
 from noughts.store.archive import export_all
@@ -459,19 +456,3 @@ def test_an_import_that_is_killed_leaves_the_store_good(good: Path) -> None:
         process.kill()
 
     assert lines_of(good) == before
-
-
-@pytest.mark.parametrize(
-    ("task", "is_json", "end"),
-    [("backup", False, KeyboardInterrupt), ("backup", True, SystemExit), ("export", None, SystemExit)],
-)
-def test_ctrl_c_adds_no_goodbye_to_data(
-    monkeypatch: pytest.MonkeyPatch, task: str, end: type[BaseException], *, is_json: bool | None
-) -> None:
-    def interrupted(_store: str | None) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(store, "open_saved", interrupted)
-    options = Namespace(task=task, json=is_json, store=None)
-    with pytest.raises(end, match="^130$" if end is SystemExit else "^$"):
-        store.run(options, Console())

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from errno import EIO
 from select import POLLHUP, POLLOUT, poll
 from types import FrameType
@@ -36,17 +35,6 @@ def run_to_exit(work: Callable[[], None]) -> int:
     signal.setitimer(signal.ITIMER_REAL, 0)  # raise nothing while Python shuts down
     _write_if_ready("", sys.stderr)  # what the parser wrote may still be buffered
     return code
-
-
-@contextmanager
-def no_goodbye(*, when: bool) -> Iterator[None]:
-    """Let Ctrl-C end the command without "Goodbye!", which would spoil data."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if when:
-            raise SystemExit(INTERRUPTED) from None
-        raise
 
 
 def _end(work: Callable[[], None]) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS
+from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
 from importlib import import_module
 
 from noughts import __version__
 from noughts.cli.console import Console
-from noughts.cli.exit import DONE, run_to_exit
+from noughts.cli.exit import DONE, INTERRUPTED, run_to_exit
 from noughts.cli.extras import needs_extra
 from noughts.cli.options import Parser
 from noughts.cli.prompt import Quit
@@ -68,7 +68,17 @@ def _dispatch(arguments: Sequence[str]) -> None:
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.error("name a command, such as play")
-    options.run(options, console)
+    try:
+        options.run(options, console)
+    except KeyboardInterrupt:
+        if is_data(options):
+            raise SystemExit(INTERRUPTED) from None
+        raise
+
+
+def is_data(options: Namespace) -> bool:
+    """Return whether the command prints data, which a goodbye would spoil."""
+    return any(getattr(options, name, False) for name in ("json", "csv", "data"))
 
 
 def _ask(console: Console) -> Sequence[str]:

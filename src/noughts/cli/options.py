@@ -179,6 +179,11 @@ def add_json(parser: Container) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def prints_data(parser: Parser) -> None:
+    """Note that the command prints data, whatever its options are."""
+    parser.set_defaults(data=True)
+
+
 def add_data_formats(parser: Parser) -> None:
     formats = parser.add_mutually_exclusive_group()
     add_json(formats)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from noughts.cli.console import Console
-from noughts.cli.options import CommandHelp, Parser, file_name
+from noughts.cli.options import CommandHelp, Parser, file_name, prints_data
 from noughts.core.errors import printable
 from noughts.files import write_output
 from noughts.lab.dataset import FORMATS, rows
@@ -34,6 +34,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, help="the form of the table (default: the file's extension, or csv)"
     )
+    prints_data(parser)
 
 
 def run(options: Namespace, console: Console) -> None:

@@ -22,6 +22,7 @@ HELP = shared.CommandHelp(
 def add_options(parser: shared.Parser) -> None:
     shared.add_game(parser)
     shared.add_store(parser)
+    shared.prints_data(parser)
 
 
 def run(options: Namespace, console: Console) -> None:

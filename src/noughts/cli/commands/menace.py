@@ -20,7 +20,6 @@ from noughts.bots.registry import parse_policy, read_parameters
 from noughts.cli import options as shared
 from noughts.cli.commands.odds import fraction
 from noughts.cli.console import Console
-from noughts.cli.exit import no_goodbye
 from noughts.cli.extras import needs_extra
 from noughts.cli.layout import say
 from noughts.cli.opponents import (
@@ -89,8 +88,7 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     file = Path(options.file) if options.file is not None else menace_file()
     if options.task == "train":
-        with no_goodbye(when=options.json):
-            _train(options, console, file)
+        _train(options, console, file)
         return
     machine = load_machine(file) if options.file is not None else load_or_create_machine(file)
     board = read_board(options.position, Mark(options.first))

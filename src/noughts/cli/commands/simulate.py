@@ -15,7 +15,7 @@ from noughts.bots.policy import CachedPolicy
 from noughts.bots.registry import parse_policy
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.exit import INTERRUPTED, no_goodbye
+from noughts.cli.exit import INTERRUPTED
 from noughts.cli.layout import say, write_table
 from noughts.cli.opponents import load_bot
 from noughts.cli.progress import ProgressBar
@@ -61,8 +61,7 @@ def add_options(parser: shared.Parser) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     sys.set_int_max_str_digits(0)  # exact fractions can be long
-    with no_goodbye(when=options.json):
-        simulate(options, console.out, ProgressBar(options.games, console.err))
+    simulate(options, console.out, ProgressBar(options.games, console.err))
 
 
 def _seed(text: str) -> int:

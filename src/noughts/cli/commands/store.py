@@ -14,7 +14,6 @@ from typing import BinaryIO, TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.exit import no_goodbye
 from noughts.cli.layout import say
 from noughts.cli.progress import DELAY_SECONDS, ProgressBar
 from noughts.cli.recorder import open_saved, store_url
@@ -51,15 +50,16 @@ def add_options(parser: shared.Parser) -> None:
                 nargs="?",
                 help="the new file (default: games-repaired.sqlite for games.sqlite)",
             )
-        if task != "export":  # which writes JSON anyway
+        if task == "export":  # which writes JSON anyway
+            shared.prints_data(one)
+        else:
             shared.add_json(one)
         shared.add_store(one)
 
 
 def run(options: Namespace, console: Console) -> None:
     _, task = _TASKS[options.task]
-    with no_goodbye(when=options.task == "export" or options.json):
-        task(options, console)
+    task(options, console)
 
 
 def _export(options: Namespace, console: Console) -> None:

@@ -20,7 +20,6 @@ from noughts.bots.odds import percent
 from noughts.bots.program import ANSWER_TIMEOUT_SECONDS
 from noughts.cli import layout, options as shared
 from noughts.cli.console import Console
-from noughts.cli.exit import no_goodbye
 from noughts.cli.extras import needs_extra
 from noughts.cli.opponents import load_bot
 from noughts.cli.progress import ProgressBar
@@ -69,8 +68,7 @@ def run(options: Namespace, console: Console) -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt_once)
     sys.set_int_max_str_digits(0)  # exact fractions can be long
-    with no_goodbye(when=options.json or options.csv):
-        hold_tournament(options, console.out, lambda total: ProgressBar(total, console.err))
+    hold_tournament(options, console.out, lambda total: ProgressBar(total, console.err))
 
 
 def _interrupt_once(*_: object) -> None:

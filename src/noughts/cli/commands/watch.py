@@ -11,7 +11,6 @@ from random import Random
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
-from noughts.cli.exit import no_goodbye
 from noughts.cli.input import LineSource
 from noughts.cli.opening import Opponent, Starters, choose, name_players, opening_events, seat_opponents
 from noughts.cli.prompt import Quit
@@ -52,7 +51,6 @@ def add_options(parser: shared.Parser) -> None:
 def run(options: Namespace, console: Console) -> None:
     rng, seats = console.rng(options.seed), {Mark.X: options.x, Mark.O: options.o}
     with (
-        no_goodbye(when=options.json),
         seat_opponents(seats, options, console, rng, saves=False) as seating,
         _unseen(options) if options.json else console.game_screen(options) as (screen, typed),
     ):
