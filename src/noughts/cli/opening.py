@@ -69,7 +69,7 @@ def choose(opponent: Opponent, game: Game, screen: Screen) -> Cell | None:
         return opponent.choose(game.board)
     except (Forfeit, PolicyError) as forfeit:
         name, why = screen.name(game, game.board.turn), printable(str(forfeit))
-        screen.say(screen.wording.say("game.forfeits", player=name, why=why))
+        screen.say_forfeit(screen.wording.say("game.forfeits", player=name, why=why))
         return None
 
 

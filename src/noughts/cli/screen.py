@@ -92,6 +92,9 @@ class Screen:
     def say(self, line: str) -> None:
         self.out.write(fit(line, self.out) + "\n")
 
+    def say_forfeit(self, line: str) -> None:
+        self.say(line)
+
     def text(self, name: str, **values: object) -> str:
         """Return the sentence that this kind of screen uses for something."""
         return self.wording.say(self.SENTENCES[name], **values)

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from random import Random
+from typing import TextIO
 
 from noughts.cli import options as shared
 from noughts.cli.console import Console
@@ -52,7 +53,7 @@ def run(options: Namespace, console: Console) -> None:
     rng, seats = console.rng(options.seed), {Mark.X: options.x, Mark.O: options.o}
     with (
         seat_opponents(seats, options, console, rng, saves=False) as seating,
-        _unseen(options) if options.json else console.game_screen(options) as (screen, typed),
+        _unseen(options, console) if options.json else console.game_screen(options) as (screen, typed),
     ):
         players = name_players(options, seating.opponents)
         starters = Starters(options.first or screen.wording.starter, rng)
@@ -67,10 +68,23 @@ def run(options: Namespace, console: Console) -> None:
 
 
 @contextmanager
-def _unseen(options: Namespace) -> Iterator[tuple[Screen, None]]:
+def _unseen(options: Namespace, console: Console) -> Iterator[tuple[Screen, None]]:
     """Return a screen that nobody sees, and no keyboard."""
+    display = Display(WORDINGS[options.wording or options.usual_wording])
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - not a path of ours
-        yield Screen(nowhere, Display(WORDINGS[options.wording or options.usual_wording])), None
+        yield UnseenScreen(nowhere, display, console.err), None
+
+
+class UnseenScreen(Screen):
+    """Shows nothing; forfeits are reported as errors."""
+
+    def __init__(self, out: TextIO, display: Display, err: TextIO | None) -> None:
+        super().__init__(out, display)
+        self._err = err
+
+    def say_forfeit(self, line: str) -> None:
+        if self._err:
+            self._err.write(f"noughts: {line}\n")
 
 
 class RandomOpponent:
