@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,6 +62,8 @@ def run(options: Namespace, console: Console) -> None:
         with suppress(Quit):
             results = watch(screen, players, starters, everybody, pause, options.games)
             if options.json:
+                import json  # noqa: PLC0415 - most games are watched
+
                 console.out.write(f"{json.dumps(_to_dict(players, results))}\n")
         screen.close()
 
