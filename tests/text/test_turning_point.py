@@ -11,6 +11,7 @@ from noughts import O, X, say_turning_point
 from noughts.analysis.coach import Review, review
 from noughts.analysis.solver import prospect
 from noughts.core.game import Game, replay
+from noughts.text.turning_point import say_review
 from support.advice import all_advice
 from support.claims import CLAIMS, Move, check_claims
 from support.played import game_of
@@ -62,6 +63,25 @@ def test_a_game_is_summed_up(name: str) -> None:
     game = replay(event for step in game_of(**how) for event in step)
 
     assert say_turning_point(review(game.moves), game) == sentence
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ({"moves": "14253"}, "X won with 7, 8 and 9."),
+        ({"moves": "142", "resigns": O}, "O resigned and X won."),
+        ({"moves": "152374689"}, "The game is drawn."),
+    ],
+)
+def test_the_end_is_told_with_the_cells_and_players_of_the_lines_above(
+    how: dict[str, Any], end: str
+) -> None:
+    game = replay(event for step in game_of(**how, o="bot:perfect") for event in step)
+    names = {X: "you", O: "Unbeatable"}
+
+    lines = say_review(review(game.moves), game, cells="numpad", names=lambda _, mark: names[mark])
+
+    assert (lines[1], lines[-1]) == ("X is you, O is Unbeatable.", end)
 
 
 def test_every_mistake_is_described_truthfully_and_names_what_was_better() -> None:

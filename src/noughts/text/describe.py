@@ -7,7 +7,7 @@ from noughts.core.errors import printable
 from noughts.core.game import Game
 from noughts.core.player import Player
 from noughts.text.catalogue import ENGLISH, Catalogue
-from noughts.text.speaker import Speaker
+from noughts.text.speaker import CellNames, Speaker
 
 
 def describe(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
@@ -30,7 +30,7 @@ def describe(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
     return wording.say("position.whole", held=listed, standing=standing(game, wording))
 
 
-def standing(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
+def standing(position: Board | Game, wording: Catalogue = ENGLISH, cells: CellNames = "numbers") -> str:
     """Describe the state of the game: who won and how, a draw, or who is to move.
 
     >>> from noughts.core.board import Board
@@ -46,8 +46,8 @@ def standing(position: Board | Game, wording: Catalogue = ENGLISH) -> str:
     if game.resigned:
         loser = player_of(game, game.resigned, wording)
         return wording.say("position.resigned", loser=loser, player=player)
-    cells = Speaker(wording).all_of(game.board.winning_cells)
-    return wording.say("position.won", player=player, cells=cells)
+    line = Speaker(wording, cells).all_of(game.board.winning_cells)
+    return wording.say("position.won", player=player, cells=line)
 
 
 def shown_name(player: Player) -> str:

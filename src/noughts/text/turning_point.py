@@ -68,18 +68,19 @@ def say_review(
     if names:
         x, o = (names(game, mark) for mark in Mark)
         found.append(wording.say("review.names", x=x, o=o))
+        game = game.replace(players=())  # the lines below say X and O
     elif game.players:
         x, o = (player_of(game, mark, wording) for mark in Mark)
         found.append(wording.say("review.players", x=x, o=o))
     for number, advice in enumerate(review.moves, 1):
         said = say_advice(advice, level, cells, wording, move="token")
         found.append(wording.say("review.move", number=number, said=said))
-    return [*found, say_end(game, wording)]
+    return [*found, say_end(game, wording, cells)]
 
 
-def say_end(game: Game, wording: Catalogue = ENGLISH) -> str:
+def say_end(game: Game, wording: Catalogue = ENGLISH, cells: CellNames = "numbers") -> str:
     """Say how a game ended, or who is to move, without changing the case of a name."""
-    found = standing(game, wording)
+    found = standing(game, wording, cells)
     return f"{capitalised(found) if game.is_draw else found}."
 
 
