@@ -48,6 +48,14 @@ GAMES: dict[str, tuple[dict[str, Any], str]] = {
         {"moves": "14", "resigns": X},
         "Best play would still have won (2, then 3, 5, 9, 8): X resigned too early.",
     ),
+    "resigned with the last cell to take": (
+        {"moves": "15237468", "resigns": X},
+        "Best play would still have drawn: X resigned too early.",
+    ),
+    "resigned with a win to take": (
+        {"moves": "1425", "resigns": X},
+        "3 would still have won: X resigned too early.",
+    ),
     "resigned out of turn": (
         {"moves": "142", "resigns": X},
         "Best play would still have won (3, then 5, 9, 8): X resigned too early.",

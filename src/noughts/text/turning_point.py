@@ -39,8 +39,10 @@ def say_turning_point(
         is_on_turn = game.resigned is game.board.turn
         worth = review.standing.result if is_on_turn else review.standing.result.other
         if worth is not Result.LOSS:
-            player, play = name(game, game.resigned), speaker.play(best_play(game.board))
-            return wording.say(f"review.resigned_{worth}", player=player, play=play)
+            player, play = name(game, game.resigned), best_play(game.board)
+            is_next_move = worth is Result.WIN and len(play) == 1
+            key = "review.resigned_win_at_once" if is_next_move else f"review.resigned_{worth}"
+            return capitalised(wording.say(key, player=player, play=speaker.play(play)))
     if review.decisive is None:
         return wording.say("review.flawless" if game.is_over else "review.flawless_so_far")
     advice = review.moves[review.decisive - 1]
