@@ -295,13 +295,13 @@ class Keyboard(RuleBasedStateMachine):
             assert "take back" in answer[0]
             assert answer[1:] == self.model.question()
 
-    @precondition(lambda self: self.phase != "away")
+    @precondition(lambda self: self.phase == "move")
     @rule()
     def ask_for_help(self) -> None:
-        """Ask for help: every command is listed, and the same question is asked again."""
+        """Ask for help: every command is listed, and the same player is asked again."""
         shown = self.answer("help")
         assert all(word in "\n".join(shown) for word in ("1 to 9", "undo", "resign", "help", "quit"))
-        question = self.model.question() if self.phase == "move" else [AGAIN]
+        question = self.model.question()
         assert shown[-len(question) :] == question
 
     @precondition(lambda self: self.phase == "move")
@@ -326,7 +326,11 @@ class Keyboard(RuleBasedStateMachine):
             self.check_position(answer[1:])
 
     @precondition(lambda self: self.phase == "again")
-    @rule(line=st.sampled_from([*NONSENSE[:-8], "5", "undo", "resign", "yn", "\x1b[2J", "\u202ey"]))
+    @rule(
+        line=st.sampled_from(
+            [*NONSENSE[:-8], "5", "undo", "resign", "hint", "help", "?", "yn", "\x1b[2J", "\u202ey"]
+        )
+    )
     def answer_unclearly(self, line: str) -> None:
         """Answer neither yes nor no: the question is asked again."""
         assert self.answer(line) == ["Please answer y or n.", AGAIN]

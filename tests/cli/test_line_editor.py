@@ -57,6 +57,35 @@ def test_lines_typed_before_come_back(tmp_path: Path) -> None:
         live.see("X|2|3")
 
 
+@pytest.mark.parametrize("answer", ["zz", "?", "hint", "resign", "y n"])
+def test_what_is_no_answer_after_a_game_is_told_the_answers(tmp_path: Path, answer: str) -> None:
+    with LiveBoard(tmp_path, "play", "--plain", "--o", "bot:casual", "--first", "X") as live:
+        live.press("resign\r")
+        live.see("Play again? (y, n, harder, easier, swap, review)")
+        live.press(f"{answer}\r")
+        live.see("Please answer y, n, harder, easier, swap or review.")
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        ("+\rresign", "club (bot) Won!"),
+        ("-\rresign", "novice (bot) Won!"),
+        ("o", "Player O, enter a position"),
+        ("w", "X is Player X, O is casual (bot)."),
+        ("why", "The game is over."),
+    ],
+)
+def test_the_keys_of_the_board_answer_after_a_game(tmp_path: Path, keys: str, shown: str) -> None:
+    with LiveBoard(tmp_path, "play", "--plain", "--o", "bot:casual", "--first", "X") as live:
+        live.press("resign\r")
+        live.see("Play again? (y, n, harder, easier, swap, review)")
+        live.press(f"{keys}\r")
+        live.see(shown)
+        live.press("q\r")
+        live.see("Goodbye!")
+
+
 def test_what_is_typed_stays_behind_its_question(tmp_path: Path) -> None:
     """Also in a window that is too narrow for it."""
     with LiveBoard(tmp_path, "play", "--plain", size=(60, 24)) as live:

@@ -18,7 +18,12 @@ from noughts.text.turning_point import say_review, say_turning_point
 
 
 def is_question(words: str) -> bool:
-    return words in ("help", "hint", "review") or words.split()[:1] == ["why"]
+    return words in ("help", "hint") or is_about_moves(words)
+
+
+def is_about_moves(words: str) -> bool:
+    """Return whether the moves made are asked about, as makes sense after a game too."""
+    return words == "review" or words.split()[:1] == ["why"]
 
 
 def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -> None:
@@ -35,7 +40,7 @@ def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -
         names = screen.who if screen.you else None
         lines = say_review(found, game, "player", screen.cell_names, wording, names)
         prompt.show_page("\n".join(lines), game)
-    elif game.is_over and words != "why":
+    elif game.is_over and (words != "why" or not game.moves):
         prompt.reply(wording.say("game.over"), game)
     elif words == "why" and not game.moves:
         prompt.reply(wording.say("prompt.no_move_short") if short else screen.text("no_move"), game)

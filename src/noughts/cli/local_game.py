@@ -31,6 +31,7 @@ from noughts.core.game import Command, Game, PlaceToken, Resign, TakeBack
 from noughts.core.notation import parse_cell
 from noughts.core.player import Player
 from noughts.store.errors import StaleVersion, StoreError
+from noughts.text.speaker import Speaker
 
 
 class LocalGame:
@@ -145,10 +146,10 @@ class LocalGame:
             if words in (HARDER.word, EASIER.word) and (level := self._next_level(words)):
                 self._change_level(level)
                 return False
-            if hints.is_question(words) and (self._screen.interactive or words != "help"):
+            if hints.is_about_moves(words):
                 hints.answer(self._prompt, game, words)
-            elif not self._screen.interactive:
-                self._screen.say(self._text("prompt.yes_or_no"))
+            else:
+                self._screen.say(self._refusal(question))
 
     def _ending(self) -> Question:
         """Return the question after a game, with what makes sense for these players."""
@@ -159,6 +160,12 @@ class LocalGame:
             actions += [REVIEW]
         others = ", ".join(action.word for action in actions[1:])
         return Question(self._screen.again(others), (*actions, LEAVE), default=AGAIN.word)
+
+    def _refusal(self, question: Question) -> str:
+        """Say which answers the question after a game has."""
+        others = [] if self._screen.compact else [action.word for action in question.actions[1:-1]]
+        answers = Speaker(self._screen.wording).any_of(["y", "n", *others])
+        return self._text("prompt.one_of", answers=answers)
 
     def _next_level(self, word: str) -> str | None:
         """Return the level above or below that of the only bot, if there is one."""

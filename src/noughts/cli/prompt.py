@@ -66,8 +66,8 @@ class Prompt:
         if line is None:
             self.end_question()
             raise Quit
-        self.take_answer()
-        words = read_words(line)
+        question = self.take_answer()
+        words = read_words(line, question.actions if question else ())
         if words == "quit":
             raise Quit
         return words

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from noughts.core.value import Value
 
 
@@ -62,11 +64,16 @@ LEAVE = Action("q", "no", "key.quit")
 SYNONYMS = {**{action.key: action.word for action in MOVE_ACTIONS}, "exit": QUIT.word}
 
 
-def read_words(line: str) -> str:
+def read_words(line: str, actions: Iterable[Action] = ()) -> str:
     """Return a typed line in small letters and with single spaces, and its first word in full.
+
+    The keys of `actions` are short for their words.
 
     >>> read_words("W  B2"), read_words("exit"), read_words("5")
     ('why b2', 'quit', '5')
+    >>> read_words("w", [REVIEW])
+    'review'
     """
+    words = {**SYNONYMS, **{action.key: action.word for action in actions}}
     first, *others = line.lower().split() or [""]
-    return " ".join([SYNONYMS.get(first, first), *others])
+    return " ".join([words.get(first, first), *others])

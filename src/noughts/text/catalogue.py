@@ -35,6 +35,7 @@ SENTENCES = {
     # Questions, and replies to what was typed
     "prompt.again": "Play again? (y/n)",
     "prompt.yes_or_no": "Please answer y or n.",
+    "prompt.one_of": "Please answer {answers}.",
     "prompt.what_next": "Play again? (y, n, {others})",
     "prompt.invalid": "That is not a move.",
     "prompt.not_a_cell": "type a number from 1 to 9, or help",

@@ -54,7 +54,7 @@ class Speaker(Value):
         >>> Speaker().one_of([0, 4, 8]), Speaker(cells="places").one_of([0, 4])
         ('1, 5 or 9', 'the top left or the middle')
         """
-        return self._listed([self.cell(cell) for cell in cells], "list.or")
+        return self.any_of([self.cell(cell) for cell in cells])
 
     def all_of(self, cells: Iterable[Cell]) -> str:
         return self._listed([self.cell(cell) for cell in cells], "list.and")
@@ -91,6 +91,9 @@ class Speaker(Value):
 
     def join(self, phrases: Sequence[str]) -> str:
         return self._listed(phrases, "list.and")
+
+    def any_of(self, phrases: Sequence[str]) -> str:
+        return self._listed(phrases, "list.or")
 
     def _line(self, line: tuple[Cell, ...]) -> str:
         return self.say(_LINES[line]) if self.cells == "places" else "-".join(map(self.number, line))
