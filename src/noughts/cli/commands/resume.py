@@ -49,7 +49,8 @@ def run(options: Namespace, console: Console) -> None:
         game = service.find(options.game) if options.game is not None else last_left(store)
         now = service.look(game).game
         if now.is_over:
-            raise AlreadyOver(f"the game is over, {standing(now)}: noughts replay shows it")
+            short = service.short(game)
+            raise AlreadyOver(f"the game is over ({standing(now)}); noughts replay {short} shows it")
         seats = opponents_of(now, {Mark.X: options.x, Mark.O: options.o})
         with (
             seat_opponents(seats, options, console, rng, saves=keeps_games(options)) as seating,
