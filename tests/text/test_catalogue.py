@@ -16,6 +16,7 @@ from noughts.analysis.coach import Review, advise
 from noughts.analysis.solver import prospect
 from noughts.core.game import Game
 from noughts.text.catalogue import ENGLISH, SENTENCES, Catalogue
+from noughts.text.columns import wrap
 from noughts.text.sentences import LEVELS, MoveName, say_advice
 from noughts.text.speaker import CellNames
 
@@ -76,6 +77,17 @@ def keys_of_the_coach() -> set[str]:
             for each, cells in product((game, game.replace(resigned=board.turn, is_over=True)), CELLS):
                 say_turning_point(found, each, cells, noting)
     return used
+
+
+@pytest.mark.parametrize("columns", [43, 79])
+def test_the_help_of_a_live_board_indents_only_what_goes_on_below_a_key(columns: int) -> None:
+    shown = wrap(SENTENCES["live.help"], columns, indent=3)
+    introduction, keys = shown[: shown.index("")], shown[shown.index("") + 1 :]
+
+    assert not any(line.startswith(" ") for line in introduction)
+    assert all(re.match(r"[a-z#]  \w|   \S", line) for line in keys)
+    assert [line[0] for line in keys if line[0] != " "] == [*"hwur#q"]
+    assert not any(line.startswith(" ") for line in SENTENCES["live.help"].splitlines())
 
 
 def test_a_sentence_that_a_translation_leaves_out_is_english() -> None:

@@ -79,12 +79,13 @@ h, w, u, r, ? and q are short for these words.""",
     "live.page": "any key goes back",
     "live.page_more": "down or space: more, any other key goes back",
     "live.help": """\
-The arrows choose a cell, and Enter takes it. A digit or a click takes a cell at once.
+Arrows choose a cell, and Enter takes it.
+A digit or a click takes a cell at once.
 
 h  hint: a best move, and why it is one
 w  why: explains the last move
-u  undo: takes back the last move; against a bot or on a server, your last move and the answer to it
-   (a person on a server is asked first)
+u  undo: takes back the last move; against a bot or on a server, your last move and the answer to it \
+(a person on a server is asked first)
 r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again
 q  quit: a saved game can be continued""",
