@@ -130,6 +130,20 @@ def test_a_wording_speaks_in_place_too(
         live.see(won)
 
 
+def test_a_terminal_without_unicode_gets_plain_signs(tmp_path: Path) -> None:
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    with LiveBoard(
+        tmp_path, "play", "--x", "Zo\u00eb\u2026", "--o", "bot:casual", env=ascii_only
+    ) as live:
+        live.see("you 0 - Medium 0", "Your move.")
+        live.press("q")
+        assert live.end() == 0
+    with LiveBoard(tmp_path, "play", "--plain", "--x", "Zo\u00eb\u2026", env=ascii_only) as live:
+        live.see(r"Zo\xeb..., enter a position")
+    with LiveBoard(tmp_path, env=ascii_only) as live:
+        live.see("1e easy ... 1u unbeatable")
+
+
 def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--o", "bot:casual") as live:
         live.see("Your move.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from argparse import Namespace
@@ -21,6 +22,17 @@ from noughts.text.wordings import WORDINGS
 if TYPE_CHECKING:  # only a live board needs it
     from noughts.cli.settings import GameSettings
 
+_PLAIN_SIGNS = {"·": "-", "…": "..."}
+
+
+def _replace_sign(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write our own signs in ASCII where the encoding lacks them, and escape those of names."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    error.end = error.start + 1
+    plain = _PLAIN_SIGNS.get(error.object[error.start])
+    return (plain, error.end) if plain else codecs.backslashreplace_errors(error)
+
 
 class Console:
     """The terminal that a command runs in; each of its streams may be missing."""
@@ -32,8 +44,8 @@ class Console:
     def out(self) -> TextIO:
         if not sys.stdout:
             return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - until the process ends
-        # A name that the terminal's encoding cannot show is escaped instead of failing.
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
+        codecs.register_error("noughts", _replace_sign)
+        sys.stdout.reconfigure(errors="noughts")  # type: ignore[union-attr]  # it is a file
         return sys.stdout
 
     @property
