@@ -33,6 +33,13 @@ VARIABLES = {
 }
 """The environment variables that go with an option."""
 
+_REQUIRED = "the following arguments are required: "
+"""What argparse says before the names of what is missing."""
+_MISSING = {
+    "GAME": "name a game, such as k7; noughts games lists them",
+    "BOARD-OR-GAME": "give a position, such as X_O/_X_/___, or a game, such as k7",
+}
+
 
 class CommandHelp(Value):
     """What the help of a command says besides its options."""
@@ -97,6 +104,9 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{quoted(value)} is not one of {known}{suggestion}")
 
     def error(self, message: str) -> Never:
+        missing = message.removeprefix(_REQUIRED)
+        if missing != message:
+            message = _MISSING.get(missing, f"{missing} is missing")
         message = f"{self.prog}: {printable(message[:500])}\nTry '{self.prog} --help'."
         self.exit(BAD_USAGE, f"{fit(message, sys.stderr)}\n")
 
