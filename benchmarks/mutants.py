@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
 MIN_SCORE_PERCENT = 95.0
+MAX_MEMORY_BYTES = 4 << 30
 
 
 def mutmut(*arguments: str) -> str:
@@ -21,8 +23,14 @@ def mutmut(*arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        preexec_fn=_limit_memory,
     )
     return ran.stdout + ran.stderr
+
+
+def _limit_memory() -> None:
+    """One mutant reads an endless iterator: end it before it takes all memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ import pytest
 from noughts import Board, reachable
 from noughts.cli.frame import ASCII, UNICODE, Glyphs, View, lay_out
 from noughts.cli.screen import Display, Screen
-from noughts.core.errors import UnreadableBoard
+from noughts.core.errors import UnreadableBoard, quoted
 from noughts.text.wordings import WORDINGS, Wording
 from support.forked import noughts
 
@@ -85,5 +85,7 @@ def test_a_large_board_that_is_damaged_is_refused(window: tuple[int, int]) -> No
     drawn = live_board(View(Board.from_moves([4, 0]), NUMBERS), window, ASCII, colour=False)
     for sign, another in ("+", "-"), ("X", "Y"), ("9", "99"):
         assert sign in drawn
-        with pytest.raises(UnreadableBoard):
-            Board.parse(drawn.replace(sign, another))
+        damaged = drawn.replace(sign, another)
+        with pytest.raises(UnreadableBoard) as refusal:
+            Board.parse(damaged)
+        assert sign != "+" or str(refusal.value).endswith(quoted(damaged))

@@ -62,7 +62,7 @@ def _large_signs(lines: list[str], written: str) -> list[object]:
     columns = stroke - left
     signs: list[object] = []
     for top in (0, rows + 1, 2 * rows + 2):
-        inside = [line.ljust(left + 3 * columns + 2) for line in lines[top + 1 : top + rows - 1]]
+        inside = lines[top + 1 : top + rows - 1]
         for start in (left, stroke + 1, stroke + columns + 2):
             drawn = tuple(line[start + 1 : start + columns - 1].strip() for line in inside)
             sign = _LARGE_MARKS.get(drawn) or "".join(drawn)
