@@ -110,6 +110,56 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
         live.see("Unbeatable won.")
 
 
+def test_other_numbers_take_away_what_was_said_with_the_old_ones(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:perfect") as live:
+        live.see("Your move.")
+        live.press("1")
+        live.see("Unbeatable takes 5.", "Your move.")
+        live.press("h")
+        live.see("Take 2")
+        live.press("#")
+        rows = live.see("│   8   │   9", "1   │   2   │   3")
+        assert "Take" not in "\n".join(rows)
+        live.press("r", "y", "#")  # which is not offered now
+        live.see("Unbeatable won.")
+        live.press("q")
+        live.end()
+
+    assert "X|8|9" in live.screen.text
+
+
+def test_what_is_asked_before_resigning_moves_nothing_else(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:perfect") as live:
+        live.see("Your move.")
+        live.press("1")
+        before = live.see("Unbeatable takes 5.", "Your move.")
+        live.press("r")
+        rows = live.see("Resign this game?")
+        for text in ("Your move.", "Unbeatable takes 5."):
+            assert [text in row for row in rows] == [text in row for row in before]
+
+
+@pytest.mark.parametrize("leave", ["q", CTRL_C])
+def test_a_lost_game_leaves_the_board_who_won_and_why(tmp_path: Path, leave: str) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:perfect", "--no-save") as live:
+        live.see("Your move.")
+        for key, *seen in [
+            ("1", "Unbeatable takes 5.", "Your move."),
+            ("2", "Unbeatable takes 3.", "Your move."),
+            ("4", "Unbeatable won.", "What next?"),
+        ]:
+            live.press(key)
+            live.see(*seen)
+        live.press(leave)
+        live.end()
+        shown = [row for row in live.screen.rows if row]
+
+    assert shown[5] == "Unbeatable won."
+    assert shown[6].startswith("The game turned on move ")
+    assert shown[-1] == "Goodbye!"
+    assert "takes" not in live.screen.text
+
+
 @pytest.mark.parametrize(
     ("wording", "asked", "refused", "won"),
     [
@@ -221,8 +271,8 @@ def test_the_end_says_what_decided_the_game(tmp_path: Path) -> None:
 def test_leaving_in_the_middle_says_how_to_resume(tmp_path: Path, keys: list[str], code: int) -> None:
     with LiveBoard(tmp_path, "play") as live:
         live.see("your move.")
-        live.press("5")
-        live.see("Player O, your move.")
+        live.press("5", "5")
+        live.see("Player O, your move.", "That cell is taken.")
         live.press(*keys)
         assert live.end() == code
         shown = [row for row in live.screen.rows if row]
@@ -248,7 +298,7 @@ def test_any_window_can_be_played_in(tmp_path: Path, size: tuple[int, int]) -> N
     with LiveBoard(tmp_path, "play", "--no-save", size=size) as live:
         live.press(*"15293", "q")
         assert live.end() == 0
-        assert b"Player X Won!" in live.session.output
+        assert b"Player X won." in live.session.output
 
 
 def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) -> None:
@@ -465,6 +515,7 @@ def test_watch_redraws_one_board(tmp_path: Path) -> None:
         live.press("q")
         assert live.end() == 0
         assert not live.screen.has_scrolled
+        assert [row for row in live.screen.rows if row][5:] == ["Goodbye!"]
 
 
 def test_watch_can_be_left_if_it_does_not_pause(tmp_path: Path) -> None:

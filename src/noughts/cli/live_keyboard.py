@@ -71,7 +71,7 @@ class LiveKeyboard(Keyboard):
             self._line = action.word if key in ("y", "Y") else None
         elif key == _END:
             self._line = QUIT.word
-        elif key == "#":
+        elif key == "#" and self.question.wants_cell:
             self.settings = self.settings.replace(numpad=not self.settings.numpad)
             change_settings(numpad=self.settings.numpad)
         else:

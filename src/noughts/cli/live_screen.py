@@ -47,6 +47,7 @@ class LiveScreen(Screen):
         self._status = ""
         self._messages: list[str] = []
         self._seen_messages = 0
+        self._drawn_numbers = self.numbers
         self._window = self._terminal.size
 
     def open(self) -> None:
@@ -57,12 +58,12 @@ class LiveScreen(Screen):
         self._terminal.__exit__()
 
     def close(self) -> Screen:
-        """Give the terminal back, and print the last position and the latest messages."""
+        """Give the terminal back, and print the last position and, after a game, how it ended."""
         self.give_back()
         lines = Screen(self.out, self._display.replace(numbers=self.numbers))
-        lines.show(self._game)
-        for message in self._messages:
-            lines.say(message)
+        lines.say(lines.drawing(self._game.board))
+        for line in (self._result(self._game), *self._messages) if self._game.is_over else ():
+            lines.say(line)
         return lines
 
     # What a game shows
@@ -97,6 +98,8 @@ class LiveScreen(Screen):
     def show(self, game: Game) -> None:
         if game != self._game:
             del self._messages[: self._seen_messages]  # they were about another position
+            if game.board.is_over:
+                self._messages.clear()  # the last move can be seen
             self._seen_messages = 0
             self._game = game
             self._status = self._result(game) if game.is_over else ""
@@ -176,6 +179,9 @@ class LiveScreen(Screen):
 
     def flush(self) -> None:
         """Draw what has changed since the last time, or everything if the window has."""
+        if self.numbers != self._drawn_numbers:
+            self._drawn_numbers = self.numbers
+            self._messages.clear()  # they call the cells by their old numbers
         window = columns, rows = self._terminal.size
         page, say = self.keyboard.page, self.wording.say
         if page is not None:
@@ -198,7 +204,7 @@ class LiveScreen(Screen):
     def _view(self) -> View:
         game, question, confirming = self._game, self.keyboard.question, self.keyboard.confirming
         asked = self.wording.say(confirming.confirm) if confirming else question.text
-        status = self._status or ("" if game.is_over or confirming else asked)
+        status = self._status or ("" if game.is_over else question.text)
         return View(
             game.board,
             self.numbers,

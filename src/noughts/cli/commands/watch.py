@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from random import Random
 from typing import TextIO
 
@@ -59,13 +59,15 @@ def run(options: Namespace, console: Console) -> None:
         everybody = dict.fromkeys(Mark, RandomOpponent(rng)) | seating.opponents
         screen.ask_meanwhile(Question("", WATCH_ACTIONS))
         pause = Pause(0 if options.json else options.interval, screen, typed)
-        with suppress(Quit):
+        try:
             results = watch(screen, players, starters, everybody, pause, options.games)
             if options.json:
                 import json  # noqa: PLC0415 - most games are watched
 
                 console.out.write(f"{json.dumps(_to_dict(players, results))}\n")
-        screen.close()
+            screen.close()
+        except Quit:
+            screen.close().say(screen.wording.say("game.goodbye"))
 
 
 @contextmanager
