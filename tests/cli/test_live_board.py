@@ -10,6 +10,7 @@ import pytest
 from support.command import environment, noughts
 from support.live_board import DOWN, LEFT, RIGHT, UP, LiveBoard
 from support.pseudo_terminal import CTRL_C, CTRL_D, CTRL_Z, JOB_CONTROL
+from support.saved_games import save, url
 
 SIZES = [(20, 5), (44, 10), (80, 24), (200, 60)]
 EMPTY_STATE = set[str]()
@@ -535,12 +536,30 @@ def test_replay_steps_through_a_saved_game(tmp_path: Path) -> None:
     env = environment(NOUGHTS_STORE=f"sqlite:{tmp_path}/games")
     [saved] = json.loads(noughts("games", "--json", env=env).stdout)
     with LiveBoard(tmp_path, "replay", saved["id"], size=(44, 10)) as live:
-        live.see("0/5")
+        live.see("0/5", "Player X starts.")
         live.press(RIGHT, " ", "n")
-        live.see("3/5", "X|X|3")
+        live.see("3/5", "X|X|3", "3. Player X")
         live.press(LEFT)
         live.see("2/5")
         live.press(RIGHT * 100)
         live.see("5/5")
         live.press("q")
         assert live.end() == 0
+
+
+def test_replay_says_who_plays_and_what_happened(tmp_path: Path) -> None:
+    save(tmp_path, "left", "1", "undo", "5", "resign", x="Ann", o="Bob")
+    env = {"NOUGHTS_STORE": url(tmp_path)}
+    with LiveBoard(tmp_path, "replay", "left", env=env) as live:
+        for step, *said in [
+            ("0/4", "Ann starts.", "Enter next"),
+            ("1/4", "1. Ann", "Enter next"),
+            ("2/4", "Ann took back.", "Enter next"),
+            ("3/4", "1. Ann", "Enter next"),
+            ("4/4", "Ann won.", "Bob resigned.", "b back"),
+        ]:
+            rows = live.see(step, "Ann · Bob", *said, "q quit")
+            [place] = [number for number, row in enumerate(rows) if step in row]
+            assert "b back" in rows[place + 1]
+            assert ("Enter next" in "\n".join(rows)) == ("Enter next" in said)
+            live.press("\r")

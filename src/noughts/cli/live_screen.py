@@ -45,6 +45,8 @@ class LiveScreen(Screen):
         self._game = Game(Board())
         self._score = ""
         self._status = ""
+        self._waiting = ""
+        """What the game waits for, until something is asked or happens."""
         self._messages: list[str] = []
         self._seen_messages = 0
         self._drawn_numbers = self.numbers
@@ -92,7 +94,7 @@ class LiveScreen(Screen):
         self.keyboard.page, self.keyboard.page_top = text, 0
 
     def say_status(self, text: str) -> None:
-        self._status = text
+        self._waiting = text
         self.flush()
 
     def show(self, game: Game) -> None:
@@ -103,6 +105,7 @@ class LiveScreen(Screen):
             self._seen_messages = 0
             self._game = game
             self._status = self._result(game) if game.is_over else ""
+            self._waiting = ""
             self.flush()
 
     def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
@@ -111,8 +114,8 @@ class LiveScreen(Screen):
 
     def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
         x, o = (shorten(self.who(game, mark), MAX_SCORE_NAME_COLUMNS) for mark in Mark)
-        won = {"x_won": ends[Mark.X], "o_won": ends[Mark.O], "drawn": ends[None]}
-        key = "live.points_drawn" if ends[None] else "live.points"
+        won = {"x_won": ends.get(Mark.X), "o_won": ends.get(Mark.O), "drawn": ends.get(None)}
+        key = "live.points_drawn" if ends.get(None) else "live.points" if ends else "live.players"
         self._score = self.wording.say(key, x=x, o=o, **won)
 
     def think(self, game: Game) -> None:
@@ -122,7 +125,7 @@ class LiveScreen(Screen):
 
     def ask(self, question: Question, *, below_board: bool = False) -> None:  # noqa: ARG002 - for lines
         self.keyboard.question = question
-        self._status = self._status if self._game.is_over else ""
+        self._waiting = ""
         self.flush()
 
     def ask_meanwhile(self, question: Question) -> None:
@@ -143,10 +146,13 @@ class LiveScreen(Screen):
             left = end - monotonic()
 
     def show_step(self, line: str, game: Game) -> None:
+        if game.resigned:
+            self.say(line)
         self.show(game)
         if not game.is_over:
+            line = line or self.wording.say("game.starts", player=self.name(game, game.board.first))
             step = {"number": len(game.moves), "player": line.removesuffix(":")}
-            self._status = self.wording.say("live.step", **step) if line else ""
+            self._status = self.wording.say("live.step", **step) if line.endswith(":") else line
             self.flush()
 
     def name(self, game: Game, mark: Mark) -> str:
@@ -204,7 +210,7 @@ class LiveScreen(Screen):
     def _view(self) -> View:
         game, question, confirming = self._game, self.keyboard.question, self.keyboard.confirming
         asked = self.wording.say(confirming.confirm) if confirming else question.text
-        status = self._status or ("" if game.is_over else question.text)
+        status = self._waiting or self._status or ("" if game.is_over else question.text)
         return View(
             game.board,
             self.numbers,

@@ -49,7 +49,7 @@ SEE_ACTIONS = HINT, WHY, HELP, QUIT
 NEXT = Action("n", "next", "key.next", arrows="CB")
 BACK = Action("b", "back", "key.back", arrows="DA")
 WATCH_ACTIONS = NEXT, QUIT
-STEP_ACTIONS = NEXT, BACK, QUIT
+STEP_ACTIONS, LAST_STEP_ACTIONS = (NEXT, BACK, QUIT), (BACK, QUIT)
 
 YES, NO = Action("y", "yes", "key.yes"), Action("n", "no", "key.no")
 YES_WORDS, NO_WORDS = ("y", "yes"), ("n", "no")

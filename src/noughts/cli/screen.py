@@ -175,7 +175,7 @@ class Screen:
         return self.wording.say(question, mark=mark, player=self.name(game, mark))
 
     def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
-        """Show the score while a game is played; lines have no place for it."""
+        """Show the score while a game is played, or only who plays; lines have no place for it."""
 
     def show_score(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
         """Show how many games each has won, and the draws."""

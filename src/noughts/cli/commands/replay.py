@@ -12,7 +12,7 @@ from noughts.cli.commands.watch import Pause
 from noughts.cli.console import Console
 from noughts.cli.input import UnreadableLine
 from noughts.cli.prompt import Prompt, Quit
-from noughts.cli.question import STEP_ACTIONS, WATCH_ACTIONS, Question
+from noughts.cli.question import LAST_STEP_ACTIONS, NEXT, STEP_ACTIONS, WATCH_ACTIONS, Question
 from noughts.cli.recorder import look_up
 from noughts.cli.screen import Screen
 from noughts.core.events import Event, PlayerPlacedToken, PlayerResigned, PlayerTookBack
@@ -44,6 +44,7 @@ def run(options: Namespace, console: Console) -> None:
     with console.game_screen(options) as (screen, typed):
         with suppress(Quit), Prompt(screen, typed) as prompt:
             found = steps(events, screen)
+            screen.show_heading(found[-1].game, {})
             if options.interval is None and screen.interactive:
                 _step_through(prompt, found)
             screen.ask_meanwhile(Question("", WATCH_ACTIONS))
@@ -90,7 +91,8 @@ def _step_through(prompt: Prompt, found: list[Step]) -> Never:
             shown = at
         name = "step_short" if prompt.screen.compact else "step"
         text = prompt.screen.text(name, step=at, steps=len(found) - 1)
-        prompt.ask(Question(text, STEP_ACTIONS, default="next"), below_board=False)
+        actions = STEP_ACTIONS if found[at + 1 :] else LAST_STEP_ACTIONS
+        prompt.ask(Question(text, actions, default=NEXT.word), below_board=False)
         try:
             words = prompt.read_words()
         except UnreadableLine:
