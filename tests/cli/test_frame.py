@@ -16,11 +16,13 @@ from noughts.cli.frame import (
     View,
     lay_out,
     lay_out_page,
+    plan,
 )
 from noughts.text.columns import display_width
 
 NUMBERS = "123456789"
 KEYS = "h hint", "w why", "u undo", "r resign", "? help", "q quit"
+FOOTERS = "any key goes back", "space: more, any other key: back", "space more, q back"
 SIZES = [(columns, rows) for columns in (1, 5, 19, 20, 43, 44, 80, 200) for rows in (1, 4, 5, 10, 24, 60)]
 
 
@@ -107,9 +109,52 @@ def test_the_last_move_and_the_winning_line_are_marked() -> None:
 @pytest.mark.parametrize("size", [(20, 5), (44, 10), (80, 24)], ids=str)
 def test_a_long_page_is_read_to_its_end(size: tuple[int, int]) -> None:
     text = "\n".join(f"line {number}" for number in range(100))
-    last_top = lay_out_page(text, 0, *size, ("back", "more")).last_top
+    last_top = lay_out_page(text, 0, *size, FOOTERS).last_top
 
-    pages = [lay_out_page(text, top, *size, ("back", "more")) for top in range(last_top + 1)]
+    pages = [lay_out_page(text, top, *size, FOOTERS) for top in range(last_top + 1)]
 
     assert {*text.split("\n")} <= {row for page in pages for row in page.rows}
-    assert lay_out_page(text, 10**9, *size, ("back", "more")) == pages[-1]
+    assert lay_out_page(text, 10**9, *size, FOOTERS) == pages[-1]
+
+
+@pytest.mark.parametrize("columns", [20, 33, 44, 80])
+def test_a_page_fits_into_its_window(columns: int) -> None:
+    address = f"noughts join https://{'a' * 90}"
+    text = f"{'名' * 40} against {'b' * 32}\n{address}\nthe end"
+
+    *rows, footer = lay_out_page(text, 0, columns, 4, FOOTERS).rows
+
+    assert all(display_width(row) < columns for row in rows if row != address)
+    assert footer == f"\x1b[2m{FOOTERS[2 if columns == 20 else 1]}\x1b[0m"
+    assert address in lay_out_page(text, 10**9, columns, 4, FOOTERS).rows
+
+
+@pytest.mark.parametrize("name", ["Ann", "a" * 14, "a" * 32])
+@pytest.mark.parametrize("size", [(20, 5), (24, 5), (30, 24)], ids=str)
+def test_the_end_of_a_game_shows_how_to_go_on_and_how_to_leave(size: tuple[int, int], name: str) -> None:
+    keys = "Enter again", "+ harder", "- easier", "o other mark", "w review", "q quit"
+    seen = View(Board(), NUMBERS, status=f"{name} won.", question="What next?", keys=keys, is_over=True)
+
+    shown = "\n".join(lay_out(seen.replace(score=f"{name} 1 · Bob 0"), *size, UNICODE, colour=False).rows)
+
+    assert all(text in shown for text in ("What next?", "Enter again", "q quit"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "score", "heading"),
+    [
+        (30, "you 0 · Ann 0", "  noughts  you 0 · Ann 0"),
+        (30, "you 0 · Unbeatable 0", "  you 0 · Unbeatable 0"),
+        (30, "a" * 29, "  noughts"),
+    ],
+)
+def test_the_score_takes_the_place_of_the_title(columns: int, score: str, heading: str) -> None:
+    top = lay_out(View(Board(), NUMBERS, score=score), columns, 24, UNICODE, colour=False).rows[0]
+
+    assert top.replace("\x1b[1m", "").replace("\x1b[0m", "").rstrip() == heading
+
+
+def test_sentences_are_short_only_where_there_is_little_room() -> None:
+    sizes = (20, 5), (30, 10), (30, 24), (44, 10), (80, 24)
+
+    assert [size for size in sizes if plan(*size).is_short] == [(20, 5), (30, 10)]

@@ -22,13 +22,13 @@ MAX_MARGIN_COLUMNS, MAX_MARGIN_ROWS = 300, 100
 ROOMY_COLUMNS, ROOMY_ROWS = 100, 30
 KEY_COLUMNS = 16
 PAGE_INDENT = 3
-SHORT_PANEL_COLUMNS, SHORT_PANEL_ROWS = 30, 7
+MIN_PANEL_AREA = 30 * 7
 
 Paint: TypeAlias = Callable[[str, str], str]
 """Adds a style, which is an escape sequence, to a text."""
 
-Footers: TypeAlias = tuple[str, str]
-"""The last row of a page at its end, and where there is more."""
+Footers: TypeAlias = tuple[str, str, str]
+"""The last row of a page: at its end, and where there is more, also in short."""
 
 _LAST = "\x1b[4m"
 _STRONG = "\x1b[1m"
@@ -136,7 +136,7 @@ class Layout(Value):
     @property
     def is_short(self) -> bool:
         """Whether only the shortest sentences fit."""
-        return self.panel_columns < SHORT_PANEL_COLUMNS or self.panel_rows < SHORT_PANEL_ROWS
+        return self.panel_columns * self.panel_rows < MIN_PANEL_AREA
 
 
 def plan(columns: int, rows: int) -> Layout:
@@ -176,8 +176,6 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
     if layout.panel_columns < 1 or rows < size.board_rows:  # there is hardly room for the board
         drawn = _draw(view, size, glyphs, lambda text, _: text)
         return Frame(tuple(row[:columns] for row in drawn[:rows]))
-    if view.is_over and not layout.has_heading:  # show the score with the result
-        view = view.replace(status=f"{view.status} {view.score}".rstrip())
     board = _draw(view, size, glyphs, _coloured if colour else _uncoloured)
     panel = _panel(view, layout)
     if layout.is_beside:
@@ -195,12 +193,18 @@ def lay_out(view: View, columns: int, rows: int, glyphs: Glyphs, *, colour: bool
 
 def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers) -> Frame:
     """Show a page of a longer text from a row on."""
-    lines = wrap(text, columns - 1, indent=PAGE_INDENT)
+    lines = [
+        row
+        for line in text.split("\n")
+        for row in wrap(line, columns - 1, PAGE_INDENT, cuts_words="://" not in line)
+    ]
     room = max(rows - 1, 1)
     last_top = max(len(lines) - room, 0)
     top = min(top, last_top)
-    footer = footers[top < last_top]
-    shown = (*lines[top : top + room], f"{FREE}{footer[: columns - 1]}{RESET}")
+    at_end, *more = footers
+    footers_here = more if top < last_top else [at_end]
+    footer = next((one for one in footers_here if display_width(one) < columns), "")
+    shown = (*lines[top : top + room], f"{FREE}{footer}{RESET}")
     return Frame(shown[:rows], last_top=last_top)
 
 
@@ -208,8 +212,10 @@ def _heading(view: View, layout: Layout, columns: int) -> str:
     title = f"{' ' * layout.left}noughts  "
     if layout.is_beside:
         title = pad(title, layout.left + layout.size.board_columns + layout.gap_columns)
-    score = view.score if display_width(view.score) <= columns - len(title) else ""
-    return f"{_STRONG}{title}{RESET}{score}"
+    width = display_width(view.score)
+    if columns - len(title) < width <= columns - layout.left:  # the score says more than the title
+        return f"{' ' * layout.left}{view.score}"
+    return f"{_STRONG}{title}{RESET}{view.score if width <= columns - len(title) else ''}"
 
 
 def _cursor(view: View, layout: Layout) -> tuple[int, int] | None:
@@ -229,13 +235,18 @@ def _panel(view: View, layout: Layout) -> list[str]:
     They end with the board, so that they stay where they are whatever is said above them.
     """
     columns, rows = layout.panel_columns, layout.panel_rows
-    status = [f"{_STRONG}{line}{RESET}" for line in _lines(view.status, columns)]
-    question = _lines(view.question, columns)
-    keys = _key_rows(view.keys, columns)
-    room = rows - len(status) - len(question)
-    messages = _latest(view.messages, columns, room - bool(keys))
-    if len(keys) > room - len(messages):
-        keys = [_key_row(view.keys, columns)] if room > len(messages) else []
+    keys, fewest = _key_rows(view.keys, columns), _fewest_key_rows(view.keys, columns)
+    question = _lines(view.question, columns)[: max(rows - len(fewest) - 1, 0)]
+    room = max(rows - len(fewest) - len(question), 0)
+    status = _lines(view.status, columns)[:room]
+    if view.is_over and not layout.has_heading:  # show the score with the result
+        both = _lines(f"{view.status} {view.score}".rstrip(), columns)
+        status = both if len(both) <= room else status
+    status = [f"{_STRONG}{line}{RESET}" for line in status]
+    room -= len(status)
+    messages = _latest(view.messages, columns, room)
+    if len(keys) > room + len(fewest) - len(messages):
+        keys = fewest
     said = [part for part in (status, messages) if part]
     height = min(rows, max(layout.size.board_rows, LARGE.board_rows))
     spare = rows - sum(map(len, (*said, question, keys)))
@@ -272,7 +283,7 @@ def _key_rows(keys: Sequence[str], columns: int) -> list[str]:
         else:
             rows.append(key)
             left = key
-    return rows if all(display_width(row) <= columns for row in rows) else [_key_row(keys, columns)]
+    return rows if all(display_width(row) <= columns for row in rows) else _fewest_key_rows(keys, columns)
 
 
 def _key_row(keys: Sequence[str], columns: int) -> str:
@@ -282,6 +293,13 @@ def _key_row(keys: Sequence[str], columns: int) -> str:
         if display_width(" ".join([*shown, key])) <= columns:
             shown.add(key)
     return " ".join(key for key in keys if key in shown)
+
+
+def _fewest_key_rows(keys: Sequence[str], columns: int) -> list[str]:
+    """Return one row of keys; two if the first and the last don't fit into it together."""
+    row = _key_row(keys, columns)
+    alone = _key_row(keys[-1:], columns)
+    return [row, alone] if row and alone not in row else [row] if row else []
 
 
 def _draw(view: View, size: CellSize, glyphs: Glyphs, paint: Paint) -> list[str]:

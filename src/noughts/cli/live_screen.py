@@ -18,7 +18,7 @@ from noughts.core.game import Game
 from noughts.text.columns import shorten
 from noughts.text.speaker import CellNames
 
-MAX_SCORE_NAME_COLUMNS = 14
+MAX_SHORT_NAME_COLUMNS = 14
 
 _HOME, _TO_LINE_END, _TO_SCREEN_END = "\x1b[H", "\x1b[K", "\x1b[J"
 _MOUSE_ON, _MOUSE_OFF = "\x1b[?1000h", "\x1b[?1000l"
@@ -113,7 +113,7 @@ class LiveScreen(Screen):
         self.flush()
 
     def show_heading(self, game: Game, ends: Mapping[Mark | None, int]) -> None:
-        x, o = (shorten(self.who(game, mark), MAX_SCORE_NAME_COLUMNS) for mark in Mark)
+        x, o = (shorten(self.who(game, mark), MAX_SHORT_NAME_COLUMNS) for mark in Mark)
         won = {"x_won": ends.get(Mark.X), "o_won": ends.get(Mark.O), "drawn": ends.get(None)}
         key = "live.points_drawn" if ends.get(None) else "live.points" if ends else "live.players"
         self._score = self.wording.say(key, x=x, o=o, **won)
@@ -159,7 +159,8 @@ class LiveScreen(Screen):
         """Return a player's name; a bot's is that of its level."""
         player = game.player(mark)
         level = level_of(player.name) if player else None
-        return level or super().name(game, mark)
+        name = level or super().name(game, mark)
+        return shorten(name, MAX_SHORT_NAME_COLUMNS) if self.compact else name
 
     def subject(self, game: Game, mark: Mark) -> str:
         return self.wording.say("live.you_first") if mark is self.you else self.name(game, mark)
@@ -191,7 +192,7 @@ class LiveScreen(Screen):
         window = columns, rows = self._terminal.size
         page, say = self.keyboard.page, self.wording.say
         if page is not None:
-            footers = say("live.page"), say("live.page_more")
+            footers = say("live.page"), say("live.page_more"), say("live.page_more_short")
             frame = lay_out_page(page, self.keyboard.page_top, columns, rows, footers)
         else:
             frame = lay_out(self._view(), columns, rows, self._glyphs, colour=self.colour)

@@ -78,7 +78,8 @@ h, w, u, r, ? and q are short for these words.""",
     "live.again": "What next?",
     "live.resign": "Resign this game?",
     "live.page": "any key goes back",
-    "live.page_more": "down or space: more, any other key goes back",
+    "live.page_more": "space: more, any other key: back",
+    "live.page_more_short": "space more, q back",
     "live.help": """\
 Arrows choose a cell, and Enter takes it.
 A digit or a click takes a cell at once.
