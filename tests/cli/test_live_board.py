@@ -71,9 +71,9 @@ def test_a_click_takes_a_cell_and_a_click_elsewhere_does_nothing(
 
 def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
-        live.see("1|2|3")
+        live.see("1|2|3", "# numpad")
         live.press("#")
-        live.see("7|8|9   Player X", "# numpad")
+        live.see("7|8|9   Player X", "# row by row")
         live.press("7")
         live.see("X|8|9")
         live.press("q")
@@ -84,7 +84,7 @@ def test_digits_are_in_reading_order_or_as_on_a_numpad(tmp_path: Path) -> None:
     assert json.loads(settings.read_text())["numpad"] is True
     assert settings.stat().st_mode & 0o777 == 0o600
     with LiveBoard(tmp_path, "play", size=(44, 10)) as live:
-        live.see("7|8|9   Player X", "# numpad")
+        live.see("7|8|9   Player X", "# row by row")
 
 
 def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
@@ -109,6 +109,15 @@ def test_the_keys_that_are_shown_work(tmp_path: Path) -> None:
         live.see("Your move.")
         live.press("r", "y")
         live.see("Unbeatable won.")
+
+
+def test_help_is_a_page_in_the_smallest_window_too(tmp_path: Path) -> None:
+    with LiveBoard(tmp_path, "play", size=(20, 5)) as live:
+        live.see("q quit")
+        live.press("?")
+        live.see("The arrows choose a", "space more, q back")
+        live.press("q")
+        live.see("q quit")
 
 
 def test_other_numbers_take_away_what_was_said_with_the_old_ones(tmp_path: Path) -> None:

@@ -31,10 +31,8 @@ def answer(prompt: Prompt, game: Game, words: str, *, is_on_turn: bool = True) -
     screen = prompt.screen
     wording, short = screen.wording, screen.compact
     speaker = Speaker(wording, screen.cell_names)
-    if words == "help" and not short:
-        prompt.show_page(screen.text("help"), game)
-    elif words == "help":
-        prompt.reply(wording.say("prompt.help_short"), game)
+    if words == "help":
+        prompt.show_page(screen.text("help_short" if short else "help"), game)
     elif words == "review":
         found = review(game.moves, game.board.first)
         names = screen.who if screen.you else None

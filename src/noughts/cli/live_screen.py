@@ -30,6 +30,7 @@ class LiveScreen(Screen):
 
     SENTENCES: ClassVar = {
         "help": "live.help",
+        "help_short": "live.help",
         "taken": "live.taken",
         "no_move": "live.no_move",
         "step": "replay.step_short",
@@ -229,7 +230,8 @@ class LiveScreen(Screen):
         """Return what can be pressed now."""
         say, question, is_confirming = self.wording.say, self.keyboard.question, self.keyboard.confirming
         actions = (YES, NO) if is_confirming else question.actions
-        moves = ("key.cells", "key.numbers") if question.wants_cell and not is_confirming else ()
+        numbers = "key.row_by_row" if self.keyboard.settings.numpad else "key.numpad"
+        moves = ("key.cells", numbers) if question.wants_cell and not is_confirming else ()
         keys = {one.key: say(one.label) for one in actions}
         enter = [one.key for one in actions if one.word == question.default][:1]
         return (

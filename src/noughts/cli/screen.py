@@ -50,6 +50,7 @@ class Screen:
 
     SENTENCES: ClassVar = {
         "help": "prompt.help",
+        "help_short": "prompt.help_short",
         "taken": "prompt.taken",
         "no_move": "prompt.no_move",
         "step": "replay.step",

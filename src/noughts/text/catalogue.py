@@ -92,7 +92,8 @@ r  resign: gives the game up
 #  numbers the cells as on a numpad, or row by row again
 q  quit: a saved game can be continued""",
     "key.cells": "arrows, 1-9 or mouse",
-    "key.numbers": "# numpad",
+    "key.numpad": "# numpad",
+    "key.row_by_row": "# row by row",
     "key.enter": "Enter",
     "key.yes": "yes",
     "key.no": "no",
