@@ -204,6 +204,14 @@ def test_a_terminal_without_unicode_gets_plain_signs(tmp_path: Path) -> None:
         live.see("1e easy ... 1u unbeatable")
 
 
+def test_a_wording_that_calls_players_by_name_always_does(tmp_path: Path) -> None:
+    seats = ["--x", "Ann", "--o", "bot:casual", "--first", "X", "--no-save"]
+    with LiveBoard(tmp_path, "play", *seats, "--wording", "gem") as live:
+        live.see("Ann 0 · Medium 0", "Ann: Enter a number")
+        live.press("r", "y")
+        live.see("Ann 0 · Medium 1", "Ann resigned.")
+
+
 def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", "--o", "bot:casual") as live:
         live.see("Your move.")

@@ -164,10 +164,12 @@ class LiveScreen(Screen):
         return shorten(name, MAX_SHORT_NAME_COLUMNS) if self.compact else name
 
     def subject(self, game: Game, mark: Mark) -> str:
-        return self.wording.say("live.you_first") if mark is self.you else self.name(game, mark)
+        name = self.name(game, mark)
+        return self.wording.say("live.you_first", player=name) if mark is self.you else name
 
     def who(self, game: Game, mark: Mark) -> str:
-        return self.wording.say("live.you") if mark is self.you else self.name(game, mark)
+        name = self.name(game, mark)
+        return self.wording.say("live.you", player=name) if mark is self.you else name
 
     def _result(self, game: Game) -> str:
         if game.winner is None:

@@ -59,6 +59,8 @@ class Wording(Catalogue):
     def in_place(self) -> Self:
         """Return the wording for a board in place, where it says what it would say in lines."""
         own = {key: self.sentences[lines] for key, lines in IN_PLACE.items() if lines in self.sentences}
+        if "live.your_move" in own:  # it calls players by name
+            own |= {"live.you": "{player}", "live.you_first": "{player}"}
         return self.replace(sentences={**own, **self.sentences})
 
     def draw(self, board: Board, paint: Callable[[Cell, str], str] = lambda _, sign: sign) -> str:
