@@ -241,6 +241,22 @@ def test_after_a_game_one_key_starts_the_next(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "config/noughts/settings.json").read_text())["level"] == "Hard"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "keys", "seats"),
+    [
+        ([], ["r", "y", "w"], "X is you, O is Medium."),
+        (["--plain"], ["resign\r", "review\r"], "\nO is casual (bot)."),
+        (["--plain", "--x", "Ann"], ["resign\r", "review\r"], "X is Ann, O is casual (bot)."),
+    ],
+)
+def test_a_review_names_the_players(
+    tmp_path: Path, arguments: list[str], keys: list[str], seats: str
+) -> None:
+    with LiveBoard(tmp_path, "play", "--o", "bot:casual", "--no-save", *arguments) as live:
+        live.press(*keys)
+        live.see(seats)
+
+
 def test_the_loser_starts_after_the_players_have_changed_marks(tmp_path: Path) -> None:
     names = ["--x", "ann", "--o", "bob", "--first", "loser", "--no-save"]
     with LiveBoard(tmp_path, "play", *names) as live:

@@ -272,7 +272,7 @@ q  quit: a saved game can be continued""",
     "exact.loss": "loss in {distance}",
     # The review of a game
     "review.players": "{x} against {o}",
-    "review.names": "X is {x}, O is {o}.",
+    "review.name": "{mark} is {player}",
     "review.turned": "The game turned on move {number}: {player} took {cell} and {mistake}.",
     "review.turned_so_far": (
         "The losing move so far is move {number}: {player} took {cell} and {mistake}."

@@ -68,8 +68,13 @@ def say_review(
     """Return what decided a game, who played, what each move did, and how it ended, a line each."""
     found = [say_turning_point(review, game, cells, wording, names)]
     if names:
-        x, o = (names(game, mark) for mark in Mark)
-        found.append(wording.say("review.names", x=x, o=o))
+        known = {mark: names(game, mark) for mark in Mark}
+        seats = [
+            wording.say("review.name", mark=mark, player=name)
+            for mark, name in known.items()
+            if name != wording.say("game.player", mark=mark)
+        ]
+        found += [f"{', '.join(seats)}."] * bool(seats)
         game = game.replace(players=())  # the lines below say X and O
     elif game.players:
         x, o = (player_of(game, mark, wording) for mark in Mark)
