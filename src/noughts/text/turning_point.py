@@ -74,7 +74,8 @@ def say_review(
             for mark, name in known.items()
             if name != wording.say("game.player", mark=mark)
         ]
-        found += [f"{', '.join(seats)}."] * bool(seats)
+        if seats:
+            found.append(f"{', '.join(seats)}.")
         game = game.replace(players=())  # the lines below say X and O
     elif game.players:
         x, o = (player_of(game, mark, wording) for mark in Mark)
