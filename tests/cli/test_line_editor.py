@@ -72,7 +72,7 @@ def test_what_is_no_answer_after_a_game_is_told_the_answers(tmp_path: Path, answ
         ("+\rresign", "club (bot) Won!"),
         ("-\rresign", "novice (bot) Won!"),
         ("o", "Player O, enter a position"),
-        ("w", "X is Player X, O is casual (bot)."),
+        ("w", "O is casual (bot)."),
         ("why", "The game is over."),
     ],
 )

@@ -115,7 +115,7 @@ def test_help_is_a_page_in_the_smallest_window_too(tmp_path: Path) -> None:
     with LiveBoard(tmp_path, "play", size=(20, 5)) as live:
         live.see("q quit")
         live.press("?")
-        live.see("The arrows choose a", "space more, q back")
+        live.see("Arrows choose a", "space more, q back")
         live.press("q")
         live.see("q quit")
 

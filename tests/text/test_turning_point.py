@@ -92,6 +92,16 @@ def test_the_end_is_told_with_the_cells_and_players_of_the_lines_above(
     assert (lines[1], lines[-1]) == ("X is you, O is Unbeatable.", end)
 
 
+@pytest.mark.parametrize(
+    ("name_of_o", "second"), [("Player O", "1. X on 1 has three lines still open."), ("Bob", "O is Bob.")]
+)
+def test_a_review_names_only_players_with_names(name_of_o: str, second: str) -> None:
+    game = replay(event for step in game_of(moves="14253") for event in step)
+    names = {X: "Player X", O: name_of_o}
+
+    assert say_review(review(game.moves), game, names=lambda _, mark: names[mark])[1] == second
+
+
 def test_every_mistake_is_described_truthfully_and_names_what_was_better() -> None:
     """As the last mistake of a game: one sentence, every claim proven."""
     made, mistakes = set[str](), 0
