@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from noughts import errors
-from noughts.core.errors import complaint, printable, quoted
+from noughts.core.errors import complaint, did_you_mean, printable, quoted
 
 
 def test_every_error_is_in_the_tree_of_the_docstring() -> None:
@@ -124,3 +124,19 @@ def test_any_error_is_shown_short_and_safe(error: BaseException, shown: str) -> 
 )
 def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("word", "suggestion"),
+    [
+        ("prefect", " (did you mean perfect?)"),
+        ("PREFECT", " (did you mean perfect?)"),
+        ("perfects", " (did you mean perfect?)"),
+        ("imperfect", " (did you mean imperfectly?)"),
+        ("tiger", ""),
+        ("", ""),
+    ],
+)
+def test_the_most_similar_word_is_suggested(word: str, suggestion: str) -> None:
+    assert did_you_mean(word, ["random", "imperfectly", "perfect"]) == suggestion
+    assert did_you_mean(word, []) == ""
