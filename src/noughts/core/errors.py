@@ -201,7 +201,7 @@ def most_similar(word: str, known: Iterable[str]) -> str | None:
     """Return the known word that was probably meant, if any is similar enough."""
     from difflib import get_close_matches  # noqa: PLC0415 - slow, and needed only for a refusal
 
-    return next(iter(get_close_matches(word.lower(), known, n=1)), None)
+    return next(iter(get_close_matches(word.lower(), known)), None)
 
 
 def printable(text: str) -> str:
