@@ -485,27 +485,22 @@ class Run:
         elif self._chance(0.7):
             self._leave(session, self._brutal_ways())
 
-    # What is done to replays, key by key
+    # What is done to replays, step by step
 
     def _is_stepped(self) -> bool:
         has_interval = any(argument.startswith(b"--interval") for argument in self.arguments)
         return self.arguments[0] == b"replay" and not has_interval and not self._piped
 
     def _step(self, session: Session) -> None:
-        """Press keys, with and without a meaning, until something ends the replay."""
+        """Type lines, with and without a meaning, until something ends the replay."""
         if not session.wait_for(PLACE):
             return
-        self._may_be_over = True  # among noise there is often a key that leaves
         for _ in range(self._rng.randint(0, 20)):
-            keys = self._rng.choice([b" ", b"b", b"\x1b[C", b"\x1b[D" * 40, b"nnnn", *CELLS, *HARM])
-            keys = keys.translate(None, CTRL_C + CTRL_Z)
-            self.steps.append(f"pressed {keys[:80]!r}, {len(keys)} bytes")
-            session.type(keys)
+            lines = [b"", b"b", b"\x1b[C", b"\x1b[D" * 40, b"nnnn", *CELLS, *HARM]
+            self._type(session, self._keys(self._rng.choice(lines)))
             self._resize(session)
-        self._leave(session, [self._end_input, self._press_q, *self._brutal_ways()])
-
-    def _press_q(self, session: Session) -> None:
-        session.type(b"q")
+        self._may_be_over = True  # some of these lines leave
+        self._leave(session, [self._end_input, self._say_quit, *self._brutal_ways()])
 
     # How it is left
 
