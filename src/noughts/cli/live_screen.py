@@ -142,7 +142,7 @@ class LiveScreen(Screen):
     def pause(self, seconds: float) -> None:
         """Wait, until a key that means something is pressed."""
         end, left = monotonic() + seconds, seconds
-        while not self.keyboard and left >= 0:  # keys count even if there is no time to wait
+        while not self.keyboard and left >= 0:  # a pause of 0 seconds reads the keys, too
             self.keyboard.wait(left)
             left = end - monotonic()
 
