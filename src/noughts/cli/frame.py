@@ -196,6 +196,7 @@ def lay_out_page(text: str, top: int, columns: int, rows: int, footers: Footers)
     lines = [
         row
         for line in text.split("\n")
+        # An address stays whole, to be copied.
         for row in wrap(line, columns - 1, PAGE_INDENT, cuts_words="://" not in line)
     ]
     room = max(rows - 1, 1)

@@ -22,7 +22,7 @@ def is_question(words: str) -> bool:
 
 
 def is_about_moves(words: str) -> bool:
-    """Return whether the moves made are asked about, as makes sense after a game too."""
+    """Return whether this asks about moves that were made, which is possible after a game, too."""
     return words == "review" or words.split()[:1] == ["why"]
 
 

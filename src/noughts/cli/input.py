@@ -27,7 +27,7 @@ class UnreadableLine(NoughtsError):
     def __init__(self, key: str) -> None:
         super().__init__(key)
         self.key = key
-        """Of the sentence that says what is wrong."""
+        """The key of the sentence that says what is wrong."""
 
 
 class LineSource(Protocol):
