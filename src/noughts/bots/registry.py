@@ -70,8 +70,7 @@ def _meant_player(word: str, rest: str) -> str | None:
     kind = most_similar(f"{word.strip()}:", (BOT, PROGRAM))
     if kind == PROGRAM:
         return f"{kind}{rest}"
-    level = _LEVEL_NAMES.get(rest.lower())
-    bot = LEVELS[level] if level else rest
+    bot = LEVELS.get(rest.capitalize(), rest)
     return f"{kind}{bot}" if kind and bot.partition(":")[0] in BUILT_IN else None
 
 
@@ -122,10 +121,11 @@ def as_policy(policy: Policy | str) -> Policy:
 
 
 def unknown_policy(name: str, known: tuple[str, ...]) -> UnknownPolicy:
-    levels = {word: level for word, level in _LEVEL_NAMES.items() if LEVELS[level] in known}
+    levels = [level.lower() for level, bot in LEVELS.items() if bot in known]
     meant = most_similar(name, [*known, *levels])
     if meant and meant not in known:
-        meant = f"{LEVELS[levels[meant]]}, the level {levels[meant]}"
+        level = meant.capitalize()
+        meant = f"{LEVELS[level]}, the level {level}"
     suggestion, names = f" (did you mean {meant}?)" if meant else "", ", ".join(known)
     return UnknownPolicy(f"unknown policy {quoted(name)}{suggestion}: choose one of {names}")
 
@@ -212,7 +212,6 @@ LEVELS = {
     "Unbeatable": "perfect",
 }
 """The bots that a player chooses from, by the name of the level, from the weakest."""
-_LEVEL_NAMES = {level.lower(): level for level in LEVELS}
 
 
 def level_of(player: str) -> str | None:
