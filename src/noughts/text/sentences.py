@@ -77,7 +77,7 @@ def _say_plainly(
     if level == "child":  # one thing is enough
         phrases = phrases[-1:] if advice.prospect.result is Result.WIN else phrases[:1]
     phrases.sort(key=lambda phrase: phrase.name in CLAUSES)
-    # A child hears "Take 5!", which makes no sense once the move is made.
+    # For a child, advice says "take 5!", which makes no sense once the move is made.
     area: str = "player" if move == "token" else level
     deeds = [say(area, phrase) for phrase in phrases]
     answer = say("answer", winning_answer(advice, speaker))
