@@ -45,6 +45,9 @@ class Speaker(Value):
     def cell(self, cell: Cell) -> str:
         return self.say(_PLACES[cell]) if self.cells == "places" else self.number(cell)
 
+    def line(self, line: tuple[Cell, ...]) -> str:
+        return self.say(_LINES[line]) if self.cells == "places" else "-".join(map(self.number, line))
+
     def number(self, cell: Cell) -> str:
         return (NUMPAD_ORDER if self.cells == "numpad" else READING_ORDER)[cell]
 
@@ -70,7 +73,7 @@ class Speaker(Value):
         >>> Speaker().lines([(0, 4, 8)]), Speaker(cells="places").lines([(0, 1, 2), (2, 5, 8)])
         ('1-5-9', 'the top row and the right column')
         """
-        return self._listed([self._line(line) for line in lines], "list.and")
+        return self._listed([self.line(line) for line in lines], "list.and")
 
     def play(self, moves: Sequence[Cell]) -> str:
         """List moves, both players' in turn; in places, which are long, only the first and the answer.
@@ -94,9 +97,6 @@ class Speaker(Value):
 
     def any_of(self, phrases: Sequence[str]) -> str:
         return self._listed(phrases, "list.or")
-
-    def _line(self, line: tuple[Cell, ...]) -> str:
-        return self.say(_LINES[line]) if self.cells == "places" else "-".join(map(self.number, line))
 
     def _played(self, moves: Sequence[Cell], key: str) -> str:
         words = [*map(self.cell, moves)]

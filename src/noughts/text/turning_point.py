@@ -53,7 +53,7 @@ def say_turning_point(
         number=review.decisive,
         player=name(game, advice.mark),
         cell=speaker.cell(advice.cell),
-        mistake=_mistake(advice, name(game, advice.mark.other), speaker),
+        mistake=say_mistake(advice, name(game, advice.mark.other), speaker),
     )
 
 
@@ -92,7 +92,7 @@ def say_end(game: Game, wording: Catalogue = ENGLISH, cells: CellNames = "number
     return f"{capitalised(found) if game.is_draw else found}."
 
 
-def _mistake(advice: Advice, other: str, speaker: Speaker) -> str:
+def say_mistake(advice: Advice, other: str, speaker: Speaker) -> str:
     """Say what a mistake missed or allowed, and what was better."""
     answer, better = winning_answer(advice, speaker), better_move(advice, speaker)
     instead = speaker.say(f"instead.{better.name}", **better.values) if better else ""
