@@ -59,12 +59,14 @@ def ask(url: str, body: dict[str, Any] | None = None, secret: str = "") -> Any: 
 
 
 def try_web(folder: Path) -> None:
-    """Create a game against a bot, make a move, and read the stream until the bot has answered."""
+    """Draw a link; create a game with a bot, make a move, and read the stream until it has answered."""
     store = f"sqlite:{folder / 'games.sqlite'}"
     with serving(store) as base:
         with ask(f"{base}/") as page:
             assert b"<title>" in page.read()
         api = f"{base}/api/v1"
+        with ask(f"{api}/qr", {"link": base}) as drawn:
+            assert json.load(drawn)["svg"].startswith("<svg")
         with ask(f"{api}/games", {"opponent": "bot", "bot": "perfect", "secret": True}) as created:
             seat = json.load(created)
         game = f"{api}/games/{seat['id']}"

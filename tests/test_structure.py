@@ -39,7 +39,7 @@ EXTRAS = {
     "store/postgres.py": {"psycopg", "psycopg_pool"},
     "store/postgres_schema.py": {"psycopg", "psycopg_pool"},
     "store/salvage.py": {"psycopg"},
-    "web": {"httptools", "msgspec", "uvloop"},
+    "web": {"httptools", "msgspec", "segno", "uvloop"},
 }
 
 # A command imports the server or the lab only when it runs.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import get_args
 
-from noughts import Mark, describe, prospect, reachable
-from noughts.analysis.as_json import prospect_to_dict
+from noughts import Board, Mark, describe, prospect, reachable, review
+from noughts.analysis.as_json import moves_to_dicts, prospect_to_dict, review_to_dict
+from noughts.analysis.coach import advise
+from noughts.text.speaker import CellNames
 from support.web.serving import Server
 
 
@@ -27,6 +30,8 @@ def test_the_analysis_takes_one_question_at_a_time(quick: Server) -> None:
             "?board=___/___/___&board=___/___/___",
             "?moves=5&first=Z",
             "?moves=5&strange=1",
+            "?moves=5&cells=numpad",
+            "?moves=5&cells=",
             "?moves",
             "?" + "moves=5&" * 100,
             "?board=" + "_" * 600,
@@ -47,3 +52,26 @@ def test_a_whole_game_is_reviewed(quick: Server) -> None:
     assert found["review"]["mistakes"] == [4]
     assert found["review"]["decisive"] == 4
     assert started["board"] == "___/_O_/___"
+
+
+def test_cells_are_named_as_asked(quick: Server) -> None:
+    board = Board.parse("X__/_O_/___")
+    with quick.client() as client:
+        for cells in get_args(CellNames):
+            if cells != "numpad":
+                found = client.get(f"/analysis?board={board}&cells={cells}").json
+                assert found["moves"] == moves_to_dicts(advise(board), cells=cells)
+                found = client.get(f"/analysis?moves=5162&cells={cells}").json
+                assert found["review"] == review_to_dict(review((4, 0, 5, 1)), cells=cells)
+
+
+def test_a_link_is_drawn_as_a_qr_code(quick: Server) -> None:
+    """The longest that is allowed, too."""
+    with quick.client() as client:
+        for link in ("http://127.0.0.1:8000/game/a#b", "~" * 300):
+            svg = client.post("/qr", {"link": link}).json["svg"]
+            assert svg.startswith("<svg")
+            assert link not in svg
+        for wrong in ("", "a b", "\na", "\ud800", "é", "~" * 301, 5, None):
+            refused = client.post("/qr", {"link": wrong})
+            assert (refused.status, refused.code) == (400, "badRequest"), wrong

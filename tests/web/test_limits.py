@@ -31,6 +31,7 @@ GAME = "a" * 26
             404,
         ),
         ("NOUGHTS_ANALYSES_PER_MINUTE", lambda client: client.get("/analysis?moves=5"), 200),
+        ("NOUGHTS_ANALYSES_PER_MINUTE", lambda client: client.post("/qr", {"link": "a"}), 200),
     ],
 )
 def test_requests_per_minute_are_limited(

@@ -9,6 +9,7 @@ from noughts.analysis.coach import Advice, Review
 from noughts.analysis.reasons import Reason
 from noughts.analysis.solver import Prospect
 from noughts.text.sentences import Level, MoveName, say_advice
+from noughts.text.speaker import CellNames
 
 JsonDict: TypeAlias = dict[str, Any]
 
@@ -24,7 +25,9 @@ def prospect_to_dict(prospect: Prospect) -> JsonDict:
     return {"result": str(prospect.result), "distance": prospect.distance}
 
 
-def advice_to_dict(advice: Advice, level: Level = "player", move: MoveName = "cell") -> JsonDict:
+def advice_to_dict(
+    advice: Advice, level: Level = "player", move: MoveName = "cell", cells: CellNames = "numbers"
+) -> JsonDict:
     """Convert the advice on one move, with what `say_advice` says about it."""
     return {
         "mark": str(advice.mark),
@@ -32,18 +35,20 @@ def advice_to_dict(advice: Advice, level: Level = "player", move: MoveName = "ce
         **prospect_to_dict(advice.prospect),
         "best": advice.is_best,
         "reasons": [_reason_to_dict(reason) for reason in advice.reasons],
-        "sentence": say_advice(advice, level, move=move),
+        "sentence": say_advice(advice, level, cells, move=move),
     }
 
 
-def moves_to_dicts(moves: Iterable[Advice], level: Level = "player") -> list[JsonDict]:
-    return [advice_to_dict(advice, level) for advice in moves]
+def moves_to_dicts(
+    moves: Iterable[Advice], level: Level = "player", cells: CellNames = "numbers"
+) -> list[JsonDict]:
+    return [advice_to_dict(advice, level, cells=cells) for advice in moves]
 
 
-def review_to_dict(review: Review, level: Level = "player") -> JsonDict:
+def review_to_dict(review: Review, level: Level = "player", cells: CellNames = "numbers") -> JsonDict:
     """Convert the review of a game."""
     return {
-        "moves": [advice_to_dict(advice, level, "token") for advice in review.moves],
+        "moves": [advice_to_dict(advice, level, "token", cells) for advice in review.moves],
         "standing": prospect_to_dict(review.standing),
         "mistakes": list(review.mistakes),
         "decisive": review.decisive,

@@ -16,34 +16,35 @@ from noughts.bots.registry import BUILT_IN
 from noughts.core.board import Board, Mark
 from noughts.core.notation import parse_board, parse_moves
 from noughts.text.describe import describe
+from noughts.text.speaker import CellNames
 from noughts.web import schemas
 from noughts.web.bots import Roster
 
 
 @lru_cache(maxsize=2048)
-def position(written: str, first: str) -> bytes:
+def position(written: str, first: str, cells: CellNames) -> bytes:
     """Return the analysis of a position, as JSON."""
-    return schemas.encode(_position(parse_board(written, Mark(first))))
+    return schemas.encode(_position(parse_board(written, Mark(first)), cells))
 
 
 @lru_cache(maxsize=512)
-def game(digits: str, first: str) -> bytes:
+def game(digits: str, first: str, cells: CellNames) -> bytes:
     """Return the review of a game, and the analysis of its last position, as JSON."""
     moves = parse_moves(digits, Mark(first))
     board = Board(first=Mark(first))
     for cell in moves:
         board = board.place(cell)
-    reviewed = review_to_dict(review(moves, Mark(first)))
-    return schemas.encode(_position(board) | {"review": reviewed})
+    reviewed = review_to_dict(review(moves, Mark(first)), cells=cells)
+    return schemas.encode(_position(board, cells) | {"review": reviewed})
 
 
-def _position(board: Board) -> dict[str, Any]:
+def _position(board: Board, cells: CellNames) -> dict[str, Any]:
     return {
         "board": str(board),
         "turn": str(board.turn),
         "over": board.is_over,
         "prospect": prospect_to_dict(prospect(board)),
-        "moves": moves_to_dicts(advise(board)),
+        "moves": moves_to_dicts(advise(board), cells=cells),
         "description": describe(board),
         "review": None,
     }

@@ -1,13 +1,17 @@
-"""Operations that change nothing: games, the lobby, analyses, bots, health."""
+"""Operations that change nothing: games, the lobby, analyses, QR codes, bots, health."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
+
+import segno
 
 from noughts.core.errors import quoted
 from noughts.store.errors import CorruptStore
+from noughts.text.speaker import CellNames
 from noughts.web import analysis, schemas
 from noughts.web.bots import Roster
 from noughts.web.expiry import Expiry
@@ -21,6 +25,7 @@ from noughts.web.seats import SeatAccess
 
 MAX_LISTED = 50
 READY_TIMEOUT_SECONDS = 2.0
+_CELLS: dict[str, CellNames] = {"numbers": "numbers", "places": "places"}
 
 
 @dataclass(frozen=True)
@@ -107,17 +112,30 @@ class Queries:
     async def analyse(self, request: Request) -> Response:
         """Return what each move of a position is worth, and why; or a review of a game."""
         self.limit.spend(request)
-        parameters = request.parameters("board", "moves", "first")
+        parameters = request.parameters("board", "moves", "first", "cells")
         first = parameters.get("first", "X")
         if first not in MARKS:
             raise ApiError("badRequest", f"first must be X or O, not {quoted(first)}")
+        cells = _CELLS.get(parameters.get("cells", "numbers"))
+        if cells is None:
+            names, given = " or ".join(_CELLS), quoted(parameters["cells"])
+            raise ApiError("badRequest", f"cells must be {names}, not {given}")
         if ("board" in parameters) == ("moves" in parameters):
             raise ApiError("badRequest", "give either board or moves, such as moves=519")
         if "board" in parameters:
-            work = self.games.world.thinking.run(lambda: analysis.position(parameters["board"], first))
+            work = self.games.world.thinking.run(
+                lambda: analysis.position(parameters["board"], first, cells)
+            )
         else:
-            work = self.games.world.thinking.run(lambda: analysis.game(parameters["moves"], first))
+            work = self.games.world.thinking.run(lambda: analysis.game(parameters["moves"], first, cells))
         return Response(200, await work)
+
+    async def qr(self, request: Request) -> Response:
+        """Draw a link as a QR code."""
+        self.limit.spend(request)
+        link = request.json(schemas.Link).link
+        svg = await self.games.world.thinking.run(lambda: _draw(link))
+        return Response(200, schemas.encode(schemas.LinkImage(svg=svg)))
 
     async def bots(self, request: Request) -> Response:
         """List the bots, and exactly how strong each is."""
@@ -138,3 +156,9 @@ class Queries:
         except TimeoutError:
             raise GamesUnavailable("the store does not answer") from None
         return Response(200, schemas.encode(schemas.Health()))
+
+
+def _draw(link: str) -> str:
+    image = BytesIO()
+    segno.make_qr(link, error="m").save(image, "svg", xmldecl=False, dark="#000", light="#fff")
+    return image.getvalue().decode()

@@ -66,12 +66,14 @@ _FOLLOWING = ("notFound", "staleVersion")
 _TEXT = {"type": "string"}
 _VERSION = {"type": "integer", "minimum": 0, "maximum": 999_999_999}
 _MARK = {"type": "string", "enum": ["X", "O"], "default": "X"}
+_CELLS = {"type": "string", "enum": ["numbers", "places"], "default": "numbers"}
 _AT = (Parameter("version", "The version to return (default: the current one)", _VERSION),)
 _AFTER = (Parameter("after", "The last version you have seen; Last-Event-ID takes precedence", _VERSION),)
 _ANALYSED = (
     Parameter("board", "A position, such as X__/_O_/___", _TEXT),
     Parameter("moves", "A game, such as 519", _TEXT),
     Parameter("first", "The mark that started (default: X)", _MARK),
+    Parameter("cells", "How sentences name the cells (default: numbers)", _CELLS),
 )
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -90,6 +92,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(f"{GAME}/events", Streams.subscribe, {}, _FOLLOWING, query=_AFTER),
     Operation("/analysis", Queries.analyse, {200: schemas.Analysis}, ("unreadable",), query=_ANALYSED),
+    Operation("/qr", Queries.qr, {200: schemas.LinkImage}, body=schemas.Link),
     Operation("/bots", Queries.bots, {200: schemas.Bots}),
     Operation("/health", Queries.health, {200: schemas.Health}),
     Operation("/ready", Queries.ready, {200: schemas.Health}),
@@ -97,7 +100,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 class Route(NamedTuple):
-    """A path with at most one parameter, and its handler."""
+    """A path, whose parts may be parameters, and its handler."""
 
     method: str
     path: str
@@ -109,32 +112,29 @@ class Router:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: dict[str, dict[str, Route]] = {}
-        self._places: dict[int, set[int]] = {}
-        """At which parts of a path there may be a parameter, by the number of parts."""
+        self._places: dict[int, set[tuple[int, ...]]] = {}
+        """Which parts of a path may be parameters, by the number of parts."""
         for route in routes:
             parts = route.path.split("/")
-            place = next((at for at, part in enumerate(parts) if part.startswith("{")), None)
-            if place is not None:
-                parts[place] = "*"
-                self._places.setdefault(len(parts), set()).add(place)
-            methods = self._routes.setdefault("/".join(parts), {})
+            places = tuple(at for at, part in enumerate(parts) if part.startswith("{"))
+            if places:
+                self._places.setdefault(len(parts), set()).add(places)
+            methods = self._routes.setdefault(_pattern(parts, places), {})
             methods[route.method] = route
             if route.method == "GET" and not route.path.endswith("/events"):
                 methods["HEAD"] = route
 
     def find(self, request: Request) -> Route:
-        """Return the route, and give the request its parameter; or refuse."""
+        """Return the route, and give the request its first parameter; or refuse."""
         methods = self._routes.get(request.path)
         if methods is None:
             if request.path[:1] not in ("/", "*"):
                 raise ApiError("badRequest", "the address of a request begins with a slash")
             parts = request.path.split("/")
-            for place in self._places.get(len(parts), ()):
-                parts[place], parameter = "*", parts[place]
-                if methods := self._routes.get("/".join(parts)):
-                    request.id = parameter
+            for places in self._places.get(len(parts), ()):
+                if methods := self._routes.get(_pattern(parts, places)):
+                    request.id = parts[places[0]]
                     break
-                parts[place] = parameter
             else:
                 raise ApiError("notFound", "nothing is at that address")
         route = methods.get(request.method)
@@ -143,3 +143,7 @@ class Router:
             error.headers = ((b"allow", ", ".join(sorted(methods)).encode()),)
             raise error
         return route
+
+
+def _pattern(parts: list[str], places: tuple[int, ...]) -> str:
+    return "/".join(["*" if at in places else part for at, part in enumerate(parts)])

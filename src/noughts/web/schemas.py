@@ -97,6 +97,12 @@ class Rematch(RequestBody, frozen=True, kw_only=True):
     secret: bool = False
 
 
+class Link(RequestBody, frozen=True, kw_only=True):
+    """A link to draw as a QR code."""
+
+    link: Annotated[str, Meta(max_length=300, pattern="^[!-~]+$")]
+
+
 class ResponseBody(msgspec.Struct, frozen=True, kw_only=True):
     """An answer's body."""
 
@@ -278,6 +284,12 @@ class Analysis(ResponseBody, frozen=True, kw_only=True):
     moves: list[Advice]
     description: str
     review: Review | None = None
+
+
+class LinkImage(ResponseBody, frozen=True, kw_only=True):
+    """A QR code."""
+
+    svg: str
 
 
 class Health(ResponseBody, frozen=True, kw_only=True):
